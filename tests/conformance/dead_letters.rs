@@ -91,7 +91,7 @@ async fn a_body_is_removed_with_its_job_and_the_record_stays(store: impl Store +
     let dead_letter = of_chunk(&job, 5);
     store.record(&dead_letter, Some("rows")).await.unwrap();
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
-    assert_eq!(groups.len(), 1, "a letter is none of the job's groups");
+    assert_eq!(groups.len(), 1, "a dead letter is none of the job's groups");
     made(store.delete(job.job_id, at(8)).await.unwrap());
     made(store.finish(job.job_id, &finish(Status::Canceled, 9)).await.unwrap());
     store.remove(job.job_id).await.unwrap();

@@ -74,7 +74,7 @@ pub(crate) fn commit(chunk: u32, from: Option<Cursor>, to: Cursor, succeeded: u6
 }
 
 pub(crate) fn stop(millis: i64) -> Stop {
-    Stop { status: Status::Canceled, error: Some(JobError::new("canceled", "as you wished")), at: at(millis) }
+    Stop { status: Status::Canceled, error: Some(JobError::new("canceled", "as requested")), at: at(millis) }
 }
 
 pub(crate) fn finish(status: Status, millis: i64) -> Finish {

@@ -113,7 +113,7 @@ async fn a_group_that_is_recorded_again_begins_with_its_cursors_and_failures(sto
         generation: 1,
         manifest: manifest(2),
         replanned: BTreeMap::from([(1, replanned.clone())]),
-        source: Source::Refiled { from: before.retry.replanned, upto: ChunkId { group: 1, chunk: 1 } },
+        source: Source::Replanned { from: before.retry.replanned, upto: ChunkId { group: 1, chunk: 1 } },
     };
     let after = made(store.commit_group(&job, &plan, at(61)).await.unwrap());
     assert_eq!((after.retry.replanned, after.split.groups), (ChunkId { group: 1, chunk: 1 }, 3));

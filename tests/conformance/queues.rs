@@ -155,7 +155,7 @@ async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
             .map(|dead_letter| (dead_letter.sent_at, dead_letter.message_id.clone()))
             .collect::<BTreeSet<_>>()
     };
-    assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same letters by the same names");
+    assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same messages by the same names");
     let readable = again
         .iter()
         .find(|dead_letter| DeadLetterMessage::read(Queue::Chunk, &dead_letter.body).job_id().is_some())

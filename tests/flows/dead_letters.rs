@@ -22,11 +22,11 @@ fn operator(stack: &Stack) -> Result<Client> {
 /// Open dead letters that match a query.
 fn dead_letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
     let page = operator.get(&format!("/api/dead-letters?limit=100&{query}"))?.expect(200)?;
-    page["deadLetters"].as_array().cloned().context("a page without letters")
+    page["deadLetters"].as_array().cloned().context("a page without dead letters")
 }
 
 fn id(dead_letter: &Value) -> Result<&str> {
-    dead_letter["letterId"].as_str().context("a letter without id")
+    dead_letter["letterId"].as_str().context("a dead letter without id")
 }
 
 /// Sweeps until a condition holds.
@@ -47,7 +47,7 @@ fn bury(stack: &Stack, queue: &str, body: &str) -> Story {
     let send = stack.aws.sqs().send_message().queue_url(stack.output(queue)?).message_body(body);
     let fifo = queue != "ChunkDlqUrl";
     let send = if fifo { send.message_group_id("g").message_deduplication_id(nonce()) } else { send };
-    stack.run(send.send()).context("the emulator takes no letter")?;
+    stack.run(send.send()).context("the emulator takes no message")?;
     Ok(())
 }
 
@@ -73,12 +73,12 @@ fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Sto
     assert_eq!((ended["status"].as_str(), counts(&ended)), (Some("completed"), [79, 51, 0]), "{ended}");
     ensure!(before.codes()[&60] == "dead_lettered" && before.codes()[&10] == "asked_to", "{:?}", before.codes());
     let found = dead_letters(&operator, &format!("jobId={job}"))?;
-    let dead_letter = found.first().context("the letter is in no list")?;
+    let dead_letter = found.first().context("the dead letter is in no list")?;
     assert_eq!(
         (&dead_letter["firstItem"], &dead_letter["itemCount"], &dead_letter["replay"]),
         (&json!(51), &json!(50), &json!("generation"))
     );
-    ensure!(depth(stack, "ChunkDlqUrl", &job)? >= 1, "the queue has lost the letter");
+    ensure!(depth(stack, "ChunkDlqUrl", &job)? >= 1, "the queue has lost the dead letter");
     let path = format!("/api/dead-letters/{}", id(dead_letter)?);
     let shown = operator.get(&path)?.expect(200)?;
     ensure!(shown["body"].as_str().is_some_and(|body| body.contains("kill,,2")), "no rows: {shown}");
@@ -92,8 +92,8 @@ fn a_replayed_chunk_repairs_the_counts_and_the_report_of_a_finished_job() -> Sto
     );
     let again = operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(202)?;
     assert_eq!(again["effect"], "nothing", "{again}");
-    sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
-    ensure!(dead_letters(&operator, &format!("jobId={job}"))?.is_empty(), "a replayed letter is still open");
+    sweep_until(stack, "the dead letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
+    ensure!(dead_letters(&operator, &format!("jobId={job}"))?.is_empty(), "a replayed dead letter is still open");
     assert_eq!(counts(&stack.client.job(&job)?), [129, 1, 0], "sweeps change nothing");
     Ok(())
 }
@@ -122,9 +122,9 @@ fn all_dead_letters_of_a_job_are_replayed_at_once_and_only_what_they_took_runs()
     // A chunk may run twice if the sweeper is faster than its worker. A chunk without a dead letter does not run
     // again.
     let after = marks.calls(60)?;
-    ensure!(before[20..].iter().all(|calls| *calls == 0), "nothing that has a letter: {before:?}");
+    ensure!(before[20..].iter().all(|calls| *calls == 0), "nothing that has a dead letter: {before:?}");
     ensure!(after[..20] == before[..20] && after[20..].iter().all(|calls| *calls > 0), "{before:?}, then {after:?}");
-    sweep_until(stack, "the letters leave their queue", || Ok(depth(stack, "ChunkDlqUrl", &id)? == 0))
+    sweep_until(stack, "the dead letters leave their queue", || Ok(depth(stack, "ChunkDlqUrl", &id)? == 0))
 }
 
 #[test]
@@ -138,11 +138,11 @@ fn a_discarded_dead_letter_leaves_its_queue_and_its_job_stays_as_it_was() -> Sto
     let (ended, _) = end(Watch::new(stack, &job).sweeping(), stack, &job, &file)?;
     assert_eq!(counts(&ended), [0, 20, 0], "{ended}");
     let found = dead_letters(&operator, &format!("jobId={job}"))?;
-    let path = format!("/api/dead-letters/{}", id(found.first().context("no letter")?)?);
+    let path = format!("/api/dead-letters/{}", id(found.first().context("no dead letter")?)?);
     for _ in 0..2 {
         ensure!(operator.call("DELETE", &path, &[], &[])?.status == 204, "a discard is refused");
     }
-    sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
+    sweep_until(stack, "the dead letter leaves its queue", || Ok(depth(stack, "ChunkDlqUrl", &job)? == 0))?;
     assert_eq!(operator.get(&path)?.expect(200)?["deadLetter"]["state"], "discarded");
     assert_eq!(stack.client.job(&job)?, ended);
     operator.call("POST", &format!("{path}/replay"), &[], &[])?.expect(409)?;
@@ -164,7 +164,7 @@ fn dead_letters_of_all_three_queues_are_recorded_and_unreadable_ones_are_redrive
             }
             Ok(found)
         };
-        sweep_until(stack, "the letter is noted", || Ok(!listed()?.is_empty()))?;
+        sweep_until(stack, "the dead letter is noted", || Ok(!listed()?.is_empty()))?;
         let dead_letter = listed()?.remove(0);
         assert_eq!(
             (&dead_letter["kind"], &dead_letter["jobId"]),
@@ -178,7 +178,7 @@ fn dead_letters_of_all_three_queues_are_recorded_and_unreadable_ones_are_redrive
         } else {
             ensure!(operator.call("DELETE", &path, &[], &[])?.status == 204, "a discard is refused");
         }
-        sweep_until(stack, "the letter leaves its queue", || Ok(depth(stack, queue, &body)? == 0))?;
+        sweep_until(stack, "the dead letter leaves its queue", || Ok(depth(stack, queue, &body)? == 0))?;
     }
     Ok(())
 }
@@ -191,7 +191,7 @@ fn a_tenant_sees_no_dead_letter_not_even_of_its_own_job() -> Story {
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
     bury(stack, "ChunkDlqUrl", &serde_json::to_string(&messages[0])?)?;
     let query = format!("jobId={}", job.job_id);
-    sweep_until(stack, "the letter is noted", || Ok(!dead_letters(&operator, &query)?.is_empty()))?;
+    sweep_until(stack, "the dead letter is noted", || Ok(!dead_letters(&operator, &query)?.is_empty()))?;
     let dead_letter = format!("/api/dead-letters/{}", id(&dead_letters(&operator, &query)?[0])?);
     let replay = format!("{dead_letter}/replay");
     for (method, path) in

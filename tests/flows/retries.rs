@@ -15,7 +15,7 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
     let mark = marks.path().display();
     // Of every hundred rows one fails the first time, and another one records its calls and succeeds.
     let file = probe_file((1..=ROWS).map(|n| match n % 100 {
-        7 => format!("mend,,,{mark}"),
+        7 => format!("recover,,,{mark}"),
         8 => format!("ok,,,{mark}"),
         _ => "ok,,,".to_owned(),
     }));
@@ -43,7 +43,7 @@ fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story 
     let marks = Marks::new();
     let mark = marks.path().display();
     let row = |n| match n {
-        1..=3 => format!("mend,,,{mark}"),
+        1..=3 => format!("recover,,,{mark}"),
         4 => "skip,,,".to_owned(),
         _ => format!("ok,20,,{mark}"),
     };

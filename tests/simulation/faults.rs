@@ -154,7 +154,7 @@ pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
 }
 
 fn failed(operation: &'static str) -> PortError {
-    PortError { service: "simulated", operation, source: "the weather".into() }
+    PortError { service: "simulated", operation, source: "an injected fault".into() }
 }
 
 impl Capacity {

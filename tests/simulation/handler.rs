@@ -84,7 +84,7 @@ job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMI
 
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     Step(false).await;
-    OFFERED.with_borrow_mut(|offered| offered.insert((key.job_id, key.number), trace::function_number()));
+    LAST_RUNS.with_borrow_mut(|runs| runs.insert((key.job_id, key.number), trace::function_number()));
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
@@ -101,8 +101,8 @@ async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
 thread_local! {
     /// Succeeded items, by job and number.
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
-    /// Number of the function to which each item was last offered.
-    static OFFERED: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
+    /// Number of the function to which each item was last runs.
+    static LAST_RUNS: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MOST: Cell<u32> = const { Cell::new(0) };
 }
@@ -110,7 +110,7 @@ thread_local! {
 /// Resets the state at the beginning of a run.
 pub(crate) fn begin() {
     DONE.take();
-    OFFERED.take();
+    LAST_RUNS.take();
     RUNNING.set(0);
     MOST.set(0);
 }
@@ -120,9 +120,9 @@ pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
 }
 
-/// Returns true if an item was offered to a function that began after function number `function`.
-pub(crate) fn was_offered_after(id: JobId, number: u64, function: u64) -> bool {
-    OFFERED.with_borrow(|offered| offered.get(&(id, number)).is_some_and(|last| *last > function))
+/// Returns true if an item was runs to a function that began after function number `function`.
+pub(crate) fn ran_after(id: JobId, number: u64, function: u64) -> bool {
+    LAST_RUNS.with_borrow(|runs| runs.get(&(id, number)).is_some_and(|last| *last > function))
 }
 
 /// Maximum number of items in the handler at once in this run: one of each running chunk.

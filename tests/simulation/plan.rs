@@ -172,7 +172,10 @@ impl Plan {
             ("several jobs", jobs.len() > 1),
             ("several tenants", jobs.iter().any(|job| job.tenant != first.tenant)),
             ("shared upload", jobs[1..].iter().any(|job| job.upload == first.upload)),
-            ("several jobs at one gate", jobs.iter().filter(|job| job.kind == Kind::Limited).count() > 1),
+            (
+                "several jobs under one concurrency limit",
+                jobs.iter().filter(|job| job.kind == Kind::Limited).count() > 1,
+            ),
             ("limited type", any(|job| job.kind == Kind::Limited)),
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),

@@ -190,7 +190,7 @@ fn check_that_faults_occurred(totals: &Totals) {
         "limited type",
         "rows not in messages",
         "several jobs",
-        "several jobs at one gate",
+        "several jobs under one concurrency limit",
         "several tenants",
         "shared upload",
         "short time limit",

@@ -89,7 +89,7 @@ impl Unguarded<MemoryStore> {
         if without("split-cursor") || without("place-of-the-split") {
             plan.source = match plan.source {
                 Source::File { upto, .. } => Source::File { from: stored.split.offset, upto },
-                Source::Refiled { upto, .. } => Source::Refiled { from: stored.retry.replanned, upto },
+                Source::Replanned { upto, .. } => Source::Replanned { from: stored.retry.replanned, upto },
             };
         }
         let stage = stored.stage;

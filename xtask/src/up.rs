@@ -102,7 +102,7 @@ fn start_local_proxy(project: &Project, options: &Options, state: &mut State) ->
     let wanted = options.port.or(port);
     let open = state.local_proxy.as_ref().is_some_and(crate::process::Background::is_alive);
     if !open || wanted != port {
-        let step = progress::step("Opening the front door");
+        let step = progress::step("Starting the local proxy");
         if let Some(proxy) = state.local_proxy.take() {
             proxy.stop()?;
         }
@@ -117,7 +117,7 @@ fn start_local_proxy(project: &Project, options: &Options, state: &mut State) ->
         step.done_with(&state.api_url);
     }
     if !emulator::answers(&format!("{}{}", state.api_url, local_proxy::READY)) {
-        bail!("the front door at {} does not answer: see .longshore/front-door.log", state.api_url);
+        bail!("the local proxy at {} does not answer: see .longshore/local-proxy.log", state.api_url);
     }
     Ok(())
 }

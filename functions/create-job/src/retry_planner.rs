@@ -189,7 +189,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             generation: self.job.generation,
             manifest: Manifest { group: self.job.split.groups, chunks: mem::take(&mut self.chunks) },
             replanned: mem::take(&mut self.replanned),
-            source: Source::Refiled { from: self.committed, upto },
+            source: Source::Replanned { from: self.committed, upto },
         };
         self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
         self.committed = upto;

@@ -237,7 +237,7 @@ fn a_dead_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carrie
     let (second, given) = world.run(&[6].into());
     assert_eq!((second.len(), given), (1, vec![9]));
     world.replay(&second);
-    assert_eq!(world.run(&BTreeSet::new()).1, [7, 8], "6 was given up with another letter");
+    assert_eq!(world.run(&BTreeSet::new()).1, [7, 8], "6 was given up with another dead letter");
     assert_eq!(world.counts(), Counts { succeeded: 5, failed: 4, skipped: 0 });
     world.replay(&first[..1]);
     assert_eq!(world.run(&BTreeSet::new()).1, [4, 5, 6]);

@@ -15,7 +15,7 @@ use longshore_domain::dead_letter::{Resolution, Settlement};
 use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 
 use crate::DeadLetters;
-use crate::openapi::{DiscardRefusals, LetterIdInPath};
+use crate::openapi::{DeadLetterIdInPath, DiscardRefusals};
 
 /// Returns 204: the dead letter is discarded, by this call or an earlier one.
 #[utoipa::path(
@@ -25,7 +25,7 @@ use crate::openapi::{DiscardRefusals, LetterIdInPath};
     tag = "dead letters",
     summary = "Discard a dead letter.",
     description = include_str!("discard.md").trim_ascii_end(),
-    params(LetterIdInPath),
+    params(DeadLetterIdInPath),
     responses((status = 204, description = "The dead letter is discarded."), DiscardRefusals),
 )]
 pub(crate) async fn discard<S, Q>(

@@ -39,7 +39,7 @@ impl Kind {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 #[schema(as = DeadLetterState)]
-pub enum LetterState {
+pub enum DeadLetterState {
     /// Not resolved yet.
     Open,
     /// Replayed by an operator.
@@ -48,7 +48,7 @@ pub enum LetterState {
     Discarded,
 }
 
-impl LetterState {
+impl DeadLetterState {
     fn new(dead_letter: &DeadLetterRecord) -> Self {
         match dead_letter.resolution.as_ref().map(|resolution| resolution.how) {
             None => Self::Open,
@@ -119,7 +119,7 @@ pub struct DeadLetterDocument {
     /// Size of the message body in bytes.
     pub size_bytes: u64,
     /// Resolution of the dead letter.
-    pub state: LetterState,
+    pub state: DeadLetterState,
     /// Operator who resolved it: the token's claim `sub`.
     #[schema(required = true)]
     pub settled_by: Option<String>,
@@ -161,7 +161,7 @@ impl DeadLetterDocument {
             seen_at: dead_letter.seen_at.to_rfc3339(),
             receives: dead_letter.receives,
             size_bytes: dead_letter.size_bytes,
-            state: LetterState::new(dead_letter),
+            state: DeadLetterState::new(dead_letter),
             settled_by: dead_letter.resolution.as_ref().map(|resolution| resolution.by.clone()),
             settled_at: dead_letter.resolution.as_ref().map(|resolution| resolution.at.to_rfc3339()),
             replay: effect,

@@ -26,8 +26,8 @@ mod serve;
 mod show;
 
 pub use document::{
-    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLettersDocument, Kind, LetterState, ReplayDocument,
-    ReplayLinks,
+    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLetterState, DeadLettersDocument, Kind,
+    ReplayDocument, ReplayLinks,
 };
 pub use effect::Effect;
 pub use function::DeadLetters;

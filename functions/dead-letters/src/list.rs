@@ -16,7 +16,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
 
 use crate::function::ID_BYTES;
-use crate::openapi::{LettersQuery, ListRefusals, dead_letters_example};
+use crate::openapi::{DeadLettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
 /// Default page size.
@@ -50,7 +50,7 @@ struct Wanted {
     tag = "dead letters",
     summary = "List dead letters, newest first.",
     description = include_str!("list.md").trim_ascii_end(),
-    params(LettersQuery, PageCursor),
+    params(DeadLettersQuery, PageCursor),
     responses(
         (
             status = 200,

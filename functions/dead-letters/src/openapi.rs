@@ -9,14 +9,14 @@ use utoipa::IntoParams;
 
 use crate::document::path;
 use crate::{
-    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLettersDocument, Effect, Kind, LetterState,
+    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLetterState, DeadLettersDocument, Effect, Kind,
     ReplayDocument, ReplayLinks,
 };
 
 /// Path parameter that identifies a dead letter.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
-pub(crate) struct LetterIdInPath {
+pub(crate) struct DeadLetterIdInPath {
     /// Id of the dead letter, as returned by the list.
     #[param(rename = "letterId", pattern = "^[A-Za-z0-9-]+$", example = "1782896400120-8f1d2c3b")]
     #[allow(dead_code, reason = "only described")]
@@ -27,7 +27,7 @@ pub(crate) struct LetterIdInPath {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 #[allow(dead_code, reason = "only described")]
-pub(crate) struct LettersQuery {
+pub(crate) struct DeadLettersQuery {
     /// Return only dead letters from this queue.
     #[param(required = false)]
     queue: Queue,
@@ -85,7 +85,7 @@ fn dead_letter() -> DeadLetterDocument {
         seen_at: "2026-07-01T10:01:00.3Z".to_owned(),
         receives: 6,
         size_bytes: 412,
-        state: LetterState::Open,
+        state: DeadLetterState::Open,
         settled_by: None,
         settled_at: None,
         replay: Effect::Generation,

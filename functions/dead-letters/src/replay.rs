@@ -25,7 +25,7 @@ use utoipa::ToSchema;
 
 use crate::document::{ReplayDocument, ReplayLinks};
 use crate::list::AT_ONCE;
-use crate::openapi::{LetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
+use crate::openapi::{DeadLetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
 use crate::refused::{discarded, no_room, refused, too_long};
 use crate::replay_selection::ReplaySelection;
 use crate::{DeadLetters, Effect};
@@ -54,7 +54,7 @@ struct ReplayRequest {
     tag = "dead letters",
     summary = "Replay a dead letter.",
     description = include_str!("replay.md").trim_ascii_end(),
-    params(LetterIdInPath),
+    params(DeadLetterIdInPath),
     responses(
         (
             status = 202,

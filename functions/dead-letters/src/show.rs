@@ -12,7 +12,7 @@ use longshore::openapi::CacheNoStore;
 use longshore::queues::RedriveToSource;
 use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
 
-use crate::openapi::{LetterIdInPath, ShowRefusals, contents_example};
+use crate::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
 
 /// Returns a dead letter in its current state, with its body.
@@ -23,7 +23,7 @@ use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
     tag = "dead letters",
     summary = "Read a dead letter with its body.",
     description = "For operators. A dead letter that was replayed or discarded is kept for 14 days, with the operator who did it.",
-    params(LetterIdInPath),
+    params(DeadLetterIdInPath),
     responses(
         (
             status = 200,

@@ -132,7 +132,7 @@ async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_s
             store.stop(id, 0, &Stop { status: Status::Failed, error: None, at }).await.unwrap();
         }
     }
-    assert_eq!(seen.len(), jobs.len(), "letters that no sweep has read");
+    assert_eq!(seen.len(), jobs.len(), "dead letters that no sweep has read");
     let notes = store.dead_letters(None, 99).await.unwrap().items;
     assert_eq!(notes.len(), jobs.len());
     for note in &notes {
@@ -157,7 +157,7 @@ async fn of_lanes_that_share_a_batch_every_dead_letter_is_read() {
     for _ in 0..8 {
         sweep_dead_letters(&store, &queues).await;
     }
-    assert_eq!(store.dead_letters(None, 99).await.unwrap().items.len(), 33, "letters that no sweep has read");
+    assert_eq!(store.dead_letters(None, 99).await.unwrap().items.len(), 33, "dead letters that no sweep has read");
     let left = queues.buried();
     assert!(["few00", "many00"].iter().all(|first| left.contains(&(*first).to_owned())), "{left:?}");
 }

@@ -40,7 +40,7 @@ impl ParkedByType {
         }
         let seen = see(ports, job_type, limit).await.unwrap_or_else(|error| {
             let error = telemetry::chain(&error);
-            tracing::error!(job.r#type = job_type, error, "a gate cannot be seen");
+            tracing::error!(job.r#type = job_type, error, "the parked chunks of a job type cannot be read");
             None
         });
         self.0.insert(job_type.to_owned(), seen);
@@ -65,7 +65,7 @@ async fn see<S: Store, Q: Queues, F>(
     let Some(of_job) = forget_ended(ports, job_type, all, limit).await? else { return Ok(None) };
     let woken = ConcurrencyLimiter { ports, job_type, limit: concurrency, clock: limit.clock }.wake().await?;
     let parked = of_job.values().map(Places::len).sum::<usize>();
-    tracing::info!(job.r#type = job_type, parked, woken, "a gate");
+    tracing::info!(job.r#type = job_type, parked, woken, "parked chunks of a job type");
     Ok(are_all.then_some(of_job))
 }
 

@@ -124,7 +124,7 @@ mod tests {
         }
         let mut first = Deliveries::default();
         first.note(at(290), at(310));
-        assert_eq!(first.newest_after_quiet(180, at(329)), None, "the slot has not ended");
+        assert_eq!(first.newest_after_quiet(180, at(329)), None, "the interval has not ended");
     }
 
     #[test]

@@ -193,7 +193,7 @@ pub enum Source {
         upto: u64,
     },
     /// Remaining items of the previous generation, replanned up to this chunk.
-    Refiled {
+    Replanned {
         /// End of the previous group: the job's position among the chunks to replan.
         from: ChunkId,
         /// First chunk whose remaining items are neither in this group nor in an earlier one.

@@ -119,10 +119,10 @@ mod tests {
         let message = ChunkMessage::new(&job, (0, 0), &plan);
         let park = || limiter.park(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
         let first = park();
-        assert!(first.is_some() && park().is_none(), "there is one slot");
+        assert!(first.is_some() && park().is_none(), "there is one permit");
         limiter.release(&first.unwrap()).now_or_never().unwrap().unwrap();
         let second = park().unwrap();
         limiter.release(&second).now_or_never().unwrap().unwrap();
-        assert_eq!(limiter.wake().now_or_never().unwrap().unwrap(), 1, "the one without a slot is called in");
+        assert_eq!(limiter.wake().now_or_never().unwrap().unwrap(), 1, "the one without a permit is woken");
     }
 }

@@ -196,7 +196,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if let Err(error) = limiter.release(&permit).await {
             // The permit expires by itself.
             let error = telemetry::chain(&error);
-            tracing::warn!(job.id = %message.job_id, error, "a slot was not given back");
+            tracing::warn!(job.id = %message.job_id, error, "a permit was not released");
         }
         end
     }

@@ -96,7 +96,7 @@ impl MemoryQueues {
     }
 
     /// Takes all bodies that were redriven to their source queue, each with its dead-letter queue.
-    pub fn take_put_back(&self) -> Vec<(Queue, String)> {
+    pub fn take_redriven(&self) -> Vec<(Queue, String)> {
         std::mem::take(&mut self.messages().redrive_to_source)
     }
 

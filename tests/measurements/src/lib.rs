@@ -47,7 +47,7 @@ pub const CONDITIONS: [(&str, &str); 19] = [
     ("no-completion-of-a-stopping-job", "a job that is to stop is not completed"),
     ("reopen-only-what-has-ended", "only a job that has ended, and this very generation of it, is opened again"),
     ("no-roll-up-after-the-end", "a group is noted as done only while its job has not ended"),
-    ("slots-taken-when-free", "a slot is taken only if nobody holds it"),
+    ("permits-acquired-when-free", "a permit is acquired only if it has no holder"),
 ];
 
 /// Layers: redundant mechanisms that only save work or time. Without one of them, nothing is wrong.
@@ -56,7 +56,7 @@ pub const LAYERS: [(&str, &str); 8] = [
     ("sweeper", "what stands still is pushed; without it jobs whose messages were lost wait, and nothing else"),
     ("pushes-counted-once", "of two sweeps at once one counts a push"),
     ("groups-at-the-end-of-the-split", "the end of the split names the number of groups"),
-    ("slots-given-back-by-their-holder", "only who holds a slot gives it back"),
+    ("permits-released-by-their-holder", "only the holder of a permit releases it"),
     ("checkpoint-as-it-was-read", "of two completions that go on from one checkpoint one moves it"),
     ("called-by-one", "of two that call a chunk in one sends its message"),
     ("forgotten-as-it-was-read", "a chunk that was put down again is not forgotten"),

@@ -23,7 +23,7 @@ enum Action {
     Skip,
     Reject,
     /// Rejected on the first call of this row, as `mark` shows; ok on later ones.
-    Mend,
+    Recover,
     /// `Retry` in the first `rounds` rounds, then ok.
     Retry,
     Fatal,
@@ -47,7 +47,7 @@ impl Row {
             Action::Ok => Outcome::Ok,
             Action::Skip => Outcome::Skip { reason: "asked to".into() },
             Action::Reject => rejected(),
-            Action::Mend if calls == Some(0) => rejected(),
+            Action::Recover if calls == Some(0) => rejected(),
             Action::Retry if job.round < self.rounds.unwrap_or(0) => {
                 Outcome::Retry { after: None, reason: "asked to".into() }
             }
@@ -56,7 +56,7 @@ impl Row {
             Action::Panic => panicking(),
             Action::Abort => abort(),
             Action::Kill if calls.is_some_and(|calls| calls < self.rounds.unwrap_or(1)) => killed(),
-            Action::Kill | Action::Mend => Outcome::Ok,
+            Action::Kill | Action::Recover => Outcome::Ok,
         }
     }
 

@@ -20,11 +20,11 @@ pub(crate) fn discard_one(stack: &Stack) -> Result<()> {
     let client = patient(stack).with_token(&operator.token);
     let body = format!("{{buried {mark}");
     let send = stack.aws.sqs().send_message().queue_url(stack.output("ChunkDlqUrl")?).message_body(&body);
-    stack.run(send.send()).context("the emulator takes no letter")?;
+    stack.run(send.send()).context("the emulator takes no message")?;
     let deadline = Instant::now() + GONE;
     while stack.peek("ChunkDlqUrl")?.contains(&body) {
         if Instant::now() > deadline {
-            bail!("a discarded letter is still in its queue");
+            bail!("a discarded dead letter is still in its queue");
         }
         // These calls meet faults, too. The next iteration is the retry.
         let _ = discard_all(&client);
@@ -36,7 +36,7 @@ pub(crate) fn discard_one(stack: &Stack) -> Result<()> {
 fn discard_all(client: &Client) -> Result<()> {
     let page = client.get("/api/dead-letters?limit=100&queue=chunk")?.expect(200)?;
     for dead_letter in page["deadLetters"].as_array().into_iter().flatten() {
-        let id = dead_letter["letterId"].as_str().context("a letter without id")?;
+        let id = dead_letter["letterId"].as_str().context("a dead letter without id")?;
         client.call("DELETE", &format!("/api/dead-letters/{id}"), &[], &[])?;
     }
     Ok(())

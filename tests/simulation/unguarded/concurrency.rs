@@ -13,14 +13,14 @@ impl Permits for Unguarded<MemoryStore> {
     }
 
     async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
-        if without("slots-taken-when-free") {
+        if without("permits-acquired-when-free") {
             self.vacate(job_type, permit.number).await?;
         }
         self.0.acquire(job_type, permit, now).await
     }
 
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
-        if without("slots-given-back-by-their-holder") {
+        if without("permits-released-by-their-holder") {
             return self.vacate(job_type, permit.number).await;
         }
         self.0.release(job_type, permit).await

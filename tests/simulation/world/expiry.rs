@@ -59,8 +59,8 @@ impl World {
         let customer = self.customer();
         let Some(Some(gone)) = customer.expired else { return };
         for row in 1..=customer.possible.len() {
-            let was_offered = handler::was_offered_after(customer.id, row as u64, gone);
-            assert!(!was_offered, "row {row} of a job that is gone has run");
+            let has_run = handler::ran_after(customer.id, row as u64, gone);
+            assert!(!has_run, "row {row} of a job that is gone has run");
         }
     }
 }

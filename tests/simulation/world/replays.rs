@@ -56,7 +56,10 @@ impl World {
         let noted = now(self.store.dead_letters(None, usize::MAX)).unwrap().items;
         for dead_letter in self.queues.buried() {
             let noted = noted.iter().find(|noted| noted.id.ends_with(&format!("-{dead_letter}")));
-            assert!(noted.is_some_and(|noted| noted.is_open()), "the letter {dead_letter} is settled, and still there");
+            assert!(
+                noted.is_some_and(|noted| noted.is_open()),
+                "the dead letter {dead_letter} is resolved, and still there"
+            );
         }
     }
 
@@ -75,8 +78,8 @@ impl World {
     pub(super) fn check_left_out(&self, job: &Job) {
         let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
-            let was_offered = handler::was_offered_after(job.job_id, *row as u64, *behind);
-            assert!(!was_offered, "row {row} had failed by itself, and a replay has run it");
+            let has_run = handler::ran_after(job.job_id, *row as u64, *behind);
+            assert!(!has_run, "row {row} had failed by itself, and a replay has run it");
         }
     }
 }

@@ -256,12 +256,12 @@ test("the token is requested for each call, may be asynchronous, and may be miss
 });
 
 test("send makes any other call", async () => {
-  server.script("GET /api/dead-letters", { status: 200, body: { letters: [] } });
+  server.script("GET /api/dead-letters", { status: 200, body: { deadLetters: [] } });
   const answer = await server.client.send({
     method: "GET",
     path: "/api/dead-letters",
     query: { limit: 1 },
     repeatable: true,
   });
-  expect(await answer.json()).toEqual({ letters: [] });
+  expect(await answer.json()).toEqual({ deadLetters: [] });
 });

@@ -97,7 +97,7 @@ fn stack_name(name: Option<&str>) -> Option<Finding> {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '-');
     if !is_valid {
         let what = format!("{name:?} is not allowed by CloudFormation");
-        return Some(Finding::error("stack name", what, "use letters, digits and hyphens, a letter first"));
+        return Some(Finding::error("stack name", what, "use A to Z, digits and hyphens, not a digit or hyphen first"));
     }
     let what =
         format!("{name:?} has {} characters, and the names of functions made of it would be too long", name.len());

@@ -52,8 +52,8 @@ pub(super) fn write_beside(results: &BesideResults) -> String {
     table(&mut text, "", &["", ""], machine.collect());
     let beside = &results.beside;
     let row = |what: &str, seconds: &[f64]| {
-        let figures = [0.5, 0.95, 1.0].map(|share| format!("{:.2}", percentile(seconds, share)));
-        std::iter::once(what.to_owned()).chain([seconds.len().to_string()]).chain(figures).collect::<Vec<_>>()
+        let values = [0.5, 0.95, 1.0].map(|share| format!("{:.2}", percentile(seconds, share)));
+        std::iter::once(what.to_owned()).chain([seconds.len().to_string()]).chain(values).collect::<Vec<_>>()
     };
     let ratio = |share| format!("{:.2}", percentile(&beside.beside, share) / percentile(&beside.alone, share));
     let ratios = ["beside / alone".to_owned(), String::new(), ratio(0.5), ratio(0.95), ratio(1.0)].to_vec();

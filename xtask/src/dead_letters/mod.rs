@@ -118,7 +118,7 @@ fn list(client: &Client, queue: Option<&str>, job: Option<&str>) -> Result<()> {
     }
     print!("{}", table::render(&dead_letters));
     println!(
-        "\n{} open. `show`, `replay` and `discard` take a letter; `replay --job JOB` all of a job.",
+        "\n{} open. `show`, `replay` and `discard` take a dead letter; `replay --job JOB` all of a job.",
         dead_letters.len()
     );
     Ok(())
@@ -137,7 +137,7 @@ fn each(dead_letters: &[String], act: impl Fn(&str) -> Result<String>) -> Result
         }
     }
     if failures > 0 {
-        bail!("{failures} of {} letters: nothing was done about them", dead_letters.len());
+        bail!("{failures} of {} dead letters: nothing was done about them", dead_letters.len());
     }
     Ok(())
 }
@@ -155,7 +155,7 @@ fn described(replayed: &Replayed) -> String {
     };
     let left = match replayed.left.len() {
         0 => String::new(),
-        n => format!("; {n} letters of the job are left"),
+        n => format!("; {n} dead letters of the job are left"),
     };
     format!("{dead_letters}: {did}{left}")
 }
@@ -174,7 +174,10 @@ mod tests {
             generation: Some(1),
         };
         assert_eq!(described(&replayed("generation", 0)), "1-a, 1-b: job j is opened again, as attempt 2");
-        assert_eq!(described(&replayed("message", 2)), "1-a, 1-b: sent again to job j; 2 letters of the job are left");
+        assert_eq!(
+            described(&replayed("message", 2)),
+            "1-a, 1-b: sent again to job j; 2 dead letters of the job are left"
+        );
         assert_eq!(described(&replayed("nothing", 0)), "1-a, 1-b: replayed before; nothing was done");
     }
 }

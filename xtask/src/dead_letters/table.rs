@@ -72,7 +72,7 @@ mod tests {
             ..chunk.clone()
         };
         let expected = "\
-letter  queue  about                             tenant  seen  a replay would
+id      queue  about                             tenant  seen  a replay would
 17-a    chunk  job j (completed), 50 rows from 51  acme    now   open the job again
 17-a    chunk  unreadable                          -       now   put it back
 ";
@@ -81,6 +81,6 @@ letter  queue  about                             tenant  seen  a replay would
             render(&[chunk, lost]).lines().skip(1).collect::<Vec<_>>(),
             expected.lines().skip(1).collect::<Vec<_>>()
         );
-        assert!(heading.starts_with("letter  queue  about"));
+        assert!(heading.starts_with("id      queue  about"));
     }
 }

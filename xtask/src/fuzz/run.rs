@@ -34,11 +34,11 @@ impl Outcome {
     /// Describes the result for the user.
     pub(super) fn described(&self, project: &Project, target: &str) -> String {
         let Self { executions, per_second, pulse, crash } = self;
-        let figures = format!("{executions} executions, {per_second}/s, {pulse}");
-        let Some((path, reported)) = crash else { return figures };
+        let summary = format!("{executions} executions, {per_second}/s, {pulse}");
+        let Some((path, reported)) = crash else { return summary };
         let path = project.short(path);
         let again = format!("cargo xtask fuzz {target} --input {path}");
-        format!("{figures}\n{}\n  BROKEN by {path}\n  again: {again}", reported.join("\n"))
+        format!("{summary}\n{}\n  BROKEN by {path}\n  again: {again}", reported.join("\n"))
     }
 
     fn read(&mut self, line: &str) {

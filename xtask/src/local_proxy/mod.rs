@@ -66,14 +66,14 @@ pub(crate) fn serve(listener: &TcpListener, upstream: &Arc<Upstream>) -> Result<
 pub(crate) fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background> {
     // For a clear error message: in the background, the same failure would only reach a log.
     drop(listen(port)?);
-    let log = project.log("front-door")?;
+    let log = project.log("local-proxy")?;
     let mut command = Command::new(process::this_program()?);
-    command.args(["front-door", "--port", &port.to_string(), "--upstream", upstream]);
+    command.args(["local-proxy", "--port", &port.to_string(), "--upstream", upstream]);
     let process = Background::spawn(&mut command, &log)?;
     let deadline = Instant::now() + Duration::from_secs(5);
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         if !process.is_alive() || Instant::now() > deadline {
-            bail!("the front door did not open: see {}", log.display());
+            bail!("the local proxy did not start: see {}", log.display());
         }
         thread::sleep(Duration::from_millis(10));
     }

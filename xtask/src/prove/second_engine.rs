@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     const OUTPUT: &str = "running 3 tests\n\
-        test gates::on_dynamodb::a_slot_is_taken_once ... ok\n\
+        test concurrency::on_dynamodb::a_permit_is_taken_once ... ok\n\
         test ledger::on_dynamodb::a_commit_counts_once ... FAILED\n\
         test ledger::on_dynamodb::a_group_is_made_once ... ok\n\
         test result: FAILED. 2 passed; 1 failed\n";

@@ -82,7 +82,7 @@ impl Soak<'_> {
         }
         course.bar.finish_and_clear();
         let passed = child.wait()?.success();
-        course.tell_and_record()?;
+        course.report_and_record()?;
         let violations = course.reached.violations;
         match (passed, stopped.is_set()) {
             (true, _) => Ok(()),
@@ -146,12 +146,12 @@ impl Course<'_> {
         self.bar.set_message(format!(", {} violations", reached.violations));
         if self.reported_at.elapsed() >= EVERY {
             self.reported_at = Instant::now();
-            self.tell_and_record()?;
+            self.report_and_record()?;
         }
         Ok(())
     }
 
-    fn tell_and_record(&self) -> Result<()> {
+    fn report_and_record(&self) -> Result<()> {
         let time = self.begun.elapsed();
         self.bar.suspend(|| println!("{}", self.soak.described(self.reached, time)));
         if self.reached.next == self.soak.from || self.soak.without.is_some() {

@@ -24,14 +24,14 @@ impl Cleanup {
     /// Describes the deployment; the last call wins.
     pub(super) fn deployment(&mut self, target: &Target<'_>, token: Option<&str>) -> Result<()> {
         let claim = target.outputs.get("TenantClaim").map_or("sub", String::as_str);
-        self.tell(&json!({
+        self.report(&json!({
             "api": target.api_url, "token": token, "tenantClaim": claim, "outputs": target.outputs,
         }))
     }
 
     /// Registers something for removal.
     pub(super) fn add(&mut self, kind: &str, id: &str) -> Result<()> {
-        self.tell(&json!({ kind: id }))
+        self.report(&json!({ kind: id }))
     }
 
     /// Removes everything now. The process prints what it removes.
@@ -42,7 +42,7 @@ impl Cleanup {
         Ok(())
     }
 
-    fn tell(&mut self, line: &serde_json::Value) -> Result<()> {
+    fn report(&mut self, line: &serde_json::Value) -> Result<()> {
         let pipe = self.0.stdin.as_mut().context("the process that cleans up has ended")?;
         // One write: if this process were killed between two, the other would read half a line.
         pipe.write_all(format!("{line}\n").as_bytes()).context("the process that cleans up has ended")

@@ -36,7 +36,7 @@ fn faults(template: &str) -> Vec<String> {
             faults.push(format!("{name} has no dead-letter queue"));
         }
         if is_dead && !queue.contains("MessageRetentionPeriod: 1209600") {
-            faults.push(format!("{name} does not keep letters for 14 days"));
+            faults.push(format!("{name} does not keep messages for 14 days"));
         }
         if is_dead && !alarms.values().any(|alarm| is_on_depth_of(alarm, name)) {
             faults.push(format!("{name} has no alarm on its first letter"));
@@ -56,7 +56,7 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
         )
     };
     let wanted = [
-        "- Id: letters Expression: FILL(visible, 0) + FILL(hidden, 0)".to_owned(),
+        "- Id: messages Expression: FILL(visible, 0) + FILL(hidden, 0)".to_owned(),
         metric("visible", "ApproximateNumberOfMessagesVisible"),
         metric("hidden", "ApproximateNumberOfMessagesNotVisible"),
         "EvaluationPeriods: 1 DatapointsToAlarm: 1".to_owned(),

@@ -182,6 +182,6 @@ async fn what_is_unreadable_goes_back_as_it_is() {
     let dead_letter = world.note(Queue::Complete, "{\"newer\": 1}").await;
     let reply = replay(&world, &dead_letter).await;
     assert_eq!((reply.status, &reply.body["effect"], &reply.body["jobId"]), (202, &json!("putBack"), &Value::Null));
-    assert_eq!(world.queues.take_put_back(), [(Queue::Complete, "{\"newer\": 1}".to_owned())]);
+    assert_eq!(world.queues.take_redriven(), [(Queue::Complete, "{\"newer\": 1}".to_owned())]);
     assert!(!is_open(&world, &dead_letter).await);
 }

@@ -19,7 +19,7 @@ async fn a_discarded_dead_letter_leaves_the_list_and_says_who_discarded_it() {
         (&json!("discarded"), &json!("olga"), &json!(NOW.to_rfc3339()), &json!("nothing"))
     );
     world.post(&format!("{}/replay", path(&dead_letter))).await.is_problem(409, "letter-settled");
-    assert!(world.queues.take_put_back().is_empty());
+    assert!(world.queues.take_redriven().is_empty());
     world.delete("/api/dead-letters/1700000000000-none").await.is_problem(404, "not-found");
 }
 

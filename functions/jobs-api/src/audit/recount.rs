@@ -29,7 +29,7 @@ pub async fn audit(
     id: JobId,
     in_time: &(dyn Fn() -> bool + Sync),
 ) -> PortResult<Option<AuditDocument>> {
-    let Some((groups, job)) = settled(store, id).await? else { return Ok(None) };
+    let Some((groups, job)) = unchanged_state(store, id).await? else { return Ok(None) };
     let records = with_manifests(store, groups, job).await?;
     let mut findings = Findings::default();
     records.check(&mut findings);
@@ -60,7 +60,7 @@ pub(super) async fn check_files(
 
 /// Reads the groups and the job. Reads them again if the job ended after its groups were read, because its records no
 /// longer change.
-async fn settled(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+async fn unchanged_state(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
     let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
     match &read {
         Some((groups, job)) if job.completion.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {

@@ -53,8 +53,8 @@ pub struct Reopen {
     pub deadline_at: Timestamp,
     /// The corrected failures file. If present, only the failed items in it run again; otherwise all do.
     pub corrected: Option<SourceFile>,
-    /// The chunks whose dead letters are replayed. If present, only the failed items that were given up with these dead
-    /// letters run again; otherwise all do.
+    /// The chunks whose dead letters are replayed. If present, only the failed items that were given up with them run
+    /// again; otherwise all do.
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
 }
 

@@ -73,7 +73,7 @@ impl Job {
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
         let begins_here = match plan.source {
             Source::File { from, .. } => self.split.offset == from,
-            Source::Refiled { from, .. } => self.retry.replanned == from,
+            Source::Replanned { from, .. } => self.retry.replanned == from,
         };
         let is_next = self.generation == plan.generation && self.split.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
@@ -86,7 +86,7 @@ impl Job {
                 self.split.item_count += plan.manifest.items();
                 self.split.offset = upto;
             }
-            Source::Refiled { upto, .. } => self.retry.replanned = upto,
+            Source::Replanned { upto, .. } => self.retry.replanned = upto,
         }
         self.resends = 0;
         self.touch(now)

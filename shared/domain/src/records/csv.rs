@@ -45,7 +45,7 @@ impl CsvMachine {
         while let Some(&byte) = block.get(*at) {
             match self.state {
                 State::Between => self.skip_line_break_or_open(byte, base, at),
-                State::FieldStart | State::QuoteSeen => self.quote_or_letter(byte, at),
+                State::FieldStart | State::QuoteSeen => self.quote_or_text(byte, at),
                 State::InField => {
                     if let Some(content_end) = self.leave_field(block, at) {
                         return Some(self.close(base + content_end as u64, base + *at as u64));
@@ -87,12 +87,12 @@ impl CsvMachine {
             *at += 1;
         } else {
             self.start = base + *at as u64;
-            self.quote_or_letter(byte, at);
+            self.quote_or_text(byte, at);
         }
     }
 
     /// Reads a quote that opens a field or doubles the one before it. Leaves any other byte to the unquoted state.
-    fn quote_or_letter(&mut self, byte: u8, at: &mut usize) {
+    fn quote_or_text(&mut self, byte: u8, at: &mut usize) {
         if byte == b'"' {
             *at += 1;
             self.state = State::Quoted;

@@ -30,7 +30,7 @@ const JSON_LINES_TYPES: [&str; 6] = [
 impl Format {
     /// Returns the format that a file's name or content type announces; [`Format::Csv`] when neither says JSON Lines.
     ///
-    /// Letter case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not read.
+    /// Case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not read.
     pub fn from_file(file_name: &str, content_type: &str) -> Self {
         let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
         let media_type = content_type.split(';').next().unwrap_or_default();

@@ -93,7 +93,7 @@ fn refuse_nul(block: &[u8]) -> Result<(), Unreadable> {
     Err(Unreadable::Binary { kind: FileKind::Unknown, offset })
 }
 
-/// Returns true for UTF-16 without a mark: Latin letters have a NUL in every second place, and nowhere else.
+/// Returns true for UTF-16 without a mark: Latin characters have a NUL in every second place, and nowhere else.
 fn is_bare_utf16(block: &[u8]) -> bool {
     let Some(probe) = block.get(..UTF16_PROBE_BYTES) else { return false };
     [0, 1].iter().any(|side| probe.iter().enumerate().all(|(at, byte)| (*byte == 0) == (at % 2 == *side)))

@@ -88,9 +88,9 @@ impl fmt::Display for FileKind {
 /// A detected encoding of text that is not UTF-8.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Encoding {
-    /// Two bytes a letter; Excel calls it "Unicode text".
+    /// Two bytes a character; Excel calls it "Unicode text".
     Utf16,
-    /// Four bytes a letter.
+    /// Four bytes a character.
     Utf32,
     /// Some older encoding, such as Windows-1252; the bytes do not show which.
     Unknown,

@@ -24,7 +24,7 @@ pub(crate) fn caught(file: &str, property: &'static str, protocol: Protocol) {
             let flaw = format!("{:?}", protocol.flaw);
             println!("{flaw}: caught in {} states, {steps} steps", checker.unique_state_count());
             row("model-broken", &[("flaw", &flaw), ("caught by", &property), ("steps", &steps), ("file", &file)]);
-            return kept(file, &format!("Broken: {property}.\n\n{}", story::tell(&path.into_vec())));
+            return kept(file, &format!("Broken: {property}.\n\n{}", story::describe(&path.into_vec())));
         }
     }
     panic!("{:?}: not caught in {DEEPEST} steps", protocol.flaw);

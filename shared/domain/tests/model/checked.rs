@@ -30,7 +30,7 @@ pub(crate) fn check(protocol: Protocol) -> Checked {
     for property in properties {
         match (property.expectation, found.get(property.name)) {
             (Expectation::Always, Some(path)) => {
-                violations.push(format!("{}:\n{}", property.name, story::tell(&path.clone().into_vec())));
+                violations.push(format!("{}:\n{}", property.name, story::describe(&path.clone().into_vec())));
             }
             (Expectation::Sometimes, None) => unseen.push(property.name),
             _ => {}

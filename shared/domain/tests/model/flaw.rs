@@ -56,7 +56,7 @@ pub(crate) enum Flaw {
     /// A replay runs everything that has failed, not only its chunk.
     ReplayRunsAll,
     /// A retry also replans items that have succeeded.
-    RefilesAll,
+    ReplansAll,
 }
 
 /// The conditions that the model knows, by the names under which they are removed. The others concern the stored job

@@ -173,8 +173,8 @@ fn a_ledger_that_takes_writes_of_any_generation_completes_a_job_without_its_rest
 #[test]
 fn a_retry_that_files_again_what_succeeded_counts_it_twice() {
     let file = vec![vec![vec![Good, Correction]]];
-    let protocol = broken(Flaw::RefilesAll, Bounds { retries: 1, ..NOTHING });
-    caught("refiles-all", COUNTS, Protocol { file, ..protocol });
+    let protocol = broken(Flaw::ReplansAll, Bounds { retries: 1, ..NOTHING });
+    caught("replans-all", COUNTS, Protocol { file, ..protocol });
 }
 
 #[test]

@@ -44,7 +44,7 @@ pub(crate) fn plan(
     (from, place): (ChunkId, ChunkId),
 ) -> (GroupPlan, Vec<Vec<u8>>) {
     let Remaining { unread, mut entries } = remaining(world, place);
-    if protocol.flaw == Flaw::RefilesAll {
+    if protocol.flaw == Flaw::ReplansAll {
         entries.extend(succeeded(world, place).into_iter().map(|item| (item, Mark::Ok)));
     }
     let again = protocol.flaw == Flaw::ReplayRunsAll
@@ -64,7 +64,7 @@ pub(crate) fn plan(
     }
     let upto = ChunkId { group: place.group, chunk: place.chunk + 1 };
     let (manifest, replanned) = (Manifest { group, chunks }, replanned.into_iter().collect());
-    (GroupPlan { generation, manifest, replanned, source: Source::Refiled { from, upto } }, items)
+    (GroupPlan { generation, manifest, replanned, source: Source::Replanned { from, upto } }, items)
 }
 
 fn file(world: &mut World, chunk: (u32, u32), entries: Vec<(u8, Mark)>) -> Replanned {

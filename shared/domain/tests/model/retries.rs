@@ -82,8 +82,11 @@ fn a_dead_splitter_fails_its_job_and_is_retried() {
 
 #[test]
 fn a_dead_letter_is_replayed_and_corrects_its_chunk_alone() {
-    let sights =
-        &["a letter is replayed while the job runs", "a replay mends its chunk", "a replay leaves a failed item alone"];
+    let sights = &[
+        "a dead letter is replayed while the job runs",
+        "a replay fixes its chunk",
+        "a replay leaves a failed item alone",
+    ];
     let bounds = Bounds { dead_letters: 1, replays: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good], vec![Correction]]];
     let small = Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) };

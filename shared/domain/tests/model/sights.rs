@@ -23,8 +23,8 @@ pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("two completions at once", |_, world| world.runs.iter().filter(|r| is_finish(&r.step)).count() == 2),
     ("a dead chunk is given up", |_, world| is(world, Status::Completed) && given_up(world)),
     ("a dead splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
-    ("a letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
-    ("a replay mends its chunk", |_, w| {
+    ("a dead letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
+    ("a replay fixes its chunk", |_, w| {
         is(w, Status::Completed) && w.job.retry.selected_chunks.is_some() && succeeded_more(w)
     }),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),

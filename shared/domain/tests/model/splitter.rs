@@ -93,7 +93,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     if protocol.flaw.asks_for_no_place() {
         plan.source = match upto {
             Source::File { upto, .. } => Source::File { from: world.job.split.offset, upto },
-            Source::Refiled { upto, .. } => Source::Refiled { from: world.job.retry.replanned, upto },
+            Source::Replanned { upto, .. } => Source::Replanned { from: world.job.retry.replanned, upto },
         };
     }
     match world.job.commit_group(&plan, now) {
@@ -116,7 +116,7 @@ fn read_back(protocol: &Protocol, world: &World, generation: u32, (group, upto):
         Source::File { upto, .. } => {
             Job { split: SplitState { offset: upto, groups: group + 1, ..job.split.clone() }, ..job.clone() }
         }
-        Source::Refiled { upto, .. } => {
+        Source::Replanned { upto, .. } => {
             Job { retry: RetryState { replanned: upto, ..job.retry.clone() }, ..job.clone() }
         }
     };

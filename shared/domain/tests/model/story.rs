@@ -7,7 +7,7 @@ use crate::step::{Cut, Message, Run, Step};
 use crate::world::World;
 
 /// Writes one line per step, and the stored state at the end.
-pub(crate) fn tell(path: &[(World, Option<Action>)]) -> String {
+pub(crate) fn describe(path: &[(World, Option<Action>)]) -> String {
     let mut lines: Vec<String> = Vec::new();
     for (world, action) in path {
         match action {

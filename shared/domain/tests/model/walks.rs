@@ -82,7 +82,7 @@ fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
         let broken = INVARIANTS.iter().find(|(_, holds)| !holds(protocol, &world));
         if let Some((name, _)) = broken {
             path.push((world, None));
-            return Err(format!("{name}:\n{}", story::tell(&path)));
+            return Err(format!("{name}:\n{}", story::describe(&path)));
         }
         let mut actions = Vec::new();
         protocol.actions(&world, &mut actions);

@@ -24,12 +24,12 @@ pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items
     let (rows, chosen) = choose(rule, items);
     let senders: Vec<Writer> = chosen.iter().map(|record| record.writer).collect();
     let written = records.put(&target.dataset, rule, chosen).await;
-    let fates = rows.into_iter().map_while(|(writer, sent)| {
+    let results = rows.into_iter().map_while(|(writer, sent)| {
         let written = written.get(sent).cloned().unwrap_or(Written::Untried);
         let written = if senders[sent] == writer { written } else { follow(rule, written, senders[sent]) };
         outcome(own(written, writer), writer, target.key)
     });
-    fates.collect()
+    results.collect()
 }
 
 /// Returns the records to send, and for each row its writer and the record that is sent for its key.

@@ -59,7 +59,7 @@ impl DynamoStore {
                 values.push((":items", number(manifest.items())));
                 values.extend([(":from", number(from)), (":upto", number(upto))]);
             }
-            Source::Refiled { from, upto } => {
+            Source::Replanned { from, upto } => {
                 set.push_str(", #refiled = :upto");
                 let place = |place: ChunkId| nested(&place).map_err(failed(OPERATION));
                 // A job that was stored before retries existed has none.

@@ -30,7 +30,7 @@ fn what_would_not_work_is_found() {
     let long = "l".repeat(52);
     let rows = [
         (Some("bad_name!"), None, ("Environment", "production"), "\"bad_name!\" is not allowed by CloudFormation"),
-        (Some("1st"), None, ("Environment", "production"), "a letter first"),
+        (Some("1st"), None, ("Environment", "production"), "not a digit or hyphen first"),
         (Some(long.as_str()), None, ("Environment", "production"), "too long"),
         (None, Some("cn-north-1"), ("Environment", "production"), "sign-in page"),
         (None, None, ("Environment", "smal"), "Environment: \"smal\" is not allowed; one of production, small, local"),

@@ -152,9 +152,9 @@ async fn work(table: &Limited, rows: usize) -> usize {
     let write_rate = WriteRate::default();
     let (mut left, mut written) = (rows, 0);
     while left > 0 {
-        let offered = left.min(1_000);
-        let done = Batch::new(table, &write_rate, way(Rule::Upsert, &dataset()), records(offered)).run().await;
-        assert_eq!(done.len(), offered, "each record has one answer");
+        let count = left.min(1_000);
+        let done = Batch::new(table, &write_rate, way(Rule::Upsert, &dataset()), records(count)).run().await;
+        assert_eq!(done.len(), count, "each record has one answer");
         for done in done {
             match done.written {
                 Written::Stored => left -= 1,
