@@ -24,13 +24,19 @@
 //! apostrophe precedes each cell that a spreadsheet could interpret as a formula (also after a semicolon, a tab or a
 //! line end in the cell: see `longshore::formula`; plain numbers are not escaped).
 
+mod attempt;
+mod closing;
+mod complete;
 mod completer;
 mod ending;
 mod error;
 mod function;
+mod outcome;
 mod receipt;
 mod report;
 
-pub use completer::{CompleteEnd, Completer, TURN_S};
+pub use attempt::TURN_S;
+pub use completer::Completer;
 pub use error::CompleteError;
 pub use function::{CompleteJob, serve};
+pub use outcome::CompleteEnd;

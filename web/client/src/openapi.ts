@@ -14,10 +14,17 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask where to put a file.
-         * @description The URL takes exactly the promised file, once: its length, content type and checksum (if given) are signed, and a second PUT is refused by S3 with 412. The PUT must begin before `expiresAt`. With an `Idempotency-Key` the same request makes one upload however often it is sent, and each answer has a new URL for it.
+         * Create an upload.
+         * @description Returns the URL to put the file to. The URL accepts exactly the requested file, once: length, content type and
+         *     checksum (if given) are signed, and S3 refuses a second PUT with 412. The PUT must begin before `expiresAt`. With an
+         *     `Idempotency-Key`, repeated requests create one upload; each answer has a new URL for it.
          *
-         *     A file above the deployment's `MultipartBytes` (64 MiB by default), or above `partSize`, is put in parts, each by a URL that takes just the bytes of its SHA-256. The answer has all `parts`, with URLs for those whose checksums the request has. A client that has not read the whole file yet hashes part by part, and asks `POST /api/uploads/{fileGuid}/url` for the others, as for a new URL in place of one that has ended. Put parts in any order, some at once; then `POST /api/uploads/{fileGuid}/complete`. What is not completed within a day is removed.
+         *     A file larger than the deployment's `MultipartBytes` (64 MiB by default), or than `partSize`, is uploaded in parts.
+         *     Each part has its own URL, which accepts only the bytes with its SHA-256. The answer lists all `parts`; those whose
+         *     checksums the request contains have URLs. A client that has not read the whole file yet computes the checksums part by
+         *     part, and requests the other URLs, and new ones for expired URLs, by `POST /api/uploads/{fileGuid}/url`. Parts can be
+         *     put in any order, and concurrently. Then call `POST /api/uploads/{fileGuid}/complete`. Parts of an upload that is not
+         *     completed within a day are removed.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -34,8 +41,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * See whether a file was put.
-         * @description Of an upload in parts that is not complete also which parts S3 has, so that a client can go on where it stopped.
+         * Read the state of an upload.
+         * @description For an incomplete upload in parts, the answer lists the parts that S3 has, so that a client can resume.
          */
         get: operations["getUpload"];
         put?: never;
@@ -56,10 +63,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Ask for URLs for the same upload.
-         * @description For an upload by one PUT: another URL, for when the first one has ended before the PUT began. It signs the same length, content type and checksum. Of two URLs for one upload S3 still takes one PUT.
+         * Get new URLs for an upload.
+         * @description For an upload by one PUT: a new URL, in case the first one expired before the PUT began. It signs the same length,
+         *     content type and checksum. S3 accepts one PUT per upload, regardless of the number of URLs.
          *
-         *     For an upload in parts: a URL for each part that the body names, with its length and SHA-256 signed, so that S3 refuses other bytes. Each PUT must begin before `expiresAt`; ask just before you put, for a few parts at a time. Without a body: the parts that S3 does not have, or not in their size, without URLs.
+         *     For an upload in parts: a URL for each part in the request, with its length and SHA-256 signed, so that S3 refuses
+         *     other bytes. Each PUT must begin before `expiresAt`; request URLs for a few parts at a time, just before their PUTs.
+         *     Without a body, the answer lists the parts that S3 does not have, or has with another size, without URLs.
          */
         post: operations["renewUploadUrl"];
         delete?: never;
@@ -78,8 +88,10 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Make the file of its parts.
-         * @description For an upload in parts, once all were put. The API asks S3 which it has: all must be there, each of its size. Can be repeated: once the file is there the answer is 200; while another call makes it, 409 with `Retry-After`. A file that was put by one PUT is complete by itself. A body is ignored.
+         * Complete a multipart upload.
+         * @description Assembles the file after all parts were put. S3 must have every part, each with its size. The call can be repeated: it
+         *     returns 200 once the file exists, and 409 with `Retry-After` while another call assembles it. A file uploaded by one
+         *     PUT needs no completion. A body is ignored.
          */
         post: operations["completeUpload"];
         delete?: never;
@@ -97,13 +109,18 @@ export interface paths {
         };
         /**
          * List jobs, newest first.
-         * @description Each job is as its own call would answer it. A page may hold fewer jobs than `limit`, or none, with more behind it: it ends where looking further would take long. The last page is the one without `nextCursor`. Which jobs there are, and which fit the filters, comes from an index that may lag by a moment: a job that was just created or has just changed its status may be missing, and its own call knows it. What a listed job says of itself is up to date.
+         * @description Each job is returned as by its own call. A page can have fewer jobs than `limit`, or none, although more pages follow,
+         *     because the time of a call is limited. The last page is the one without `nextCursor`.
+         *
+         *     The selection of jobs comes from an index that may lag by a moment: a job that was just created, or whose status has
+         *     just changed, may be missing, while its own call already returns it. The contents of each listed job are up to date.
          */
         get: operations["listJobs"];
         put?: never;
         /**
          * Create a job.
-         * @description The file must have been put before. With an `Idempotency-Key` the same request makes one job however often it is sent: later answers show the job as it then is. A job that is answered with 202 reaches a final status.
+         * @description The file must have been uploaded. With an `Idempotency-Key`, repeated requests create one job; later answers return it
+         *     in its current state. Every job that is accepted with 202 reaches a final status.
          */
         post: operations["createJob"];
         delete?: never;
@@ -125,7 +142,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a job, its file and its reports.
-         * @description The job is hidden at once: every later call for it answers 404, a second DELETE too. A job that has not ended is stopped. Some minutes after its end its reports and its record are removed, and its upload unless another job uses it; never the records that it imported. Its Idempotency-Key stays taken.
+         * @description The job is hidden immediately: every later call for it returns 404, and so does a second DELETE. An unfinished job is
+         *     stopped. Some minutes after its end, its reports and its record are removed, and so is its upload unless another job
+         *     uses it. Records that it imported are kept. Its `Idempotency-Key` stays used.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -142,7 +161,8 @@ export interface paths {
         };
         /**
          * Read the result of a finished job.
-         * @description 404 before the job has a final status, with the problem `not-finished`. A job that ended without a report, or whose report has expired, is answered with the counts of the items that were read, no files, and the issue `no_report`.
+         * @description 404 with the problem `not-finished` before the job has a final status. For a job that ended without a report, or whose
+         *     report has expired, the answer has the counts of the items that were read, no files, and the issue `no_report`.
          */
         get: operations["getJobOutput"];
         put?: never;
@@ -161,8 +181,10 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the items of a finished job that failed.
-         * @description Page by page as JSON, each with its row as it came; or, with `Accept: text/csv` or `format=csv`, the address of the CSV file of all of them. 404 with `not-finished` before the job has a final status, and with `no-report` if its files are not there.
+         * List the failed items of a finished job.
+         * @description Returns pages of JSON, each item with its original row. With `Accept: text/csv` or `format=csv`, redirects to the CSV
+         *     file of all failed items. 404 with the problem `not-finished` before the job has a final status, and with `no-report`
+         *     if its files do not exist.
          */
         get: operations["listJobFailures"];
         put?: never;
@@ -181,8 +203,15 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Recount a job from all that is stored of it.
-         * @description Adds up the groups of the ledger, lays the chunks of the manifests end to end, reads every row of the report and every item that workers have filed, cuts the input into records once more, and holds each against what the others and the receipt say. `equal` is `true` only if everything was checked and agrees. Of a job that has not ended there is no report to check. All files together are read for 20 seconds at most - the report first, then the work files, then the input (some hundred megabytes in all); what was not read by then, or has expired, stands in `unchecked`. 503 if something cannot be read at the moment.
+         * Audit a job.
+         * @description Recounts the job from all stored data: sums the groups of the ledger, checks that the chunks of the manifests are
+         *     contiguous, reads every row of the report and every item in the work files, splits the input into records again, and
+         *     compares each with the others and with the receipt. `equal` is `true` only if everything was checked and agrees. An
+         *     unfinished job has no report to check.
+         *
+         *     Files are read for at most 20 seconds in total (some hundred megabytes): first the report, then the work files, then
+         *     the input. Files that were not read by then, or have expired, are listed in `unchecked`. 503 if something cannot be
+         *     read at the moment.
          */
         get: operations["auditJob"];
         put?: never;
@@ -203,10 +232,13 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Stop a job.
-         * @description No item is begun more than five seconds after the answer. Once its report is written the job is `canceled` with the error `canceled`: some seconds later, or minutes where gigabytes are unprocessed, for a job that waited, too. Items that have ended until then are counted and reported; the others are in the report's file of unprocessed rows.
+         * Cancel a job.
+         * @description No item starts more than five seconds after the answer. Once its report is written, the job is `canceled`, with the
+         *     error `canceled`. This takes some seconds, or minutes if gigabytes are unprocessed, also for a job that was still
+         *     waiting. Items that end until then are counted and reported; the other rows are in the report's file of unprocessed
+         *     rows.
          *
-         *     Canceling a job that is stopping already, for whatever reason, answers 202 again and changes nothing. A body is ignored.
+         *     Canceling a job that is already stopping, for any reason, returns 202 and changes nothing. A body is ignored.
          */
         post: operations["cancelJob"];
         delete?: never;
@@ -225,10 +257,20 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Run again what failed or was never processed.
-         * @description Only for a job that has ended. It opens again under the same id: `attempts` is one more, `status` is `waiting`, and the counts begin with what succeeded or was skipped. Items that succeeded or were skipped never run again; an item keeps its number and its idempotency key. The report of this attempt replaces the one before. A row that cannot be read (not UTF-8, an unclosed quote, too long) stays failed, unless it is corrected.
+         * Retry failed and unprocessed items.
+         * @description Only for a finished job. The job runs again under the same id: `attempts` increases by one, `status` is `waiting`, and
+         *     the counts start with the succeeded and skipped items, which never run again. Each item keeps its number and its
+         *     idempotency key. The report of the new attempt replaces the previous one. An unreadable row (not UTF-8, an unclosed
+         *     quote, too long) stays failed unless it is corrected.
          *
-         *     `fileGuid` names an upload of a corrected failures file: what `GET …/failures?format=csv` gave, edited in a spreadsheet (delimiter comma, semicolon or tab, in UTF-8; columns in any order; code, field and message are not needed). The column of row numbers ties a row to its item. Failed items that stand in it run again as they stand there; those that do not stay failed; items that were never processed run as they are. Rows that name no failed item, stand there twice, cannot be read, or show a row that could not be read unchanged do nothing, and are told in `issues` by the codes `corrected_rows_unknown`, `corrected_rows_repeated`, `corrected_rows_unreadable`, `corrected_rows_unchanged`. Of very many failed items not all are compared: rows that met none are then told as `corrected_rows_unchecked`.
+         *     `fileGuid` is the upload of a corrected failures file: the output of `GET …/failures?format=csv`, edited in a
+         *     spreadsheet (UTF-8; delimiter comma, semicolon or tab; columns in any order; code, field and message are optional).
+         *     The column of row numbers assigns each row to its item. Failed items in the file run again with the contents in the
+         *     file; other failed items stay failed; unprocessed items run unchanged. Rows without an effect are reported in
+         *     `issues`: rows that match no failed item (`corrected_rows_unknown`), repeated rows (`corrected_rows_repeated`), rows
+         *     that cannot be read (`corrected_rows_unreadable`), and unchanged rows that could not be read before
+         *     (`corrected_rows_unchanged`). If there are too many failed items to compare all of them, rows without a match so far
+         *     are reported as `corrected_rows_unchecked`.
          */
         post: operations["retryJob"];
         delete?: never;
@@ -247,8 +289,11 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Do for real what a job has only checked.
-         * @description For a job that only checks its file (an import in mode `validate`) and has completed, with failed rows or without. Another job is made over the same file, with the same options, in mode `upsert`; the one that checked stays as it is. There is one such job: a second call answers the first one's job, as it now is. Rows that had failed fail again; they can be corrected by a retry of the new job. A body is ignored.
+         * Start an import from a validated job.
+         * @description For a completed validation job (an import in mode `validate`), with or without failed rows. Creates another job over
+         *     the same file, with the same options, in mode `upsert`; the validation job does not change. Each validation job starts
+         *     at most one import: a repeated call returns that import in its current state. Rows that failed the validation fail
+         *     again; correct them by a retry of the new job. A body is ignored.
          */
         post: operations["startJob"];
         delete?: never;
@@ -266,7 +311,7 @@ export interface paths {
         };
         /**
          * List the datasets that imports have written to.
-         * @description In the order of their names. Whatever has records is among them.
+         * @description In the order of their names. Every dataset with records is in the list.
          */
         get: operations["listDatasets"];
         put?: never;
@@ -285,8 +330,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the records that imports have written.
-         * @description A dataset that nobody has imported into is empty. The order stays the same; it is not by key.
+         * List the records of a dataset.
+         * @description A dataset without any import is empty. The order is stable; it is not the order of the keys.
          */
         get: operations["listRecords"];
         put?: never;
@@ -322,7 +367,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read about all calls.
+         * Read the API reference.
          * @description A page for people, without scripts.
          */
         get: operations["getDocs"];
@@ -341,7 +386,7 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        /** Read which problems there are. */
+        /** List the kinds of problems. */
         get: operations["listProblems"];
         put?: never;
         post?: never;
@@ -359,7 +404,7 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read what a problem means and what to do.
+         * Read the meaning of a problem, and how to fix it.
          * @description The `type` of every problem is the path of its page.
          */
         get: operations["getProblem"];
@@ -380,7 +425,9 @@ export interface paths {
         };
         /**
          * List dead letters, newest first.
-         * @description For operators: the open letters of all tenants, without any row. The sweeper notes a letter within a minute or so; it stays until it is replayed or discarded, or for 14 days. A page may hold fewer letters than `limit`, or none, with more behind it: the last page is the one without `nextCursor`.
+         * @description For operators. Returns the open dead letters of all tenants, without any row. The sweeper records a dead letter within
+         *     about a minute. It stays in the list until it is replayed or discarded, or for 14 days. A page can have fewer dead
+         *     letters than `limit`, or none, although more pages follow: the last page is the one without `nextCursor`.
          */
         get: operations["listDeadLetters"];
         put?: never;
@@ -402,7 +449,9 @@ export interface paths {
         put?: never;
         /**
          * Replay all dead letters of a job.
-         * @description For operators. One generation is opened for all chunks of the job's letters, up to a hundred: while it runs no other can be, so that letters of one job are better replayed together. What is left is told in `left`.
+         * @description For operators. Opens one generation for all chunks of the job's dead letters, up to a hundred. While it runs, no other
+         *     generation can be opened, so replay the dead letters of one job together. Those that could not be replayed are listed
+         *     in `left`.
          */
         post: operations["replayDeadLettersOfJob"];
         delete?: never;
@@ -420,14 +469,15 @@ export interface paths {
         };
         /**
          * Read a dead letter with its body.
-         * @description For operators. A letter that was replayed or discarded is there for 14 days, and says who did it.
+         * @description For operators. A dead letter that was replayed or discarded is kept for 14 days, with the operator who did it.
          */
         get: operations["getDeadLetter"];
         put?: never;
         post?: never;
         /**
          * Discard a dead letter.
-         * @description For operators. The letter leaves the list at once, and its queue within a minute or so. Rows that were counted as failed with it stay failed: a retry of the job runs them. A letter that was discarded before is answered in the same way.
+         * @description For operators. The dead letter leaves the list immediately, and its queue within about a minute. Rows that were
+         *     counted as failed with it stay failed; a retry of the job runs them. Discarding it again has the same answer.
          */
         delete: operations["discardDeadLetter"];
         options?: never;
@@ -446,7 +496,13 @@ export interface paths {
         put?: never;
         /**
          * Replay a dead letter.
-         * @description For operators. While the job runs, a letter about a chunk or a split waits for its end: 409; a completion is asked for again. A job that has ended opens again as its next generation: of what failed, only the items that were given up with the letter run (code `dead_lettered`), beside what was never processed; counts and report are repaired. Other letters about the same chunk are replayed with it. A job that was canceled is not opened. An unreadable letter goes back to its queue as it is. A letter that was replayed before is answered with the effect `nothing`. A body is ignored.
+         * @description For operators. While the job runs, a dead letter about a chunk or a split cannot be replayed (409), and one about a
+         *     completion requests the completion again. A finished job opens again as its next generation: of the failed items, only
+         *     those given up with this dead letter run (code `dead_lettered`), and all unprocessed items; counts and report are
+         *     corrected. Other dead letters about the same chunk are replayed with it. A canceled job is not opened.
+         *
+         *     An unreadable message is redriven to its source queue unchanged. If the dead letter was replayed before, the effect is
+         *     `nothing`. A body is ignored.
          */
         post: operations["replayDeadLetter"];
         delete?: never;
@@ -1480,7 +1536,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Put the file there. */
+            /** @description Instructions for uploading the file. */
             201: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -1493,9 +1549,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `malformed-json`: The body is not JSON. The detail has line and column.
+             * @description `malformed-json`: The body is not JSON. The detail gives line and column.
              *
-             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII.
+             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII.
              */
             400: {
                 headers: {
@@ -1507,7 +1563,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1525,7 +1581,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1535,7 +1591,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1553,7 +1609,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -1572,9 +1628,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right.
+             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
              *
-             *     `idempotency-key-reused`: The Idempotency-Key came with another request within the last 24 hours.
+             *     `idempotency-key-reused`: The Idempotency-Key was used for another request within the last 24 hours.
              */
             422: {
                 headers: {
@@ -1585,9 +1641,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
+             * @description `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1617,7 +1673,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1636,7 +1692,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1670,7 +1726,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The upload as it stands. */
+            /** @description The upload in its current state. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -1682,7 +1738,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1700,7 +1756,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1710,7 +1766,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1728,7 +1784,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -1738,7 +1794,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1768,7 +1824,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1787,7 +1843,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1836,7 +1892,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Put the file, or these parts of it, there. */
+            /** @description Instructions for uploading the file, or the requested parts. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -1846,7 +1902,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromisedUpload"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail has line and column. */
+            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1857,7 +1913,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1875,7 +1931,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1885,11 +1941,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `already-uploaded`: Another URL was asked for an upload whose file is there. A file is put once and stays as it is.
+             * @description `already-uploaded`: Another URL was requested for an upload whose file already exists. A file is uploaded once and never changes.
              *
-             *     `upload-abandoned`: The upload was to be put in parts, and was not completed within a day. The parts that were put are gone.
+             *     `upload-abandoned`: The upload in parts was not completed within a day. Its parts have been removed.
              *
-             *     `upload-incomplete`: The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another call is making the file of them. The detail says which, and names the parts.
+             *     `upload-incomplete`: The file of the upload is not complete: nothing was uploaded, parts are missing or have the wrong size, or another call is assembling the file. The detail gives the reason, and names the parts.
              */
             409: {
                 headers: {
@@ -1902,7 +1958,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1920,7 +1976,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -1938,7 +1994,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -1948,7 +2004,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1978,7 +2034,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -1997,7 +2053,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2031,7 +2087,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The file is there. */
+            /** @description The file is complete. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -2053,7 +2109,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2071,7 +2127,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2081,9 +2137,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `upload-abandoned`: The upload was to be put in parts, and was not completed within a day. The parts that were put are gone.
+             * @description `upload-abandoned`: The upload in parts was not completed within a day. Its parts have been removed.
              *
-             *     `upload-incomplete`: The file of the upload is not there as a whole: nothing was put, parts are missing or of another size, or another call is making the file of them. The detail says which, and names the parts.
+             *     `upload-incomplete`: The file of the upload is not complete: nothing was uploaded, parts are missing or have the wrong size, or another call is assembling the file. The detail gives the reason, and names the parts.
              */
             409: {
                 headers: {
@@ -2096,7 +2152,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2114,7 +2170,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -2124,7 +2180,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2154,7 +2210,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2173,7 +2229,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2287,7 +2343,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2306,7 +2362,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2324,7 +2380,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -2333,7 +2389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2343,7 +2399,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2373,7 +2429,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2392,7 +2448,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2446,7 +2502,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Accepted; poll the job at `Location`. */
+            /** @description Accepted. Poll the job at `Location`. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -2504,9 +2560,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `malformed-json`: The body is not JSON. The detail has line and column.
+             * @description `malformed-json`: The body is not JSON. The detail gives line and column.
              *
-             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds others than ASCII.
+             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII.
              */
             400: {
                 headers: {
@@ -2518,7 +2574,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2536,7 +2592,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2545,7 +2601,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `job-deleted`: The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so does a start, and neither brings it back. */
+            /** @description `job-deleted`: The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key creates one job, and so does a start; neither restores it. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2555,7 +2611,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2573,7 +2629,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -2592,9 +2648,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right.
+             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
              *
-             *     `idempotency-key-reused`: The Idempotency-Key came with another request within the last 24 hours.
+             *     `idempotency-key-reused`: The Idempotency-Key was used for another request within the last 24 hours.
              */
             422: {
                 headers: {
@@ -2605,11 +2661,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2639,7 +2695,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2658,9 +2714,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2707,9 +2763,9 @@ export interface operations {
             200: {
                 headers: {
                     "Cache-Control"?: "private, no-cache";
-                    /** @description Changes with the job, and only with it. */
+                    /** @description Changes if and only if the job changes. */
                     ETag?: string;
-                    /** @description Seconds until it is worth asking again: 1 for short jobs, up to 30 for long ones. Absent once the job is finished. */
+                    /** @description Seconds until the next poll: 1 for short jobs, up to 30 for long ones. Absent once the job is finished. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2760,7 +2816,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description The job is completed, and `redirect=output` was asked for. */
+            /** @description The job is completed, and the request has `redirect=output`. */
             303: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -2770,7 +2826,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description Nothing has changed. The same headers as 200, without a body. */
+            /** @description The job has not changed. Same headers as 200, no body. */
             304: {
                 headers: {
                     "Cache-Control"?: "private, no-cache";
@@ -2791,7 +2847,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2809,7 +2865,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2819,7 +2875,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2837,7 +2893,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -2847,7 +2903,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2877,7 +2933,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2896,7 +2952,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2936,7 +2992,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is hidden, and will be removed. */
+            /** @description The job is hidden, and will be removed. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -2945,7 +3001,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -2963,7 +3019,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2972,7 +3028,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the answer whose ETag If-Match names. Nothing was done. */
+            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -2982,7 +3038,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3000,7 +3056,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3010,7 +3066,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3040,7 +3096,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3059,7 +3115,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3093,7 +3149,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The result. The links in it end after 15 minutes; ask again for new ones. */
+            /** @description The result. Its links expire after 15 minutes; request it again for new ones. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -3172,7 +3228,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3191,9 +3247,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there.
+             * @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant.
              *
-             *     `not-finished`: The job has no final status yet, and so no result.
+             *     `not-finished`: The job has no final status yet, so it has no result.
              */
             404: {
                 headers: {
@@ -3204,7 +3260,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3222,7 +3278,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3232,7 +3288,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3262,7 +3318,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3281,7 +3337,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3322,7 +3378,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description A page. As CSV only for a job without failures, whose file would have no rows. */
+            /** @description A page. CSV only for a job without failures, whose file would have no rows. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -3354,11 +3410,11 @@ export interface operations {
                     "text/csv": string;
                 };
             };
-            /** @description The CSV file, under a URL that ends after 15 minutes. */
+            /** @description The CSV file, at a URL that expires after 15 minutes. */
             303: {
                 headers: {
                     "Cache-Control"?: "no-store";
-                    /** @description Presigned. */
+                    /** @description Presigned URL. */
                     Location?: string;
                     Vary?: "accept";
                     [name: string]: unknown;
@@ -3376,7 +3432,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3395,11 +3451,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there.
+             * @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant.
              *
-             *     `not-finished`: The job has no final status yet, and so no result.
+             *     `not-finished`: The job has no final status yet, so it has no result.
              *
-             *     `no-report`: The job has ended, and the files of its report are not there: they could not be written, or they have expired.
+             *     `no-report`: The job has ended, and the files of its report do not exist: they could not be written, or they have expired.
              */
             404: {
                 headers: {
@@ -3410,7 +3466,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3428,7 +3484,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3437,7 +3493,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3447,7 +3503,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3477,7 +3533,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3496,7 +3552,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3530,7 +3586,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Equal, or what differs, or what could not be checked. */
+            /** @description The comparisons, the differences, and the parts that could not be checked. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -3578,7 +3634,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3596,7 +3652,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3606,7 +3662,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3624,7 +3680,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3634,7 +3690,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3664,7 +3720,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3683,7 +3739,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3723,7 +3779,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It stops; poll the job at `Location`. */
+            /** @description The job is stopping. Poll it at `Location`. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -3782,7 +3838,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3800,7 +3856,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3809,7 +3865,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `job-ended`: The job cannot be canceled: it has a final status, which stays. */
+            /** @description `job-ended`: The job cannot be canceled: it already has a final status. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -3818,7 +3874,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the answer whose ETag If-Match names. Nothing was done. */
+            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -3828,7 +3884,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3846,7 +3902,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -3856,7 +3912,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3886,7 +3942,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3905,7 +3961,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -3955,7 +4011,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Opened again; poll the job at `Location`. */
+            /** @description Opened again. Poll the job at `Location`. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -4012,7 +4068,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail has line and column. */
+            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4023,7 +4079,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4041,7 +4097,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4051,7 +4107,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: Only a job that has ended can be retried or started, or opened again for a dead letter.
+             * @description `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
              *     `nothing-to-retry`: Every item of the job succeeded or was skipped.
              */
@@ -4063,7 +4119,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the answer whose ETag If-Match names. Nothing was done. */
+            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4073,7 +4129,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4091,7 +4147,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4109,7 +4165,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4119,11 +4175,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4153,7 +4209,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4172,9 +4228,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4214,7 +4270,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Started; poll the new job at `Location`. */
+            /** @description Started. Poll the new job at `Location`. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -4273,7 +4329,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4291,7 +4347,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4301,15 +4357,15 @@ export interface operations {
                 };
             };
             /**
-             * @description `file-gone`: The file that a job has checked is not there any more as it was checked, so that nothing can be started over it.
+             * @description `file-gone`: The file that a job has validated no longer exists unchanged, so no job can be started from it.
              *
-             *     `job-deleted`: The job that the Idempotency-Key made, or that was started from this one, was deleted since. A key makes one job, so does a start, and neither brings it back.
+             *     `job-deleted`: The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key creates one job, and so does a start; neither restores it.
              *
-             *     `not-ended`: Only a job that has ended can be retried or started, or opened again for a dead letter.
+             *     `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-start`: The job did not only check its file, so that nothing of it is left to be done for real.
+             *     `nothing-to-start`: The job did more than validate its file, so nothing is left to start.
              *
-             *     `not-validated`: Only a job that has checked its file to the end can be started: this one failed or was canceled before, or it was deleted or opened again at the same moment.
+             *     `not-validated`: Only a job that has validated its whole file can be started: this one failed or was canceled before, or was deleted or reopened at the same moment.
              */
             409: {
                 headers: {
@@ -4319,7 +4375,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the answer whose ETag If-Match names. Nothing was done. */
+            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4329,7 +4385,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4347,7 +4403,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4357,11 +4413,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The bytes of the tenant's UTC day leave no room for a file of this size: those of the uploads that were promised, put or not, or those of the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4391,7 +4447,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4410,9 +4466,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `busy`: More chunks of the job's priority wait than the deployment allows. Nothing was done; reads are answered as ever.
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4485,7 +4541,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4504,7 +4560,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4522,7 +4578,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4531,7 +4587,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4541,7 +4597,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4571,7 +4627,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4590,7 +4646,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4672,7 +4728,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is good, and lacks the claim by which the deployment tells tenants apart, or the claim holds something that is no name.
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4690,7 +4746,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4700,7 +4756,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4718,7 +4774,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4727,7 +4783,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4737,7 +4793,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has called more often than one tenant may: all calls together, or those that make work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4767,7 +4823,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4786,7 +4842,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4831,7 +4887,7 @@ export interface operations {
                     "application/json": Record<string, unknown>;
                 };
             };
-            /** @description The client has it. */
+            /** @description The client has the current version. */
             304: {
                 headers: {
                     "Cache-Control"?: "public, max-age=300";
@@ -4841,7 +4897,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4859,7 +4915,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4879,7 +4935,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4898,7 +4954,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4943,7 +4999,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The client has it. */
+            /** @description The client has the current version. */
             304: {
                 headers: {
                     "Cache-Control"?: "public, max-age=300";
@@ -4953,7 +5009,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -4971,7 +5027,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -4991,7 +5047,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5010,7 +5066,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5055,7 +5111,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The client has it. */
+            /** @description The client has the current version. */
             304: {
                 headers: {
                     "Cache-Control"?: "public, max-age=300";
@@ -5065,7 +5121,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5083,7 +5139,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5103,7 +5159,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5122,7 +5178,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5173,7 +5229,7 @@ export interface operations {
                     "text/html": string;
                 };
             };
-            /** @description The client has it. */
+            /** @description The client has the current version. */
             304: {
                 headers: {
                     "Cache-Control"?: "public, max-age=300";
@@ -5182,7 +5238,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5192,7 +5248,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5210,7 +5266,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5230,7 +5286,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5249,7 +5305,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5345,7 +5401,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all tenants. In a deployment that is open to anybody nobody is.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5364,7 +5420,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5382,7 +5438,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5391,7 +5447,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5411,7 +5467,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5430,7 +5486,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5471,7 +5527,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Replayed; the letters leave the list at once, and their queue within a minute or so. */
+            /** @description Replayed. The dead letters leave the list immediately, and their queue within about a minute. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -5496,7 +5552,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail has line and column. */
+            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5507,7 +5563,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all tenants. In a deployment that is open to anybody nobody is.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5525,7 +5581,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5535,9 +5591,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: Only a job that has ended can be retried or started, or opened again for a dead letter.
+             * @description `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would do nothing: its job was deleted, has expired or was canceled, a later attempt has run its items again, or they were done all the same.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a later attempt has processed its items again, or they were completed anyway.
              */
             409: {
                 headers: {
@@ -5548,7 +5604,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5566,7 +5622,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5584,7 +5640,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or not what they may be. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and what would be right. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5594,7 +5650,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5624,7 +5680,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5643,7 +5699,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5680,7 +5736,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The letter. */
+            /** @description The dead letter. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -5723,7 +5779,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all tenants. In a deployment that is open to anybody nobody is.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5741,7 +5797,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5751,7 +5807,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5769,7 +5825,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5789,7 +5845,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5808,7 +5864,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5845,7 +5901,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description It is discarded. */
+            /** @description The dead letter is discarded. */
             204: {
                 headers: {
                     [name: string]: unknown;
@@ -5854,7 +5910,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all tenants. In a deployment that is open to anybody nobody is.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5872,7 +5928,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5881,7 +5937,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `letter-settled`: The dead letter was replayed or discarded before; what was done about it stays. */
+            /** @description `letter-settled`: The dead letter was already replayed or discarded; its resolution does not change. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5891,7 +5947,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5909,7 +5965,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -5929,7 +5985,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5948,7 +6004,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -5985,7 +6041,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description Replayed; the letters leave the list at once, and their queue within a minute or so. */
+            /** @description Replayed. The dead letters leave the list immediately, and their queue within about a minute. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -6012,7 +6068,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is good, and its bearer is not one of the operators, who alone see dead letters: they hold rows of all tenants. In a deployment that is open to anybody nobody is.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -6030,7 +6086,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: There is nothing at this path: nothing of this id, nothing that has not expired or been deleted, or nothing that is the caller's. What belongs to another tenant is answered as if it were not there. */
+            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6040,11 +6096,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `letter-settled`: The dead letter was replayed or discarded before; what was done about it stays.
+             * @description `letter-settled`: The dead letter was already replayed or discarded; its resolution does not change.
              *
-             *     `not-ended`: Only a job that has ended can be retried or started, or opened again for a dead letter.
+             *     `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would do nothing: its job was deleted, has expired or was canceled, a later attempt has run its items again, or they were done all the same.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a later attempt has processed its items again, or they were completed anyway.
              */
             409: {
                 headers: {
@@ -6055,7 +6111,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call takes: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other, those that read none included.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -6073,7 +6129,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `uri-too-long`: Path and query string have more than 4 KiB together. */
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
                 headers: {
                     [name: string]: unknown;
@@ -6083,7 +6139,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `too-many-jobs`: So many of the tenant's jobs have not ended, deleted ones among them, that there is no room for another. Nothing was done.
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -6113,7 +6169,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. What it was is in the logs, under the requestId.
+             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
              *
              *     As `application/json` the gateway's own answer.
              */
@@ -6132,7 +6188,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: What the call needs could not be read or written in the time that it has: a service failed or was slow, or other calls wrote the same at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
              *
              *     As `application/json` the gateway's own answer.
              */

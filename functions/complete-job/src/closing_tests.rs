@@ -2,6 +2,7 @@
 
 use futures::FutureExt;
 use longshore::files::MemoryFiles;
+use longshore::ports::Ports;
 use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
@@ -9,6 +10,7 @@ use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
 use super::*;
