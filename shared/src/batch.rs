@@ -20,12 +20,12 @@ use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent
 use futures::future::BoxFuture;
 use lambda_runtime::{LambdaEvent, service_fn};
 use longshore_domain::ids::fraction;
+use longshore_domain::ports::{InFlight, Visibility};
 use longshore_domain::retry::redelivery_s;
 use longshore_domain::time_stamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::config::take_calls;
-use crate::queues::{InFlight, Visibility};
 use crate::telemetry;
 
 /// Time reserved at the end of an invocation for the commit, the continuation and the response.

@@ -2,13 +2,13 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{DeadLetterQueues, MemoryQueues, QueueDepth, Received, RedriveToSource, SqsQueues};
+use longshore::queues::{MemoryQueues, SqsQueues};
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::Queues;
+use longshore_domain::ports::{DeadLetterQueues, QueueDepth, Queues, Received, RedriveToSource};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_tests::harness::resources::CreatedQueues;
 

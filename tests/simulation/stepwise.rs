@@ -5,7 +5,7 @@
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use longshore::queues::{MemoryQueues, QueueDepth};
+use longshore::queues::MemoryQueues;
 use longshore::store::memory::MemoryStore;
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
@@ -16,7 +16,7 @@ use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ByAge, ChunkState, Created, Definition, Delivered, DeliveryRecords, FileInfo, FileStream, Files, IdempotencyKey,
     JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, ParkedChunks,
-    Permits, PortResult, Queues, Read, Removal, Reopened, Started, Sweeps, Upload,
+    Permits, PortResult, QueueDepth, Queues, Read, Removal, Reopened, Started, Sweeps, Upload,
 };
 use longshore_domain::time_stamp::Timestamp;
 

@@ -10,9 +10,8 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Operator, PathText};
 use longshore::problem::{Kind, Problem};
-use longshore::queues::RedriveToSource;
 use longshore_domain::dead_letter::{Resolution, Settlement};
-use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
 use crate::DeadLetters;
 use crate::openapi::{DeadLetterIdInPath, DiscardRefusals};

@@ -3,12 +3,11 @@
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Replay, replay};
 use longshore_domain::job::Job;
-use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSource, Store};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
 use crate::DeadLetters;
-use longshore::queues::RedriveToSource;
 
 /// Effect of a replay.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]

@@ -10,10 +10,9 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Operator, QueryText, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::{FieldError, Problem};
-use longshore::queues::RedriveToSource;
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSource, Store};
 
 use crate::function::ID_BYTES;
 use crate::openapi::{DeadLettersQuery, ListRefusals, dead_letters_example};

@@ -14,13 +14,12 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Bad, Failure, JsonFields, Operator, PathText};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
-use longshore::queues::RedriveToSource;
 use longshore::telemetry;
 use longshore_domain::dead_letter::{DeadLetterRecord, Replay, Resolution, Settlement};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, Reopened, Store};
+use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSource, Reopened, Store};
 use utoipa::ToSchema;
 
 use crate::document::{ReplayDocument, ReplayLinks};

@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 use longshore::http;
-use longshore::queues::RedriveToSource;
-use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
 use crate::function::DeadLetters;
 use crate::{discard, list, replay, show};

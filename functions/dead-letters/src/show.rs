@@ -9,8 +9,7 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Operator, PathText};
 use longshore::openapi::CacheNoStore;
-use longshore::queues::RedriveToSource;
-use longshore_domain::ports::{DeadLetterRecords, Queues, Store};
+use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
 use crate::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};

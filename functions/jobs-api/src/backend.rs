@@ -4,10 +4,10 @@ use longshore::files::S3Files;
 use longshore::handler::Registry;
 use longshore::http::Access;
 use longshore::ports::Ports;
-use longshore::queues::{QueueDepth, SqsQueues};
+use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::{DynamoRecords, RecordStore};
-use longshore_domain::ports::{Files, Queues, Store, TenantCounts};
+use longshore_domain::ports::{Files, QueueDepth, Queues, Store, TenantCounts};
 use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 

@@ -7,9 +7,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use longshore::queues::QueueDepth;
 use longshore::telemetry;
 use longshore_domain::job::Priority;
+use longshore_domain::ports::QueueDepth;
 use longshore_domain::time_stamp::Timestamp;
 use tokio::sync::Mutex;
 

@@ -13,11 +13,12 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{DeadLetterQueues, DeadLetterRecord, DeadLetters, Received, Unreadable};
 use longshore::telemetry;
 use longshore_domain::dead_letter::{self, DeadLetterMessage, KEPT_S, Queue};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterRecords, JobStore, PortResult};
+use longshore_domain::ports::{
+    DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, JobStore, PortResult, Received, Unreadable,
+};
 use longshore_domain::time_stamp::Timestamp;
 use serde::de::DeserializeOwned;
 
@@ -36,8 +37,8 @@ const RECEIVES: usize = 100;
 /// The open dead letters that a sweep has read, without rows, so that each stays small.
 #[derive(Clone, Debug, Default)]
 pub struct OpenDeadLetters {
-    creates: Vec<DeadLetterRecord<CreateMessage>>,
-    chunks: Vec<DeadLetterRecord<ChunkMessage>>,
+    creates: Vec<DeadLetter<CreateMessage>>,
+    chunks: Vec<DeadLetter<ChunkMessage>>,
 }
 
 impl OpenDeadLetters {
@@ -53,11 +54,11 @@ impl OpenDeadLetters {
 }
 
 impl DeadLetters for OpenDeadLetters {
-    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         Ok(self.creates.clone())
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         Ok(self.chunks.clone())
     }
 }
@@ -225,7 +226,7 @@ fn record_of(dead_letter: &Received, now: Timestamp) -> dead_letter::DeadLetterR
     }
 }
 
-fn parse<T: DeserializeOwned>(dead_letter: &Received) -> DeadLetterRecord<T> {
+fn parse<T: DeserializeOwned>(dead_letter: &Received) -> DeadLetter<T> {
     serde_json::from_str(&dead_letter.body).map_err(|error| {
         let reason = format!("{:?} at line {}", error.classify(), error.line());
         Unreadable { message_id: dead_letter.message_id.clone(), reason }

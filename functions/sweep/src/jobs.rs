@@ -7,10 +7,9 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::QueueDepth;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, Queues, Removal, Store, Sweeps};
+use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;

@@ -5,13 +5,12 @@ use std::collections::BTreeMap;
 
 use longshore::chunk::ChunkError;
 use longshore::ports::Ports;
-use longshore::queues::QueueDepth;
 use longshore::telemetry;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority};
-use longshore_domain::ports::{PortResult, Queues, Store};
+use longshore_domain::ports::{PortResult, QueueDepth, Queues, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;

@@ -3,9 +3,8 @@
 use longshore::chunk::{ChunkError, KnownJobs};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
-use longshore::queues::{DeadLetterRecord, DeadLetters, QueueDepth};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store, Sweeps};
+use longshore_domain::ports::{DeadLetter, DeadLetters, Files, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
@@ -68,7 +67,7 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
     }
 }
 
-fn readable<T>(dead_letters: Vec<DeadLetterRecord<T>>, swept: &mut Swept) -> Vec<T> {
+fn readable<T>(dead_letters: Vec<DeadLetter<T>>, swept: &mut Swept) -> Vec<T> {
     swept.dead_letters += u32::try_from(dead_letters.len()).unwrap_or(u32::MAX);
     let read = dead_letters.into_iter().filter_map(|dead_letter| match dead_letter {
         Ok(dead_letter) => Some(dead_letter),

@@ -9,7 +9,7 @@ use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage};
-use longshore_domain::ports::{Definition, JobStore, JobTransitions, PortError};
+use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PortError};
 
 use super::*;
 
@@ -29,11 +29,11 @@ fn clock() -> Timestamp {
 struct FakeDeadLetters(ChunkMessage);
 
 impl DeadLetters for FakeDeadLetters {
-    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         Ok(Vec::new())
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         Ok((0..500).map(|_| Ok(self.0.clone())).collect())
     }
 }
@@ -55,11 +55,11 @@ async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
 struct Quiet;
 
 impl DeadLetters for Quiet {
-    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         Ok(Vec::new())
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         Ok(Vec::new())
     }
 }
@@ -123,11 +123,11 @@ async fn every_lost_job_is_pushed_within_six_sweeps() {
 struct DeadSplit(CreateMessage);
 
 impl DeadLetters for DeadSplit {
-    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         Ok(vec![Ok(self.0.clone())])
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         Ok(Vec::new())
     }
 }

@@ -5,14 +5,13 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use longshore::queues::{DeadLetterQueues, DeadLetters, Received};
 use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::PortResult;
+use longshore_domain::ports::{DeadLetterQueues, DeadLetters, PortResult, Received};
 use longshore_domain::time_stamp::Timestamp;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);

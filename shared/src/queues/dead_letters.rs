@@ -8,10 +8,10 @@ use std::collections::BTreeMap;
 
 use aws_sdk_sqs::types::{ChangeMessageVisibilityBatchRequestEntry, Message, MessageSystemAttributeName as Name};
 use longshore_domain::dead_letter::Queue;
-use longshore_domain::ports::PortResult;
+use longshore_domain::ports::{DeadLetterQueues, PortResult, Received};
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{DeadLetterQueues, Received, failed};
+use super::failed;
 use crate::config::ConfigError;
 
 /// Seconds for which a received message stays invisible, unless it is made visible again: longer than a sweep reads,

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{PortResult, Queues};
+use longshore_domain::ports::{
+    DeadLetter, DeadLetterQueues, DeadLetters, PortResult, QueueDepth, Queues, Received, RedriveToSource, Unreadable,
+};
 
 use serde::Serialize;
 
 use super::body::body;
-use super::{
-    DeadLetterQueues, DeadLetterRecord, DeadLetters, QueueDepth, Received, RedriveToSource, Unreadable, failed,
-};
+use super::failed;
 use crate::aws_limits::sqs::{Sent, check_message};
 
 /// Queues in memory; clones share their messages.
@@ -146,12 +146,12 @@ impl QueueDepth for MemoryQueues {
 }
 
 impl DeadLetters for MemoryQueues {
-    async fn creates(&self) -> PortResult<Vec<DeadLetterRecord<CreateMessage>>> {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         let messages = self.messages();
         Ok(dead_letters(&messages.dead_creates, &messages.unreadable))
     }
 
-    async fn chunks(&self) -> PortResult<Vec<DeadLetterRecord<ChunkMessage>>> {
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
         let messages = self.messages();
         Ok(dead_letters(&messages.dead_chunks, &messages.unreadable))
     }
@@ -214,7 +214,7 @@ fn check_chunk(message: &ChunkMessage, delay_s: i32) -> PortResult<()> {
     check_message(&sent).map_err(failed("send_chunks"))
 }
 
-fn dead_letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetterRecord<T>> {
+fn dead_letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {
     let readable = dead.iter().cloned().map(Ok);
     readable.chain(unreadable.iter().cloned().map(Err)).collect()
 }

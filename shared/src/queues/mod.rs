@@ -1,111 +1,17 @@
 //! Messages between the functions: control messages, chunks by priority, queue depths and dead letters.
 //!
-//! Sending is the domain's port [`Queues`](longshore_domain::ports::Queues). Operations that only the sweeper needs
-//! are here.
+//! The ports are the domain's: see `longshore_domain::ports`.
 
 mod body;
 mod dead_letters;
 mod memory;
 mod sqs;
 
-use std::future::Future;
-
-use longshore_domain::dead_letter::{self, Queue};
-use longshore_domain::job::Priority;
-use longshore_domain::message::{ChunkMessage, CreateMessage};
-use longshore_domain::ports::{PortError, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::PortError;
 
 pub use dead_letters::SqsDeadLetters;
 pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
-
-/// Depths of the chunk queues.
-pub trait QueueDepth: Send + Sync {
-    /// Returns the number of chunk messages of this priority that are waiting, in flight, or delayed. Approximate,
-    /// and some seconds old: zero twice in a row means that a chunk without progress has lost its message.
-    fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
-}
-
-/// A received message that is not yet deleted or returned.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct InFlight<'a> {
-    /// The source queue.
-    pub queue_arn: &'a str,
-    /// Receipt handle of this receive.
-    pub handle: &'a str,
-}
-
-/// The visibility of messages that are being processed.
-pub trait Visibility: Send + Sync {
-    /// Hides a message for a number of seconds from now. Idempotent: the last call counts.
-    fn hide(&self, message: &InFlight<'_>, seconds: i32) -> impl Future<Output = PortResult<()>> + Send;
-}
-
-/// An unreadable message.
-#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
-#[error("the dead letter {message_id} is unreadable: {reason}")]
-pub struct Unreadable {
-    /// The queue's message id, for looking it up.
-    pub message_id: String,
-    /// The error.
-    pub reason: String,
-}
-
-/// One message of a dead-letter queue, or the reason why it cannot be read.
-pub type DeadLetterRecord<T> = Result<T, Unreadable>;
-
-/// Messages that were received too often, as a sweep accounts for them. They stay in the queue to be inspected,
-/// replayed or discarded. Dead letters of completion need no account: their jobs are unfinished, so the sweeper sees
-/// them anyway. A call returns some of the messages, and may return one twice; a later sweep sees the others.
-pub trait DeadLetters: Send + Sync {
-    /// Reads the create messages of jobs whose splitter fails again and again.
-    fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<CreateMessage>>>> + Send;
-    /// Reads the messages of chunks whose worker dies again and again.
-    fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetterRecord<ChunkMessage>>>> + Send;
-}
-
-/// A message of a dead-letter queue, as received.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub struct Received {
-    /// The dead-letter queue, by function.
-    pub queue: Queue,
-    /// The queue's message id.
-    pub message_id: String,
-    /// Body of the message.
-    pub body: String,
-    /// Time of sending.
-    pub sent_at: Timestamp,
-    /// Number of receives, including this one.
-    pub receives: u32,
-    /// Name of the source queue, if known.
-    pub source: Option<String>,
-    /// Message group, if it has one.
-    pub group_id: Option<String>,
-    /// Receipt handle of this receive, for deleting the message or making it visible.
-    pub handle: String,
-}
-
-/// Direct access to the dead-letter queues.
-pub trait DeadLetterQueues: Send + Sync {
-    /// Receives up to ten messages, none if no more are visible. May return the same one twice, because it is hidden
-    /// only for seconds, and less if it is made visible again.
-    fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
-    /// Deletes a message permanently.
-    fn delete(&self, dead_letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
-    /// Makes messages of one queue visible again; only their queue and handle are read.
-    fn show(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
-}
-
-/// Redrives unreadable messages to their source queue.
-pub trait RedriveToSource: Send + Sync {
-    /// Sends a dead letter's body unchanged to its source queue. Not idempotent: if sent twice, it arrives twice.
-    fn redrive_to_source(
-        &self,
-        dead_letter: &dead_letter::DeadLetterRecord,
-        body: &str,
-    ) -> impl Future<Output = PortResult<()>> + Send;
-}
 
 /// Names the failed operation as the port does.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError

@@ -9,11 +9,11 @@ use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageB
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{PortResult, Queues};
+use longshore_domain::ports::{InFlight, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
 use serde::Serialize;
 
 use super::body::body;
-use super::{InFlight, QueueDepth, RedriveToSource, Visibility, failed};
+use super::failed;
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::back_off::{self, BackOff};
 use crate::config::{ConfigError, names, text};

@@ -1,8 +1,7 @@
 //! Dead-letter queues, and the dead-letter records.
 
-use longshore::queues::{DeadLetterQueues, Received, RedriveToSource};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue, Resolution};
-use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
+use longshore_domain::ports::{DeadLetterQueues, DeadLetterRecords, Page, PortResult, Received, RedriveToSource};
 
 use super::{Stepwise, same};
 use crate::faults::{Fault, after, again, before};

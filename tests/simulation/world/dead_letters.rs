@@ -2,11 +2,11 @@
 
 use std::cell::Cell;
 
-use longshore::queues::Received;
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::Received;
 use longshore_domain::retry::redelivery_s;
 use longshore_domain::time_stamp::Timestamp;
 

@@ -9,14 +9,18 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 9] = [
-    "shared/domain/src/ports.rs",
+const PORTS: [&str; 13] = [
+    "shared/domain/src/ports/jobs.rs",
+    "shared/domain/src/ports/transitions.rs",
+    "shared/domain/src/ports/ledger.rs",
+    "shared/domain/src/ports/queues.rs",
+    "shared/domain/src/ports/files.rs",
     "shared/domain/src/ports/dead_letters.rs",
     "shared/domain/src/ports/deliveries.rs",
     "shared/domain/src/ports/concurrency.rs",
     "shared/domain/src/ports/multipart.rs",
     "shared/domain/src/ports/sweeps.rs",
-    "shared/src/queues/dead_letters.rs",
+    "shared/domain/src/ports/dead_letter_queues.rs",
     "shared/src/store/records/mod.rs",
     "functions/upload/src/places.rs",
 ];

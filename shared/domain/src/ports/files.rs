@@ -1,0 +1,62 @@
+//! Storage of sources, work files and reports.
+
+use std::future::Future;
+
+use super::PortResult;
+use crate::group::ChunkPlan;
+
+/// Metadata of an object.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct FileInfo {
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Entity tag.
+    pub etag: String,
+}
+
+/// The outcome of a conditional read.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum Read<T> {
+    /// The object, or its stream.
+    Found(T),
+    /// There is no such object.
+    Absent,
+    /// The object is not the one that the entity tag names.
+    Changed,
+}
+
+/// A file that is being streamed in.
+pub trait FileStream: Send {
+    /// Returns the next block; `None` at the end.
+    fn next(&mut self) -> impl Future<Output = PortResult<Option<Vec<u8>>>> + Send;
+}
+
+/// Storage of sources, work files and reports.
+pub trait Files: Send + Sync {
+    /// The stream of a file.
+    type Stream: FileStream;
+    /// Reads a file's metadata; `None` if there is no such file.
+    fn info(&self, key: &str) -> impl Future<Output = PortResult<Option<FileInfo>>> + Send;
+    /// Streams a file from byte `start` to `end` (exclusive), or to its end. Refuses a file with another entity tag
+    /// than `etag`.
+    fn open(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        start: u64,
+        end: Option<u64>,
+    ) -> impl Future<Output = PortResult<Read<Self::Stream>>> + Send;
+    /// Reads a small file, or the range of a chunk, as a whole.
+    fn read(
+        &self,
+        key: &str,
+        etag: Option<&str>,
+        plan: Option<&ChunkPlan>,
+    ) -> impl Future<Output = PortResult<Read<Vec<u8>>>> + Send;
+    /// Writes a small file; replaces one of the same name.
+    fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> impl Future<Output = PortResult<()>> + Send;
+    /// Removes a file. Idempotent.
+    fn remove(&self, key: &str) -> impl Future<Output = PortResult<()>> + Send;
+    /// Removes up to a thousand files with this key prefix; true if there may be more.
+    fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<bool>> + Send;
+}

@@ -1,0 +1,94 @@
+//! Storage of uploads and jobs.
+
+use std::future::Future;
+
+use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Started};
+use crate::ids::{FileGuid, JobId};
+use crate::job::Job;
+use crate::parts::Multipart;
+use crate::time_stamp::Timestamp;
+use serde_json::Value;
+
+/// The request behind a job: immutable, and stored separately from the job.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Definition {
+    /// The options as the client sent them, validated.
+    pub options: Value,
+    /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
+    pub columns: Option<Vec<String>>,
+}
+
+/// An upload as it was promised to the client.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Upload {
+    /// Id of the upload.
+    pub file_guid: FileGuid,
+    /// Tenant that owns the upload.
+    pub tenant: String,
+    /// Object key.
+    pub key: String,
+    /// The client's name for the file.
+    pub file_name: String,
+    /// Media type.
+    pub content_type: String,
+    /// The size, which is signed into the upload URL.
+    pub size_bytes: u64,
+    /// SHA-256 in base64, if the client gave one; also signed into the upload URL.
+    pub sha256: Option<String>,
+    /// The multipart upload of a large file; `None` if a single PUT uploads it.
+    pub multipart: Option<Multipart>,
+    /// Time of the promise: the bytes count for that day, in UTC.
+    pub promised_at: Timestamp,
+    /// Time of expiry, in seconds.
+    pub expires_at: i64,
+}
+
+/// Storage of uploads and jobs.
+pub trait JobStore: Send + Sync {
+    /// Stores a new upload with its idempotency key and counts its bytes, in one transaction.
+    fn create_upload(
+        &self,
+        upload: &Upload,
+        key: Option<&IdempotencyKey>,
+    ) -> impl Future<Output = PortResult<Created<FileGuid>>> + Send;
+    /// Reads an upload.
+    fn upload(&self, id: FileGuid) -> impl Future<Output = PortResult<Option<Upload>>> + Send;
+    /// Stores a new job with its definition and its idempotency key, counts it as active, and records that it uses its
+    /// upload, in one transaction.
+    fn create_job(
+        &self,
+        job: &Job,
+        definition: &Definition,
+        key: Option<&IdempotencyKey>,
+    ) -> impl Future<Output = PortResult<Created<JobId>>> + Send;
+    /// Stores the import that is started from the validated job `job.started_from`, like [`JobStore::create_job`]
+    /// without a key, and records it on that job, in one transaction; see [`Job::start`].
+    fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
+    /// Returns the earlier outcome of an upload's idempotency key, or `None` if the key is free. Reads only.
+    fn upload_created_before(
+        &self,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = PortResult<Option<Created<FileGuid>>>> + Send;
+    /// Returns the earlier outcome of a job's idempotency key, or `None` if the key is free. Reads only.
+    fn job_created_before(
+        &self,
+        tenant: &str,
+        key: &IdempotencyKey,
+    ) -> impl Future<Output = PortResult<Option<Created<JobId>>>> + Send;
+    /// Reads a job, consistently.
+    fn job(&self, id: JobId) -> impl Future<Output = PortResult<Option<Job>>> + Send;
+    /// Reads a job's definition.
+    fn definition(&self, id: JobId) -> impl Future<Output = PortResult<Option<Definition>>> + Send;
+    /// Lists a tenant's jobs, newest first. They are found in an index that may lag by a moment, and then read
+    /// consistently. A page may have fewer than the limit, or none, with more behind them: only `next` reports if there
+    /// are more.
+    fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
+    /// Lists some of the jobs that have not ended or are deleted, by age, after `after` in this order; empty if there
+    /// are no more. Reads an index that may lag.
+    fn unfinished(
+        &self,
+        after: Option<JobPosition>,
+        order: ByAge,
+    ) -> impl Future<Output = PortResult<Vec<JobPosition>>> + Send;
+}

@@ -1,0 +1,39 @@
+//! The queues of control messages and chunks, their depth, and the visibility of their messages.
+
+use std::future::Future;
+
+use super::PortResult;
+use crate::job::Priority;
+use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
+
+/// The queues.
+pub trait Queues: Send + Sync {
+    /// Sends a create message: a request to split.
+    fn send_create(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;
+    /// Sends chunk messages, delivered no sooner than `delay_s` (0 to 900) from now.
+    fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
+    /// Sends a complete message: a request to end a job.
+    fn send_complete(&self, message: &CompleteMessage) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// Depths of the chunk queues.
+pub trait QueueDepth: Send + Sync {
+    /// Returns the number of chunk messages of this priority that are waiting, in flight, or delayed. Approximate,
+    /// and some seconds old: zero twice in a row means that a chunk without progress has lost its message.
+    fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
+}
+
+/// A received message that is not yet deleted or returned.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct InFlight<'a> {
+    /// The source queue.
+    pub queue_arn: &'a str,
+    /// Receipt handle of this receive.
+    pub handle: &'a str,
+}
+
+/// The visibility of messages that are being processed.
+pub trait Visibility: Send + Sync {
+    /// Hides a message for a number of seconds from now. Idempotent: the last call counts.
+    fn hide(&self, message: &InFlight<'_>, seconds: i32) -> impl Future<Output = PortResult<()>> + Send;
+}

@@ -1,0 +1,55 @@
+//! A job's transitions.
+
+use std::future::Future;
+
+use super::{PortResult, Reopened};
+use crate::group::GroupPlan;
+use crate::ids::JobId;
+use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
+use crate::time_stamp::Timestamp;
+
+/// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
+/// an absent job, every transition is refused.
+pub trait JobTransitions: Send + Sync {
+    /// Begins the job; see [`Job::begin`].
+    fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
+    fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
+    /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
+    /// last read it: only its id and its expiry, which the group takes over, are used.
+    fn commit_group(
+        &self,
+        job: &Job,
+        plan: &GroupPlan,
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Ends the split; see [`Job::end_split`]. Only the id, the generation and the issues of `job` are used.
+    fn end_split(
+        &self,
+        job: &Job,
+        groups: u32,
+        issues: &[JobError],
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Requests a stop; see [`Job::stop`].
+    fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_as_seen).
+    fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Deletes the job; see [`Job::delete`]. Also puts it back on the index of unfinished jobs, where it stays until it
+    /// is removed.
+    fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Deletes the job like [`Self::delete`], on condition that it is also [unchanged](Job::is_as_seen).
+    fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
+    fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Sets the final status; see [`Job::finish`]. Also takes the job off the index of unfinished jobs, unless it is
+    /// deleted.
+    fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Reopens the job; see [`Job::reopen`]. `job` was read after its end, so nothing of its generation can have
+    /// changed since. Also puts the job on the index of unfinished jobs, counts it as active, and records that it uses
+    /// its corrected file's upload, in one transaction.
+    fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
+    /// Counts one more re-send of the create or complete message, if none was counted since `job` was read. Refused
+    /// once the status is final or another generation has begun.
+    fn count_resend(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+}
