@@ -99,6 +99,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
     (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW]),
     (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
+    (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),
     (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
     (QUEUES, "show", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),
     (QUEUES, "delete", &[("sqs:DeleteMessage", "ChunkDeadLetters", None)]),
