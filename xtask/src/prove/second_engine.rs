@@ -88,7 +88,7 @@ mod tests {
         leave_metrics(dir.path(), &log)?;
         let tables = super::super::metrics::read(dir.path())?;
         assert_eq!(tables[TABLE].columns, ["topic", "tests", "passed", "differing", "violations"]);
-        let rows = [["gates", "1", "1", "", "0"], ["ledger", "2", "1", "on_dynamodb::a_commit_counts_once", "1"]];
+        let rows = [["concurrency", "1", "1", "", "0"], ["ledger", "2", "1", "on_dynamodb::a_commit_counts_once", "1"]];
         assert_eq!(tables[TABLE].rows, rows);
         assert_eq!(super::super::metrics::violations(&tables), 1);
         Ok(())
