@@ -2,7 +2,8 @@
 
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, Settlement};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::job::{ChunkId, Job, Status};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{Job, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeadLetterRecords, Removal, Store};
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use longshore_domain::group::{GroupPlan, Replanned, Source};
-use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{CarriedOver, ChunkId, Finish, Job, Reopen, SourceFile, Stage, Status, Transition};
+use longshore_domain::ids::{ChunkId, FileGuid, JobId};
+use longshore_domain::job::{CarriedOver, Finish, Job, Reopen, SourceFile, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Store};
 

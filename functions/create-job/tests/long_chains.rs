@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 
 use ended::{CHUNKS, Chain, INVOCATION_MS, READ_MS, World, failed};
 use longshore::chunk::DEAD_LETTERED;
-use longshore_domain::job::ChunkId;
+use longshore_domain::ids::ChunkId;
 use longshore_domain::outcome::Counts;
 
 /// Work files of a chunk, each with one failed item.

@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Replay};
-use longshore_domain::job::{ChunkId, Job, SourceFile};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{Job, SourceFile};
 
 /// Maximum chunks for which one generation is opened: they are stored on the job, which is written often.
 const CHUNKS: usize = 100;

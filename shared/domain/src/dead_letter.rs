@@ -8,8 +8,7 @@ mod replay;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::JobId;
-use crate::job::ChunkId;
+use crate::ids::{ChunkId, JobId};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 

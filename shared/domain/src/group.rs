@@ -10,7 +10,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::cursor::Cursor;
-use crate::job::ChunkId;
+use crate::ids::ChunkId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 

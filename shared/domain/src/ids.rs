@@ -5,6 +5,15 @@ use uuid::Uuid;
 
 use crate::chance;
 
+/// Identifies a chunk within its job; ordered by group, then by chunk.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
+pub struct ChunkId {
+    /// Number of the group.
+    pub group: u32,
+    /// Number of the chunk within the group.
+    pub chunk: u32,
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $new:expr) => {
         $(#[$doc])*

@@ -19,9 +19,9 @@ use crate::time_stamp::Timestamp;
 
 pub use checkpoint::{Checkpoint, MoveCheckpoint};
 pub use deadline::{deadline, has_time};
-pub use generation::{CORRECTED_ISSUES, CarriedOver, ChunkId, Reopen};
+pub use generation::{CORRECTED_ISSUES, Reopen};
 pub use priority::Priority;
-pub use stored_parts::{CompletionState, JobTimes, RetryState, SplitState, Validation};
+pub use stored_parts::{CarriedOver, CompletionState, JobTimes, RetryState, SplitState, Validation};
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 

@@ -8,7 +8,7 @@ use futures::stream::FuturesOrdered;
 use longshore::chunk::CHAIN_READS;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
-use longshore_domain::job::ChunkId;
+use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, Store};
 
 use super::chunk::{Chunk, ChunkReader, ChunkRows};

@@ -13,8 +13,8 @@ use longshore::store::memory::MemoryStore;
 use longshore::store::records::MemoryRecords;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
-use longshore_domain::job::{ChunkId, Finish, Job, Reopen, SourceFile, Status};
+use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::job::{Finish, Job, Reopen, SourceFile, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{

@@ -1,7 +1,8 @@
 //! `POST /api/dead-letters/{letterId}/replay`, `POST /api/dead-letters/replay`.
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
-use longshore_domain::job::{ChunkId, Finish, Job, JobError, Reopen, Status, Stop};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Status, Stop};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, JobTransitions, Reopened};

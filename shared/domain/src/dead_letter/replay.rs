@@ -8,7 +8,8 @@
 
 use super::DeadLetterMessage;
 use crate::cursor::Cursor;
-use crate::job::{ChunkId, Job, Status, has_time};
+use crate::ids::ChunkId;
+use crate::job::{Job, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use crate::time_stamp::Timestamp;
 

@@ -3,44 +3,15 @@
 //! The groups of the previous generation are never written again. Their succeeded and skipped items are carried over
 //! into the new generation's counts; the remaining items are replanned, chunk by chunk, into new groups.
 
-use super::CompletionState;
-use super::JobTimes;
-use super::RetryState;
-use super::SplitState;
 use std::collections::BTreeSet;
 
-use serde::{Deserialize, Serialize};
-
-use super::{Job, JobError, SourceFile, Stage, Status, Transition};
+use super::{
+    CarriedOver, CompletionState, Job, JobError, JobTimes, RetryState, SourceFile, SplitState, Stage, Status,
+    Transition,
+};
+use crate::ids::ChunkId;
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
-
-/// Counts and groups that are carried over from earlier generations.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct CarriedOver {
-    /// Items that ended for good: succeeded and skipped.
-    pub counts: Counts,
-    /// Number of groups of all earlier generations: the number of this generation's first group.
-    pub groups: u32,
-    /// True if the whole file was counted before.
-    pub split_ended: bool,
-    /// First chunk whose remaining items this generation replans.
-    #[serde(default, rename = "refiled")]
-    pub replanned: ChunkId,
-    /// End of the retried groups: a later generation has retried all failed items of the groups below this number.
-    #[serde(default, rename = "offered")]
-    pub retried_groups: u32,
-}
-
-/// Identifies a chunk within its job; ordered by group, then by chunk.
-#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
-pub struct ChunkId {
-    /// Number of the group.
-    pub group: u32,
-    /// Number of the chunk within the group.
-    pub chunk: u32,
-}
 
 /// A request to reopen a job that has ended, to run its remaining items.
 #[derive(Clone, Eq, PartialEq, Debug)]

@@ -4,9 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{CarriedOver, Checkpoint, ChunkId};
-use crate::ids::{FileGuid, JobId};
-use crate::job::SourceFile;
+use super::{Checkpoint, SourceFile};
+use crate::ids::{ChunkId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::time_stamp::Timestamp;
 
@@ -29,6 +28,24 @@ pub struct RetryState {
     /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
     #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
     pub used_corrections: BTreeSet<FileGuid>,
+}
+
+/// Counts and groups that are carried over from earlier generations.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct CarriedOver {
+    /// Items that ended for good: succeeded and skipped.
+    pub counts: Counts,
+    /// Number of groups of all earlier generations: the number of this generation's first group.
+    pub groups: u32,
+    /// True if the whole file was counted before.
+    pub split_ended: bool,
+    /// First chunk whose remaining items this generation replans.
+    #[serde(default, rename = "refiled")]
+    pub replanned: ChunkId,
+    /// End of the retried groups: a later generation has retried all failed items of the groups below this number.
+    #[serde(default, rename = "offered")]
+    pub retried_groups: u32,
 }
 
 /// The progress of the split.

@@ -3,7 +3,8 @@
 //! It acts on the job as read, and on the groups that this image names. If the final write is refused, it reads again:
 //! a stop may have come first. A message of an earlier generation has no effect.
 
-use longshore_domain::job::{self, Finish, Job, Stage, Status, Transition};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 
 use crate::flaw::Flaw;
@@ -116,7 +117,7 @@ fn seen_by(view: &View, (group, chunk): (u32, u32), place: ItemEnd) -> Option<It
     if ended || group >= view.carried_over.groups {
         return Some(place);
     }
-    (job::ChunkId { group, chunk } >= view.replanned).then_some(ItemEnd::Unprocessed)
+    (ChunkId { group, chunk } >= view.replanned).then_some(ItemEnd::Unprocessed)
 }
 
 /// Adds the items after the last part of the file that was split.

@@ -5,7 +5,8 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest, Replanned, Source};
-use longshore_domain::job::{ChunkId, Job};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::Job;
 
 use crate::flaw::Flaw;
 use crate::protocol::{ITEM_BYTES, Protocol};

@@ -3,7 +3,8 @@
 //! A dead letter that is replayed while the job runs is sent again. After the end it opens a generation in which the
 //! failed items of its chunk run, and all others stay failed.
 
-use longshore_domain::job::{self, Reopen, Transition};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{Reopen, Transition};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::completion::build;
@@ -52,7 +53,7 @@ fn reopen(protocol: &Protocol, world: &mut World, selected_chunks: Option<(u32, 
     let left_failed = selected_chunks.map_or(0, |selected_chunks| failed_beside(protocol, world, selected_chunks));
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    let selected_chunks = selected_chunks.map(|(group, chunk)| [job::ChunkId { group, chunk }].into());
+    let selected_chunks = selected_chunks.map(|(group, chunk)| [ChunkId { group, chunk }].into());
     if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, selected_chunks })
         == Transition::Refused
     {

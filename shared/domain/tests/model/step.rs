@@ -4,7 +4,8 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Source};
-use longshore_domain::job::{CarriedOver, ChunkId, Job, RetryState, Status};
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::{CarriedOver, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
 /// A message, by its request. Copies are counted, and are indistinguishable.

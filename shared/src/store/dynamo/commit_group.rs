@@ -2,8 +2,8 @@
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::group::{Group, GroupPlan, Source};
-use longshore_domain::ids::JobId;
-use longshore_domain::job::{ChunkId, Job, Transition};
+use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{JobStore, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
