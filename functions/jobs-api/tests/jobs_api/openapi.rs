@@ -56,7 +56,7 @@ fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
 
 #[test]
 fn every_route_but_those_of_documents_and_of_the_page_wants_a_token() {
-    let public = owned(&jobs_api::PUBLIC_ROUTES);
+    let public = owned(jobs_api::PUBLIC_ROUTES);
     assert!(public.is_subset(&owned(&jobs_api::ROUTES)));
     let page = owned(&web::ROUTES);
     for (method, path, call) in operations() {
