@@ -22,7 +22,8 @@ pub struct RetryState {
     /// The corrected failures file that the present generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters the present one replays: see [`Reopen::selected_chunks`].
+    /// The chunks of earlier generations whose dead letters the present one replays: see
+    /// [`Reopen::selected_chunks`](super::Reopen::selected_chunks).
     #[serde(default, rename = "only")]
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
     /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
