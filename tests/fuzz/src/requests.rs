@@ -59,6 +59,10 @@ fn signed_in(request: Request<Body>) -> Request<Body> {
 
 async fn answer(request: Request<Body>) {
     let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
+    // The gateway sends these calls to a function that is not part of this target.
+    if path.starts_with("/api/dead-letters") {
+        return;
+    }
     let world = World::furnished().await.unwrap_or_else(|error| panic!("{error}"));
     let answer = world.router(&path).oneshot(signed_in(request)).await.unwrap_or_else(|error| match error {});
     let (parts, body) = answer.into_parts();
