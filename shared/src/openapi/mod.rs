@@ -31,7 +31,7 @@ pub const TOKEN: &str = "token";
 
 /// Returns the whole document, merged from each function's description of its own calls.
 pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
-    parts.into_iter().fold(CarriedOver::openapi(), OpenApi::merge_from)
+    parts.into_iter().fold(BaseDocument::openapi(), OpenApi::merge_from)
 }
 
 /// The parts of the document that belong to no single function.
@@ -54,7 +54,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     components(schemas(ProblemDocument, FieldError, GatewayError)),
     modifiers(&Shared),
 )]
-struct CarriedOver;
+struct BaseDocument;
 
 /// Adds the parts that the derive cannot express.
 struct Shared;

@@ -18,7 +18,7 @@ pub static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
 const EVERYWHERE: [&str; 4] = ["content-type", "content-length", "date", "traceparent"];
 
 /// Headers with a meaning in this API: a response that has one must be documented with it.
-const REPORT_COLUMNS: [&str; 5] = ["location", "retry-after", "etag", "link", "vary"];
+const MEANINGFUL: [&str; 5] = ["location", "retry-after", "etag", "link", "vary"];
 
 /// A response and its request.
 #[derive(Copy, Clone, Debug)]
@@ -95,7 +95,7 @@ impl Answer<'_> {
         let reported = self.headers.iter().map(|(name, _)| name.to_lowercase());
         let is_documented = |name: &str| documented.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         let mut unknown =
-            reported.filter(|name| REPORT_COLUMNS.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
+            reported.filter(|name| MEANINGFUL.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
         match unknown.find(|name| !is_documented(name)) {
             Some(name) => self.wrong(format!("the document does not say that there is a header {name}")),
             None => Ok(()),

@@ -49,7 +49,7 @@ fn request(input: &[u8]) -> Option<Request<Body>> {
 
 /// Signs the request in, as the gateway does after it has accepted the caller's token.
 fn signed_in(request: Request<Body>) -> Request<Body> {
-    let claims = json!({ "sub": TENANT });
+    let claims = json!({ "sub": TENANT, "cognito:groups": "operators" });
     let context = json!({ "http": { "method": "GET" }, "timeEpoch": 0, "authorizer": { "jwt": { "claims": claims } } });
     let context = serde_json::from_value(context).unwrap_or_else(|error| panic!("{error}"));
     let mut lambda = Context::default();
@@ -59,10 +59,6 @@ fn signed_in(request: Request<Body>) -> Request<Body> {
 
 async fn answer(request: Request<Body>) {
     let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
-    // The gateway sends these calls to a function that is not part of this target.
-    if path.starts_with("/api/dead-letters") {
-        return;
-    }
     let world = World::furnished().await.unwrap_or_else(|error| panic!("{error}"));
     let answer = world.router(&path).oneshot(signed_in(request)).await.unwrap_or_else(|error| match error {});
     let (parts, body) = answer.into_parts();

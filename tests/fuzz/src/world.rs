@@ -1,9 +1,10 @@
 //! Fixture of the request target: the HTTP functions on in-memory services, with an upload, a job with failed rows, a
 //! waiting job, a validation and a dataset. Their ids are constant, so that an input can name them.
 
+use dead_letters::DeadLetters;
 use jobs_api::{Api, Backend, Limits, QueueDepths};
 use longshore::files::MemoryFiles;
-use longshore::http::Access;
+use longshore::http::{Access, Operators};
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::queues::MemoryQueues;
@@ -96,6 +97,11 @@ impl World {
                 retention_days: 14,
                 clock: || NOW,
             });
+        }
+        if path.starts_with("/api/dead-letters") {
+            let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+            let ports = Ports { store, queues, files: () };
+            return dead_letters::router(DeadLetters { ports, access, operators, clock: || NOW });
         }
         let limits =
             Limits { max_file_bytes: 5 << 30, retention_days: 14, job_time_limit_s: 3_600, max_queued_chunks: 9 };
