@@ -44,7 +44,7 @@ UNREAD = """LICENSE-* CHANGELOG.md examples/data/* web/client/src/openapi.ts doc
     *style-before.txt infra/checks/style.py docs/glossary.md docs/decisions/0029-*""".split()
 
 CODE = {".rs", ".ts", ".tsx", ".js", ".mjs", ".py", ".sh", ".css", ".html", ".yaml", ".yml"}
-PRODUCT = "shared/src/* shared/domain/src/* functions/*/src/* web/*/src/* template.yaml".split()
+PRODUCT = "shared/src/* shared/domain/src/* functions/*/src/* web/*/src/* cli/src/* cli/deployment/src/* template.yaml".split()
 TOOLING = "xtask/* infra/* tools/* bench/* cli/*".split()
 TESTS = "tests/* fuzz/* shared/testing/* *.test.ts *.test.tsx *_tests.rs *tests.rs */tests/* */test/*".split()
 

@@ -8,12 +8,13 @@ use std::time::Instant;
 
 use longshore::handler::{JobContext, RawItem, Shape};
 use longshore::job_types::builtin;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::JobId;
 use longshore_domain::records::Format;
+use longshore_domain::tenant::DEFAULT_TENANT;
+use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
-/// What the worker offers at once.
+/// Items that the worker offers at once.
 const BATCH: usize = 1_000;
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -40,7 +41,7 @@ fn measure(what: &str, schema: &Value, rows: usize) -> Result<(), Box<dyn Error>
     let types = builtin(MemoryRecords::default());
     let options = json!({"dataset": "customers", "key": "id", "mode": "validate", "schema": schema});
     let import = types.find("import").ok_or("no import")?.prepare(&options).map_err(|e| format!("{e:?}"))?;
-    let job = JobContext { job_id: JobId::generate(), tenant: String::from("default"), round: 0 };
+    let job = JobContext { job_id: JobId::generate(), tenant: DEFAULT_TENANT.clone(), round: 0 };
     let began = Instant::now();
     let mut done = 0;
     while done < rows {

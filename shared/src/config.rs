@@ -6,15 +6,14 @@
 mod access;
 mod aws;
 mod calls;
-mod operators;
 mod variable;
 
 use longshore_domain::rate::Rate;
 
 pub use access::access;
+pub use access::operators;
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
-pub use operators::operators;
 pub use variable::{ConfigError, parsed, text};
 
 /// Names of the environment variables, as the template sets them.

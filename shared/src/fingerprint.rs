@@ -3,6 +3,7 @@
 //! Code that writes or reads a file as a stream computes its fingerprint on the way, so that no file is read twice
 //! for it.
 
+use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
 use sha2::digest::common::hazmat::{SerializableState, SerializedState};
 use sha2::{Digest, Sha256};
@@ -47,26 +48,20 @@ impl Fingerprinter {
 
     /// Saves the state, so that another fingerprinter can continue from here.
     pub fn save(&self) -> SavedFingerprint {
-        SavedFingerprint { size: self.size, sha256: hex(&self.hash.serialize()) }
+        SavedFingerprint { size: self.size, sha256: HEXLOWER.encode(&self.hash.serialize()) }
     }
 
     /// Continues from a saved state; `None` if it is invalid.
     pub fn restore(saved: &SavedFingerprint) -> Option<Self> {
-        let digits = saved.sha256.as_bytes().chunks(2).map(|pair| std::str::from_utf8(pair).ok());
-        let bytes: Option<Vec<u8>> = digits.map(|pair| u8::from_str_radix(pair?, 16).ok()).collect();
-        let state = SerializedState::<Sha256>::try_from(bytes?.as_slice()).ok()?;
+        let bytes = HEXLOWER.decode(saved.sha256.as_bytes()).ok()?;
+        let state = SerializedState::<Sha256>::try_from(bytes.as_slice()).ok()?;
         Some(Self { size: saved.size, hash: Sha256::deserialize(&state).ok()? })
     }
 
     /// Returns the fingerprint of all bytes taken.
     pub fn finish(self) -> Fingerprint {
-        Fingerprint { size: self.size, sha256: hex(&self.hash.finalize()) }
+        Fingerprint { size: self.size, sha256: HEXLOWER.encode(&self.hash.finalize()) }
     }
-}
-
-/// Formats bytes as two lower-case digits each.
-pub fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::job::{JobError, SourceFile};
-use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
-use longshore_domain::records::{Cutter, Format, Span, Unreadable, check_utf8, sniff};
+use longshore_domain::ports::{FileStream, Files, PortError, Read};
+use longshore_domain::records::{Cutter, Extent, Format, Span, Unreadable, check_utf8, sniff};
 use longshore_domain::text::{listed, quoted};
 
 use crate::chunk::{source_changed, source_missing};
@@ -31,31 +31,51 @@ pub struct FileHeader {
     pub issues: Vec<JobError>,
 }
 
-/// Reads a file's header; the inner error is the reason why the file cannot be read.
+/// Error of reading a header.
+#[derive(Debug, thiserror::Error)]
+pub enum HeaderError {
+    /// The bucket failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The file cannot be read: an error of the job.
+    #[error("{}", .0.message)]
+    Source(JobError),
+}
+
+impl From<JobError> for HeaderError {
+    fn from(error: JobError) -> Self {
+        Self::Source(error)
+    }
+}
+
+impl From<Unreadable> for HeaderError {
+    fn from(error: Unreadable) -> Self {
+        Self::Source(JobError::new(error.code(), error.to_string()))
+    }
+}
+
+/// Reads a file's header.
 ///
 /// # Errors
-/// If the bucket fails.
-pub async fn read_header(files: &impl Files, source: &SourceFile) -> PortResult<Result<FileHeader, JobError>> {
+/// If the bucket fails, or the file cannot be read.
+pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<FileHeader, HeaderError> {
     if source.size_bytes == 0 {
-        return Ok(Err(unreadable(&Unreadable::Empty)));
+        return Err(Unreadable::Empty.into());
     }
     let head_end = source.size_bytes.min(HEAD_BYTES);
     let mut stream = match files.open(&source.key, Some(&source.etag), 0, Some(head_end)).await? {
         Read::Found(stream) => stream,
-        Read::Absent => return Ok(Err(source_missing(source))),
-        Read::Changed => return Ok(Err(source_changed(source))),
+        Read::Absent => return Err(source_missing(source).into()),
+        Read::Changed => return Err(source_changed(source).into()),
     };
     let mut head = Vec::with_capacity(head_end as usize);
     while let Some(block) = stream.next().await? {
         head.extend_from_slice(&block);
     }
     if (head.len() as u64) < head_end {
-        return Err(ended_early());
+        return Err(ended_early().into());
     }
-    let bom_len = match sniff(&head, head_end == source.size_bytes) {
-        Ok(header) => header.bom_len,
-        Err(error) => return Ok(Err(unreadable(&error))),
-    };
+    let bom_len = sniff(&head, Extent::of_bytes(head_end, source.size_bytes))?.bom_len;
     first_record(files, source, head.split_off(bom_len), bom_len as u64).await
 }
 
@@ -65,31 +85,31 @@ async fn first_record(
     source: &SourceFile,
     head: Vec<u8>,
     offset: u64,
-) -> PortResult<Result<FileHeader, JobError>> {
+) -> Result<FileHeader, HeaderError> {
     let mut seeker = Seeker { cutter: Cutter::starting_at(source.format, offset), kept: Vec::new(), kept_from: offset };
-    if let Some(found) = seeker.feed(source.format, &head) {
+    if let Some(found) = seeker.feed(source.format, &head)? {
         return Ok(found);
     }
     let read_to = offset + head.len() as u64;
     if read_to < source.size_bytes {
         let mut stream = match files.open(&source.key, Some(&source.etag), read_to, None).await? {
             Read::Found(stream) => stream,
-            Read::Absent => return Ok(Err(source_missing(source))),
-            Read::Changed => return Ok(Err(source_changed(source))),
+            Read::Absent => return Err(source_missing(source).into()),
+            Read::Changed => return Err(source_changed(source).into()),
         };
         while let Some(block) = stream.next().await? {
-            if let Some(found) = seeker.feed(source.format, &block) {
+            if let Some(found) = seeker.feed(source.format, &block)? {
                 return Ok(found);
             }
         }
         if seeker.cutter.offset() < source.size_bytes {
-            return Err(ended_early());
+            return Err(ended_early().into());
         }
     }
-    Ok(match seeker.cutter.finish() {
+    match seeker.cutter.finish() {
         Some(span) => seeker.header(source.format, span),
-        None => Err(unreadable(&Unreadable::Empty)),
-    })
+        None => Err(Unreadable::Empty.into()),
+    }
 }
 
 struct Seeker {
@@ -100,36 +120,36 @@ struct Seeker {
 }
 
 impl Seeker {
-    fn feed(&mut self, format: Format, block: &[u8]) -> Option<Result<FileHeader, JobError>> {
+    fn feed(&mut self, format: Format, block: &[u8]) -> Result<Option<FileHeader>, HeaderError> {
         self.kept.extend_from_slice(block);
         let mut first = None;
         self.cutter.feed(block, &mut |span| {
             first.get_or_insert(span);
         });
         if let Some(span) = first {
-            return Some(self.header(format, span));
+            return self.header(format, span).map(Some);
         }
         let keep_from = self.cutter.open_since().unwrap_or(self.cutter.offset());
         if format == Format::JsonLines && keep_from < self.cutter.offset() {
-            return Some(Ok(FileHeader { start: keep_from, columns: None, issues: Vec::new() }));
+            return Ok(Some(FileHeader { start: keep_from, columns: None, issues: Vec::new() }));
         }
         self.kept.drain(..(keep_from - self.kept_from) as usize);
         self.kept_from = keep_from;
-        (self.kept.len() > HEADER_BYTES).then(|| Err(header_too_long()))
+        if self.kept.len() > HEADER_BYTES { Err(header_too_long().into()) } else { Ok(None) }
     }
 
-    fn header(&self, format: Format, span: Span) -> Result<FileHeader, JobError> {
+    fn header(&self, format: Format, span: Span) -> Result<FileHeader, HeaderError> {
         if format == Format::JsonLines {
             return Ok(FileHeader { start: span.start, columns: None, issues: Vec::new() });
         }
         if span.unterminated {
-            return Err(unterminated_header());
+            return Err(unterminated_header().into());
         }
         let header = &self.kept[(span.start - self.kept_from) as usize..(span.content_end - self.kept_from) as usize];
         if header.len() > HEADER_BYTES {
-            return Err(header_too_long());
+            return Err(header_too_long().into());
         }
-        check_utf8(header, span.start).map_err(|e| unreadable(&e))?;
+        check_utf8(header, span.start)?;
         let (columns, issues) = name_columns(header)?;
         Ok(FileHeader { start: span.end, columns: Some(columns), issues })
     }
@@ -166,10 +186,6 @@ fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError>
     };
     let issues = if unnamed.is_empty() { Vec::new() } else { vec![issue()] };
     Ok((columns, issues))
-}
-
-fn unreadable(error: &Unreadable) -> JobError {
-    JobError::new(error.code(), error.to_string())
 }
 
 /// Error: a stream ended before its file did. The file is read again, because a part of a line would be taken for the

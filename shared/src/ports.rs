@@ -1,7 +1,8 @@
 //! The three remote services together, and the names of Longshore's objects in the bucket.
 
-use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::ids::{ChunkId, FileGuid, JobId};
 use longshore_domain::job::Job;
+use longshore_domain::tenant::TenantId;
 
 /// Store, queues and files: real ones in a function, fakes in its tests.
 #[derive(Clone, Debug)]
@@ -15,7 +16,7 @@ pub struct Ports<S, Q, F> {
 }
 
 /// Returns the key of an upload.
-pub fn upload_key(tenant: &str, id: FileGuid) -> String {
+pub fn upload_key(tenant: &TenantId, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
 
@@ -23,7 +24,7 @@ pub fn upload_key(tenant: &str, id: FileGuid) -> String {
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct JobFolder<'a> {
     /// The tenant that owns the job.
-    pub tenant: &'a str,
+    pub tenant: &'a TenantId,
     /// The job.
     pub id: JobId,
 }
@@ -39,10 +40,9 @@ impl<'a> JobFolder<'a> {
         format!("jobs/{}/{}/", self.tenant, self.id)
     }
 
-    /// Returns the key of a work file of the chunk at this place (group, chunk). `token` names the commit that refers
-    /// to it.
-    pub fn work_key(self, (group, chunk): (u32, u32), token: &str) -> String {
-        format!("jobs/{}/{}/chunks/{group}-{chunk}/{token}.jsonl", self.tenant, self.id)
+    /// Returns the folder of a chunk.
+    pub const fn chunk(self, id: ChunkId) -> ChunkFolder<'a> {
+        ChunkFolder { job: self, id }
     }
 
     /// Returns the key of a file of a generation's report. `report` is a name from [`report_name`], or only the
@@ -51,6 +51,21 @@ impl<'a> JobFolder<'a> {
     pub fn report_key(self, generation: u32, report: Option<&str>, name: &str) -> String {
         let report = report.map(|report| format!("{report}/")).unwrap_or_default();
         format!("jobs/{}/{}/report/{generation}/{report}{name}", self.tenant, self.id)
+    }
+}
+
+/// Key prefix of one chunk's work files.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct ChunkFolder<'a> {
+    job: JobFolder<'a>,
+    id: ChunkId,
+}
+
+impl ChunkFolder<'_> {
+    /// Returns the key of a work file. `token` names the commit that refers to it.
+    pub fn work_key(self, token: &str) -> String {
+        let (JobFolder { tenant, id }, ChunkId { group, chunk }) = (self.job, self.id);
+        format!("jobs/{tenant}/{id}/chunks/{group}-{chunk}/{token}.jsonl")
     }
 }
 

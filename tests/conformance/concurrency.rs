@@ -2,7 +2,7 @@
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Store;
@@ -74,7 +74,7 @@ async fn of_many_concurrent_acquires_as_many_succeed_as_there_are_permits(store:
 
 fn parked(job: &Job, chunk: u32) -> ParkedChunk {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, (0, chunk), &plan) }, 2)
+    ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, ChunkId::new(0, chunk), &plan) }, 2)
 }
 
 async fn parked_chunks_are_listed_in_order_and_once_each(store: impl Store) {

@@ -35,7 +35,7 @@ fn unreadable(sent: i64) -> DeadLetterRecord {
 
 fn of_chunk(job: &Job, sent: i64) -> DeadLetterRecord {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: u64::MAX, oversize: false };
-    let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::new(job, (7, 3), &plan));
+    let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(7, 3), &plan));
     DeadLetterRecord { queue: Queue::Chunk, message: dead_letter, ..unreadable(sent) }
 }
 

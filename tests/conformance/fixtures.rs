@@ -7,6 +7,7 @@ use longshore_domain::job::{Finish, Job, JobError, JobTimes, SourceFile, Status,
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 /// A fixed time, from which the tests count milliseconds.
@@ -32,7 +33,7 @@ pub(crate) fn waiting_job() -> Job {
             expires_at: at(0).seconds() + 1_209_600,
             ..JobTimes::accepted(at(0))
         },
-        ..Job::waiting(JobId::generate(), "default", "import", at(0))
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", at(0))
     }
 }
 
@@ -115,8 +116,8 @@ pub(crate) fn made(transition: Transition) -> Job {
 
 /// The job of a successful retry.
 #[track_caller]
-pub(crate) fn opened(observed: Reopened) -> Job {
-    match observed {
+pub(crate) fn opened(answer: Reopened) -> Job {
+    match answer {
         Reopened::Made(job) => *job,
         other => panic!("the retry met {other:?}"),
     }

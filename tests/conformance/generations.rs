@@ -123,6 +123,6 @@ async fn a_group_that_is_recorded_again_begins_with_its_cursors_and_failures(sto
     assert_eq!(group.counts, Counts { failed: 3, ..Counts::default() });
     assert_eq!(made(store.commit_group(&job, &plan, at(61)).await.unwrap()), after, "the same call again is its own");
     let overtaken = GroupPlan { manifest: manifest(3), replanned: BTreeMap::new(), ..plan };
-    let observed = store.commit_group(&after, &overtaken, at(62)).await.unwrap();
-    assert_eq!(observed, Transition::Refused, "another has filed these chunks again");
+    let answer = store.commit_group(&after, &overtaken, at(62)).await.unwrap();
+    assert_eq!(answer, Transition::Refused, "another has filed these chunks again");
 }

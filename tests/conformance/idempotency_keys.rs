@@ -3,6 +3,7 @@
 use futures::future::join_all;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, Store, Upload};
+use longshore_domain::tenant::TenantId;
 
 use crate::fixtures::{at, definition, waiting_job};
 use crate::stored_jobs::key;
@@ -19,7 +20,7 @@ pub(crate) fn upload() -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         key: format!("uploads/default/{file_guid}"),
         file_name: "people.csv".into(),
         content_type: "text/csv".into(),
@@ -39,7 +40,7 @@ async fn a_key_makes_one_upload(store: impl Store) {
     assert_eq!(create(&second, "h").await, Created::Replayed(first.file_guid));
     assert_eq!(create(&second, "other").await, Created::KeyReused);
     assert_eq!(store.upload(second.file_guid).await.unwrap(), None);
-    let elsewhere = Upload { tenant: "another".into(), ..upload() };
+    let elsewhere = Upload { tenant: TenantId::from_static("another"), ..upload() };
     assert_eq!(create(&elsewhere, "h").await, Created::New);
 }
 
@@ -52,12 +53,11 @@ async fn keys_of_jobs_and_of_uploads_are_separate(store: impl Store) {
 async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
     let jobs: Vec<_> = std::iter::repeat_with(waiting_job).take(8).collect();
     let (key, definition) = (key("k", "h"), definition());
-    let observed = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
-    let made: Vec<_> =
-        jobs.iter().zip(&observed).filter(|(_, observed)| matches!(observed, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{observed:?}") };
-    let others = observed.iter().filter(|observed| matches!(observed, Ok(Created::Replayed(id)) if *id == made.job_id));
-    assert_eq!(others.count(), 7, "{observed:?}");
+    let answer = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
+    let made: Vec<_> = jobs.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{answer:?}") };
+    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == made.job_id));
+    assert_eq!(others.count(), 7, "{answer:?}");
     for job in &jobs {
         assert_eq!(store.job(job.job_id).await.unwrap().is_some(), job.job_id == made.job_id);
     }
@@ -66,22 +66,20 @@ async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
 async fn of_many_uploads_at_once_under_one_key_one_is_made(store: impl Store) {
     let uploads: Vec<_> = std::iter::repeat_with(upload).take(8).collect();
     let key = key("k", "h");
-    let observed = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
-    let made: Vec<_> =
-        uploads.iter().zip(&observed).filter(|(_, observed)| matches!(observed, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{observed:?}") };
-    let others =
-        observed.iter().filter(|observed| matches!(observed, Ok(Created::Replayed(id)) if *id == made.file_guid));
-    assert_eq!(others.count(), 7, "{observed:?}");
+    let answer = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
+    let made: Vec<_> = uploads.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
+    let [(made, _)] = made[..] else { panic!("{answer:?}") };
+    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == made.file_guid));
+    assert_eq!(others.count(), 7, "{answer:?}");
 }
 
 async fn of_different_requests_at_once_under_one_key_one_is_made(store: impl Store) {
     let (one, other) = (waiting_job(), waiting_job());
     let (key_one, key_other, definition) = (key("k", "one"), key("k", "other"), definition());
-    let observed = tokio::join!(
+    let answer = tokio::join!(
         store.create_job(&one, &definition, Some(&key_one)),
         store.create_job(&other, &definition, Some(&key_other)),
     );
-    let observed = [observed.0.unwrap(), observed.1.unwrap()];
-    assert!(observed.contains(&Created::New) && observed.contains(&Created::KeyReused), "{observed:?}");
+    let answer = [answer.0.unwrap(), answer.1.unwrap()];
+    assert!(answer.contains(&Created::New) && answer.contains(&Created::KeyReused), "{answer:?}");
 }

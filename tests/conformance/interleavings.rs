@@ -2,13 +2,13 @@
 //! end.
 
 use longshore::store::dynamo::DynamoStore;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Reopen, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Created, PortResult, Reopened, Store};
+use longshore_testing::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
 
@@ -130,8 +130,8 @@ async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
     let skipped = steps.len() % 2 * header.len();
     for (number, step) in header.iter().skip(skipped).chain(steps).enumerate() {
         let expected = take(memory, &job, step).await.unwrap();
-        let observed = take(dynamo, &job, step).await.unwrap();
-        assert_eq!(observed, expected, "step {number}, {step:?}");
+        let answer = take(dynamo, &job, step).await.unwrap();
+        assert_eq!(answer, expected, "step {number}, {step:?}");
     }
     let id = job.job_id;
     assert_eq!(dynamo.progress_of(id).await, memory.progress_of(id).await);

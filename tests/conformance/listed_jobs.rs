@@ -3,6 +3,8 @@
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, Status};
 use longshore_domain::ports::{JobPosition, JobsWanted, Store};
+use longshore_domain::tenant::DEFAULT_TENANT;
+use longshore_domain::tenant::TenantId;
 
 use crate::fixtures::{accepted, at, definition, finish, made, waiting_job};
 
@@ -16,7 +18,7 @@ on_both_stores! {
 }
 
 const ALL: JobsWanted<'static> =
-    JobsWanted { tenant: "default", status: None, job_type: None, limit: 100, after: None };
+    JobsWanted { tenant: &DEFAULT_TENANT, status: None, job_type: None, limit: 100, after: None };
 
 /// Stores this many jobs, a millisecond apart. Returns their ids, newest first.
 async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
@@ -46,13 +48,18 @@ async fn pages(store: &impl Store, wanted: JobsWanted<'_>) -> Vec<Vec<JobId>> {
 
 async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
     assert_eq!(pages(&store, ALL).await, [[]]);
-    let tenant = |age: i64, job: &mut Job| job.tenant = if age % 2 == 0 { "default".into() } else { "default2".into() };
+    let [second, third] = ["default2", "default3"].map(TenantId::from_static);
+    let tenant = |age: i64, job: &mut Job| {
+        if age % 2 == 1 {
+            job.tenant = second.clone();
+        }
+    };
     let jobs = stored(&store, 7, tenant).await;
     let own: Vec<_> = jobs.iter().copied().step_by(2).collect();
     assert_eq!(pages(&store, ALL).await, [own]);
     let other: Vec<_> = jobs.iter().copied().skip(1).step_by(2).collect();
-    assert_eq!(pages(&store, JobsWanted { tenant: "default2", ..ALL }).await, [other]);
-    assert_eq!(pages(&store, JobsWanted { tenant: "default3", ..ALL }).await, [[]]);
+    assert_eq!(pages(&store, JobsWanted { tenant: &second, ..ALL }).await, [other]);
+    assert_eq!(pages(&store, JobsWanted { tenant: &third, ..ALL }).await, [[]]);
 }
 
 async fn jobs_come_in_pages_that_hold_each_once(store: impl Store) {
@@ -116,7 +123,7 @@ async fn a_listed_job_is_the_stored_one(store: impl Store) {
 async fn uploads_are_no_jobs(store: impl Store) {
     let upload = longshore_domain::ports::Upload {
         file_guid: longshore_domain::ids::FileGuid::generate(),
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         key: "uploads/default/x".into(),
         file_name: "x".into(),
         content_type: "text/csv".into(),

@@ -11,6 +11,7 @@ use longshore_domain::job::{Job, Reopen, SourceFile, Status, Validation};
 use longshore_domain::ports::{
     Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started, TenantLimits, Upload,
 };
+use longshore_domain::tenant::TenantId;
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 use serde_json::json;
@@ -38,8 +39,8 @@ async fn no_call_counts_twice_when_its_reply_is_lost() {
 async fn a_commit_whose_reply_is_lost_counts_once(store: &DynamoStore, faults: &Faults) {
     let id = split(store, 1).await.job_id;
     faults.lose_replies("dynamodb", "UpdateItem", 2).unwrap();
-    let observed = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
-    let CommitOutcome::Committed(group) = observed else { panic!("the commit met {observed:?}") };
+    let answer = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
+    let CommitOutcome::Committed(group) = answer else { panic!("the commit met {answer:?}") };
     assert_eq!(group.counts.done(), 5);
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, *group);
 }
@@ -110,14 +111,14 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
     let store =
         store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7, ..TenantLimits::default() });
     let lose = || faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    let job = Job { tenant: "lossy".into(), ..waiting_job() };
+    let job = Job { tenant: TenantId::from_static("lossy"), ..waiting_job() };
     lose();
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     let ended = made(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
     lose();
     let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
     assert_eq!(opened(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
-    let upload = Upload { tenant: "lossy".into(), ..upload() };
+    let upload = Upload { tenant: TenantId::from_static("lossy"), ..upload() };
     for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
         let upload = Upload { promised_at: at(if key.is_some() { 86_400_000 } else { 0 }), ..upload.clone() };
         lose();
@@ -138,13 +139,13 @@ async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
     let limits = TenantLimits { active_jobs: 1, ..TenantLimits::default() };
     let slow = store.clone().with_limits(limits);
     let direct = DynamoStore::new(aws(&local.endpoint).dynamodb(), local.name.clone()).with_limits(limits);
-    let first = Job { tenant: "held-up".into(), ..waiting_job() };
+    let first = Job { tenant: TenantId::from_static("held-up"), ..waiting_job() };
     assert_eq!(direct.create_job(&first, &definition(), None).await.unwrap(), Created::New);
     let ended = made(direct.finish(first.job_id, &finish(Status::Failed, 7)).await.unwrap());
     faults.set(&[]).unwrap();
     let hold = faults.add(&json!({ "service": "dynamodb", "operation": "UpdateItem", "times": 1, "latency": 3_000 }));
     let hold = hold.unwrap();
-    let second = Job { tenant: "held-up".into(), ..waiting_job() };
+    let second = Job { tenant: TenantId::from_static("held-up"), ..waiting_job() };
     let definition = definition();
     let retry = async {
         while hold.fired().unwrap() == 0 {

@@ -29,5 +29,6 @@ mod removal;
 mod started_jobs;
 mod stored_jobs;
 mod sweeps;
+mod tenant_bytes;
 mod tenant_limits;
 mod transitions;

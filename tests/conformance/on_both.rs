@@ -1,11 +1,11 @@
 //! Macros that run a test on every implementation of a port.
 
+use local_cloud::emulator::OwnedEmulator;
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::ids::JobId;
 use longshore_tests::harness::aws_limits::LimitsProxy;
-use longshore_tests::harness::emulator::Emulator;
 use longshore_tests::harness::resources::{aws, create_bucket, create_jobs_table};
 
 /// Turns each `async fn name(store: impl Store)` into a test on the in-memory store and one on DynamoDB.
@@ -14,7 +14,7 @@ macro_rules! on_both_stores {
         mod in_memory {
             $(#[tokio::test]
             async fn $name() {
-                super::$name(longshore::store::memory::MemoryStore::default()).await;
+                super::$name(longshore_testing::MemoryStore::default()).await;
             })+
         }
         mod on_dynamodb {
@@ -33,7 +33,7 @@ macro_rules! on_both_files {
         mod in_memory {
             $(#[tokio::test]
             async fn $name() {
-                super::$name(longshore::files::MemoryFiles::default()).await;
+                super::$name(longshore_testing::MemoryFiles::default()).await;
             })+
         }
         mod on_s3 {
@@ -53,7 +53,7 @@ pub(crate) struct Local {
     pub(crate) endpoint: String,
     pub(crate) name: String,
     limits: LimitsProxy,
-    _own: Option<Emulator>,
+    _own: Option<OwnedEmulator>,
 }
 
 impl Local {
@@ -65,7 +65,7 @@ impl Local {
     /// Uses the emulator that `LONGSHORE_EMULATOR` names, or else starts one for this test, which takes a second.
     pub(crate) async fn start() -> Self {
         let shared = std::env::var("LONGSHORE_EMULATOR").ok();
-        let own = shared.is_none().then(|| Emulator::start().unwrap());
+        let own = shared.is_none().then(|| OwnedEmulator::start().unwrap());
         let endpoint = shared.or_else(|| own.as_ref().map(|own| own.endpoint.clone())).unwrap();
         let limits = LimitsProxy::start(&endpoint).unwrap();
         let endpoint = limits.endpoint.clone();

@@ -2,10 +2,11 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
-use longshore::files::{Completion, PutUrl, ReceivedPart};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::{LEAST_PART_BYTES, Multipart, parts};
+use longshore_domain::parts::{LEAST_PART_BYTES, Multipart, PartChecksum, parts};
+use longshore_domain::ports::{Completion, DownloadUrls, PartPlaces, PutUrl, ReceivedPart, UploadPlaces};
 use longshore_domain::ports::{Files, Read, Upload};
+use longshore_domain::tenant::TenantId;
 use sha2::{Digest, Sha256};
 
 use crate::on_both::Local;
@@ -13,7 +14,7 @@ use crate::on_both::Local;
 fn upload(bytes: &[u8]) -> Upload {
     Upload {
         file_guid: FileGuid::generate(),
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         key: format!("uploads/default/{}", FileGuid::generate()),
         file_name: "people.csv".into(),
         content_type: "text/csv".into(),
@@ -40,7 +41,7 @@ async fn a_presigned_put_takes_the_promised_file_once_and_nothing_else() {
     let local = Local::start().await;
     let files = local.files().await;
     let upload = upload(b"a,b\n1,2\n");
-    let target = files.presign_put(&upload, 60).await.unwrap();
+    let target = files.upload_url(&upload, 60).await.unwrap();
     assert!(!target.url.to_lowercase().contains("crc32"), "{}", target.url);
     let names: Vec<_> = target.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"content-type") && names.contains(&"if-none-match"), "{names:?}");
@@ -58,7 +59,7 @@ async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
     let files = local.files().await;
     let checksum = STANDARD.encode(Sha256::digest(b"right"));
     let upload = Upload { sha256: Some(checksum.clone()), ..upload(b"right") };
-    let target = files.presign_put(&upload, 60).await.unwrap();
+    let target = files.upload_url(&upload, 60).await.unwrap();
     let listed = target.headers.iter().any(|(name, value)| name == "x-amz-checksum-sha256" && *value == checksum);
     assert!(listed, "{:?}", target.headers);
     assert!(put(&target, b"wrong", "") >= 400);
@@ -72,14 +73,16 @@ async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all
     let files = local.files().await;
     let bytes = vec![b'a'; 6 << 20];
     let upload = upload(&bytes);
-    let id = files.begin_parts(&upload).await.unwrap();
+    let id = files.begin(&upload).await.unwrap();
     let multipart = Multipart { id, part_bytes: LEAST_PART_BYTES };
-    let of = (&*upload.key, &multipart);
     let cut: Vec<_> = parts(upload.size_bytes, multipart.part_bytes).collect();
     let of_part = |number: usize| bytes.chunks(multipart.part_bytes as usize).nth(number).unwrap();
     for (number, part) in cut.iter().enumerate() {
         let sha256 = STANDARD.encode(Sha256::digest(of_part(number)));
-        let target = files.presign_part(of, *part, &sha256, 60).await.unwrap();
+        let target = files
+            .part_url(&upload, &multipart, &PartChecksum { part: *part, sha256: sha256.clone() }, 60)
+            .await
+            .unwrap();
         assert_eq!(target.headers, [("x-amz-checksum-sha256".to_owned(), sha256.clone())]);
         assert!(target.url.contains("X-Amz-SignedHeaders=content-length%3B"), "{}", target.url);
         assert!(put(&target, &of_part(number)[1..], "") >= 400, "shorter than signed");
@@ -89,18 +92,18 @@ async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all
         assert_eq!(put(&target, of_part(number), ""), 200);
         assert_eq!(put(&target, of_part(number), ""), 200, "a part may be put again");
     }
-    let received = files.received_parts(of.0, of.1).await.unwrap().unwrap();
+    let received = files.received_parts(&upload, &multipart).await.unwrap().unwrap();
     let reported: Vec<_> = received.iter().map(|part| (part.number, part.size_bytes, part.sha256.is_some())).collect();
     assert_eq!(reported, [(1, 5 << 20, true), (2, 1 << 20, true)]);
     let mut others = received.clone();
     others[0].etag = "\"0\"".to_owned();
-    assert_eq!(files.complete_parts(&upload, of.1, &others).await.unwrap(), Completion::Changed);
+    assert_eq!(files.complete(&upload, &multipart, &others).await.unwrap(), Completion::Changed);
     let larger = Upload { size_bytes: upload.size_bytes + 1, ..upload.clone() };
-    assert!(files.complete_parts(&larger, of.1, &received).await.is_err(), "another size than was promised");
+    assert!(files.complete(&larger, &multipart, &received).await.is_err(), "another size than was promised");
     assert_eq!(files.info(&upload.key).await.unwrap(), None);
-    assert_eq!(files.complete_parts(&upload, of.1, &received).await.unwrap(), Completion::Done);
+    assert_eq!(files.complete(&upload, &multipart, &received).await.unwrap(), Completion::Done);
     assert!(files.read(&upload.key, None, None).await.unwrap() == Read::Found(bytes.clone()), "another file");
-    assert_eq!(files.received_parts(of.0, of.1).await.unwrap(), None);
+    assert_eq!(files.received_parts(&upload, &multipart).await.unwrap(), None);
 }
 
 #[tokio::test]
@@ -108,21 +111,21 @@ async fn an_upload_in_parts_is_gone_once_it_was_aborted_or_its_file_is_there() {
     let local = Local::start().await;
     let files = local.files().await;
     let upload = upload(b"a,b\n");
-    let begin = async || Multipart { id: files.begin_parts(&upload).await.unwrap(), part_bytes: LEAST_PART_BYTES };
+    let begin = async || Multipart { id: files.begin(&upload).await.unwrap(), part_bytes: LEAST_PART_BYTES };
     let aborted = begin().await;
-    files.abort_parts(&upload.key, &aborted.id).await;
-    assert_eq!(files.received_parts(&upload.key, &aborted).await.unwrap(), None);
+    files.abort(&upload, &aborted).await;
+    assert_eq!(files.received_parts(&upload, &aborted).await.unwrap(), None);
     // S3 answers an empty list with 400, for any upload.
     let part = ReceivedPart { number: 1, size_bytes: 4, sha256: None, etag: "\"0\"".to_owned() };
-    assert_eq!(files.complete_parts(&upload, &aborted, &[part]).await.unwrap(), Completion::Gone);
+    assert_eq!(files.complete(&upload, &aborted, &[part]).await.unwrap(), Completion::Gone);
     let late = begin().await;
     let part = parts(upload.size_bytes, late.part_bytes).next().unwrap();
     let sha256 = STANDARD.encode(Sha256::digest(b"a,b\n"));
-    let target = files.presign_part((&upload.key, &late), part, &sha256, 60).await.unwrap();
+    let target = files.part_url(&upload, &late, &PartChecksum { part, sha256 }, 60).await.unwrap();
     assert_eq!(put(&target, b"a,b\n", ""), 200);
     files.write(&upload.key, "text/csv", b"first".to_vec()).await.unwrap();
-    let received = files.received_parts(&upload.key, &late).await.unwrap().unwrap();
-    assert_eq!(files.complete_parts(&upload, &late, &received).await.unwrap(), Completion::Gone);
+    let received = files.received_parts(&upload, &late).await.unwrap().unwrap();
+    assert_eq!(files.complete(&upload, &late, &received).await.unwrap(), Completion::Gone);
     assert_eq!(files.read(&upload.key, None, None).await.unwrap(), Read::Found(b"first".to_vec()));
 }
 
@@ -131,7 +134,7 @@ async fn a_presigned_get_saves_under_the_clients_name() {
     let local = Local::start().await;
     let files = local.files().await;
     files.write("jobs/1/report/failed.csv", "text/csv", b"a\n".to_vec()).await.unwrap();
-    let url = files.presign_get("jobs/1/report/failed.csv", "people (failed).csv", 60).await.unwrap();
+    let url = files.download_url("jobs/1/report/failed.csv", "people (failed).csv", 60).await.unwrap();
     let agent: ureq::Agent = ureq::Agent::config_builder().proxy(None).build().into();
     let mut answer = agent.get(&url).call().unwrap();
     let disposition = answer.headers()["content-disposition"].to_str().unwrap().to_owned();

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use longshore::queues::{MemoryQueues, SqsQueues};
+use longshore::queues::SqsQueues;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{DeadLetterQueues, QueueDepth, Queues, Received, RedriveToSource};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryQueues;
 use longshore_tests::harness::resources::CreatedQueues;
 
 use crate::on_both::Local;
@@ -24,7 +26,7 @@ async fn sqs() -> (Local, CreatedQueues, SqsQueues) {
 fn chunk(number: u32, bytes: usize) -> ChunkMessage {
     ChunkMessage {
         job_id: JobId::generate(),
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         priority: Priority::Normal,
         group: 3,
         chunk: number,
@@ -92,16 +94,9 @@ async fn each_priority_has_its_own_queue_and_queue_depth() {
 /// Create and complete messages with the same deduplication id, except for the last of each.
 fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
     let job_id = JobId::generate();
-    let create = |position, resend| CreateMessage {
-        tenant: String::new(),
-        job_id,
-        generation: 0,
-        position,
-        resend,
-        failures: 0,
-    };
-    let complete =
-        |resend| CompleteMessage { job_id, generation: 0, resend, step: 0, tenant: String::new(), failures: 0 };
+    let create =
+        |position, resend| CreateMessage { tenant: None, job_id, generation: 0, position, resend, failures: 0 };
+    let complete = |resend| CompleteMessage { job_id, generation: 0, resend, step: 0, tenant: None, failures: 0 };
     ([create(0, 0), create(0, 0), create(1, 0), create(0, 1)], [complete(0), complete(0), complete(1)])
 }
 

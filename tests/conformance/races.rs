@@ -79,7 +79,7 @@ async fn of_cancel_and_completion_one_wins(store: impl Store) {
         let id = split(&store, 0).await.job_id;
         let (request, end) = (stop(5), finish(Status::Completed, 6));
         let (stopped, completed) = tokio::join!(store.stop(id, 0, &request), store.finish(id, &end));
-        let won = [stopped.unwrap(), completed.unwrap()].map(|observed| observed != Transition::Refused);
+        let won = [stopped.unwrap(), completed.unwrap()].map(|answer| answer != Transition::Refused);
         assert_eq!(won.iter().filter(|won| **won).count(), 1, "{won:?}");
     }
 }

@@ -5,10 +5,13 @@ use std::collections::BTreeMap;
 
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use longshore::store::records::{
-    Dataset, DynamoRecords, ListError, MAX_KEY_BYTES, MemoryRecords, NewRecord, RecordStore, Rule, Writer, Written,
-};
+use longshore::store::records::{DynamoRecords, MAX_KEY_BYTES};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
+use longshore_domain::ports::{ListError, NewRecord, RecordStore};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::writer::{Rule, Writer, Written};
+use longshore_testing::MemoryRecords;
 use longshore_tests::harness::resources::create_jobs_table;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -50,7 +53,7 @@ pub(crate) async fn table(local: &Local) -> DynamoRecords {
 }
 
 pub(crate) fn dataset(name: &str) -> Dataset {
-    Dataset { tenant: "default".into(), name: name.into() }
+    Dataset { tenant: TenantId::from_static("default"), name: name.into() }
 }
 
 pub(crate) fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
@@ -100,9 +103,9 @@ async fn an_upsert_keeps_the_latest_writer_in_any_order(records: impl RecordStor
     let mut latest = None;
     for (job, row) in writers {
         let writer = Writer { job, row };
-        let observed = put_one(&records, Rule::Upsert, record(job, row, "k", json!({ "row": row }))).await;
+        let answer = put_one(&records, Rule::Upsert, record(job, row, "k", json!({ "row": row }))).await;
         let stands = latest.filter(|latest| *latest > writer);
-        assert_eq!(observed, stands.map_or(Written::Stored, Written::Superseded), "{writer}");
+        assert_eq!(answer, stands.map_or(Written::Stored, Written::Superseded), "{writer}");
         latest = latest.max(Some(writer));
         assert_eq!(row_of(&records, "k").await, latest);
     }
@@ -112,9 +115,9 @@ async fn an_insert_keeps_the_first_writer_and_knows_it_again(records: impl Recor
     let (old, new) = (JobId::generate(), JobId::generate());
     let first = Writer { job: old, row: 3 };
     for (job, row) in [(old, 3), (old, 2), (old, 3), (new, 3), (old, 4), (old, 3)] {
-        let observed = put_one(&records, Rule::Insert, record(job, row, "k", json!({ "row": row }))).await;
+        let answer = put_one(&records, Rule::Insert, record(job, row, "k", json!({ "row": row }))).await;
         let expected = if (job, row) == (old, 3) { Written::Stored } else { Written::Taken(Some(first)) };
-        assert_eq!(observed, expected, "row {row}");
+        assert_eq!(answer, expected, "row {row}");
     }
     assert_eq!(row_of(&records, "k").await, Some(first));
 }
@@ -149,7 +152,7 @@ async fn datasets_and_tenants_are_separate(records: impl RecordStore) {
     let job = JobId::generate();
     let places = [("default", "d"), ("default", "d2"), ("other", "d")];
     for (row, (tenant, name)) in (1..).zip(places) {
-        let into = Dataset { tenant: tenant.into(), name: name.into() };
+        let into = Dataset { tenant: TenantId::from_static(tenant), name: name.into() };
         let written = records.put(&into, Rule::Insert, vec![record(job, row, "k", json!({}))]).await;
         assert_eq!(written, [Written::Stored]);
         assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 1);
@@ -158,16 +161,16 @@ async fn datasets_and_tenants_are_separate(records: impl RecordStore) {
 
 async fn a_tenants_datasets_are_listed_once_each(records: impl RecordStore) {
     let job = JobId::generate();
-    for (row, (tenant, name)) in (1..).zip([("a", "x"), ("a", "B"), ("a", "x"), ("b", "x"), ("a", "a-1"), ("a#b", "y")])
+    for (row, (tenant, name)) in (1..).zip([("a", "x"), ("a", "B"), ("a", "x"), ("b", "x"), ("a", "a-1"), ("a:b", "y")])
     {
-        let into = Dataset { tenant: tenant.into(), name: name.into() };
+        let into = Dataset { tenant: TenantId::from_static(tenant), name: name.into() };
         records.put(&into, Rule::Upsert, vec![record(job, row, "k", json!({}))]).await;
     }
-    for (tenant, names) in [("a", vec!["B", "a-1", "x"]), ("b", vec!["x"]), ("a#b", vec!["y"]), ("c", vec![])] {
+    for (tenant, names) in [("a", vec!["B", "a-1", "x"]), ("b", vec!["x"]), ("a:b", vec!["y"]), ("c", vec![])] {
         for limit in [1, 2, 3, 10] {
             let (mut seen, mut after) = (Vec::new(), None);
             loop {
-                let page = records.datasets(tenant, limit, after.as_deref()).await.unwrap();
+                let page = records.datasets(&TenantId::from_static(tenant), limit, after.as_deref()).await.unwrap();
                 assert!(page.items.len() == limit || page.next.is_none());
                 seen.extend(page.items.into_iter().map(|known| known.name));
                 after = page.next;
@@ -186,7 +189,7 @@ async fn an_invalid_cursor_is_refused(records: impl RecordStore) {
     let forged = [&Sha256::digest(&key)[..1], key.as_bytes()].concat();
     let forged = URL_SAFE_NO_PAD.encode([&[forged[0] % 64], &forged[1..]].concat());
     for cursor in ["x", "?", "", "AAAA", &forged] {
-        let observed = records.list(&dataset("d"), 10, Some(cursor)).await;
-        assert!(matches!(observed, Err(ListError::BadCursor)), "{cursor}");
+        let answer = records.list(&dataset("d"), 10, Some(cursor)).await;
+        assert!(matches!(answer, Err(ListError::BadCursor)), "{cursor}");
     }
 }

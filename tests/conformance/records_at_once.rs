@@ -1,7 +1,9 @@
 //! Records in the table with concurrent writers, lost replies, or changes by others.
 
-use longshore::store::records::{DynamoRecords, RecordStore, Rule, Written};
+use longshore::store::records::DynamoRecords;
 use longshore_domain::ids::JobId;
+use longshore_domain::ports::RecordStore;
+use longshore_domain::writer::{Rule, Written};
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 use serde_json::json;
@@ -18,11 +20,11 @@ async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
         let into = dataset(name);
         let file = |job: JobId| (1..=60).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect::<Vec<_>>();
         let [a, b, c, d] = [0, 1, 2, 3].map(|at| records.put(&into, rule, file(jobs[at])));
-        let described: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
-        let stored = described.iter().filter(|w| **w == Written::Stored).count();
+        let written: Vec<Written> = <[_; 4]>::from(tokio::join!(a, b, c, d)).concat();
+        let stored = written.iter().filter(|w| **w == Written::Stored).count();
         assert!(
-            described.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
-            "{described:?}"
+            written.iter().all(|w| !matches!(w, Written::Unknown(_) | Written::Refused(_) | Written::Untried)),
+            "{written:?}"
         );
         let page = records.list(&into, 1_000, None).await.unwrap();
         assert_eq!(page.items.len(), 60);

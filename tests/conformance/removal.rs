@@ -3,6 +3,7 @@
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Reopen, Status, Transition};
 use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Store, Upload};
+use longshore_domain::tenant::TenantId;
 
 use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, unfinished, waiting_job};
 
@@ -112,7 +113,7 @@ async fn upload(store: &impl Store) -> FileGuid {
     let file_guid = FileGuid::generate();
     let upload = Upload {
         file_guid,
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         key: format!("uploads/default/{file_guid}"),
         file_name: "a.csv".into(),
         content_type: "text/csv".into(),

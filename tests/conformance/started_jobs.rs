@@ -56,12 +56,12 @@ async fn a_job_is_started_once(store: impl Store + Removal) {
 async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
     let from = checked(&store).await;
     let (jobs, definition) = ((0..8).map(|_| next(&from)).collect::<Vec<_>>(), definition());
-    let observed = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
-    let observed: Vec<_> = observed.into_iter().map(|observed| observed.unwrap()).collect();
+    let answer = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
+    let answer: Vec<_> = answer.into_iter().map(|answer| answer.unwrap()).collect();
     let started = store.job(from.job_id).await.unwrap().unwrap().validation.started_as.unwrap();
-    for (job, observed) in jobs.iter().zip(observed) {
+    for (job, answer) in jobs.iter().zip(answer) {
         let expected = if job.job_id == started { Started::New } else { Started::Before(started) };
-        assert_eq!((observed, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
+        assert_eq!((answer, store.job(job.job_id).await.unwrap().is_some()), (expected, job.job_id == started));
     }
 }
 

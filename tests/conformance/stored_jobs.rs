@@ -4,6 +4,7 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Status;
 use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{ByAge, Created, IdempotencyKey, Store, Upload};
+use longshore_domain::tenant::TenantId;
 
 use crate::fixtures::{accepted, at, definition, finish, made, split, unfinished, waiting_job};
 
@@ -22,7 +23,7 @@ on_both_stores! {
 async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
     let upload = Upload {
         file_guid: FileGuid::generate(),
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         key: "uploads/default/x".into(),
         file_name: "Größe \"1\".csv".into(),
         content_type: "text/csv".into(),
@@ -84,7 +85,7 @@ async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_ano
     assert_eq!(store.job(second.job_id).await.unwrap(), None);
     assert_eq!(create(&second, key("k2", "h")).await, Created::New);
     let mut elsewhere = waiting_job();
-    elsewhere.tenant = "another".into();
+    elsewhere.tenant = TenantId::from_static("another");
     assert_eq!(create(&elsewhere, key("k", "h")).await, Created::New);
 }
 

@@ -1,13 +1,17 @@
 //! Duplicate, reordered and early messages, which change neither counts nor report nor records.
+//!
+//! States after a crash that no redelivery recovers: the sweeper finds them, and every job ends.
 
 use anyhow::{Context, ensure};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::crafted::{chunk_messages, unsent_chunks};
+use longshore_tests::harness::crafted::{chunk_messages, finish_unseen, unsent_chunks, unsent_job};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file, stack};
+use crate::shared::{
+    Marks, Story, counts, dataset, end, error_code, finish, impatient, job_id, lines, own, probe_file, stack,
+};
 
 /// Four chunks of the probe with mixed outcomes: rows 7, 107 and so on fail, 8, 108 and so on are skipped.
 fn mixed_rows() -> Vec<u8> {
@@ -27,8 +31,8 @@ fn every_message_delivered_twice_counts_once() -> Story {
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
     // Re-sends with their own deduplication ids: the FIFO queues would drop exact copies, as they should.
-    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 9, failures: 0 };
-    let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: String::new(), failures: 0 };
+    let create = CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 9, failures: 0 };
+    let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: None, failures: 0 };
     let chunks = chunk_messages(stack, &id)?;
     for _ in 0..2 {
         stack.run(queues.send_chunks(&chunks, 0))?;
@@ -96,5 +100,58 @@ fn a_round_that_is_delivered_too_early_waits_and_each_row_runs_in_each_round() -
     // Three rounds. A row may have more calls, if two workers process a round at once and one of them loses. The
     // counts above are not affected.
     ensure!(marks.calls(4)?.iter().all(|calls| *calls >= 3), "{:?}", marks.calls(4)?);
+    Ok(())
+}
+
+#[test]
+fn a_job_whose_create_message_was_never_sent_is_sent() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|_| "ok,,,"));
+    let id = unsent_job(stack, "probe", &file, &json!({}))?.job_id.to_string();
+    assert_eq!(stack.client.job(&id)?["status"], "waiting");
+    let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [60, 0, 0]), "{job}");
+    Ok(())
+}
+
+#[test]
+fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|n| if n == 33 { "reject,,," } else { "ok,,," }));
+    let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
+    ensure!(messages.len() == 3, "{messages:?}");
+    let id = job.job_id.to_string();
+    let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [59, 1, 0]), "{job}");
+    Ok(())
+}
+
+#[test]
+fn a_job_whose_completion_was_never_requested_is_completed() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let file = probe_file((1..=60).map(|_| "ok,,,"));
+    let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
+    finish_unseen(stack, &messages)?;
+    let id = job.job_id.to_string();
+    let stranded = stack.client.job(&id)?;
+    assert_eq!(
+        (stranded["status"].as_str(), stranded["itemProgress"].as_u64()),
+        (Some("running"), Some(60)),
+        "{stranded}"
+    );
+    let (job, _) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [60, 0, 0]), "{job}");
+    Ok(())
+}
+
+/// The job type does not exist any more, so no push has an effect.
+#[test]
+fn a_job_that_no_function_can_split_fails_in_the_end() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let file = probe_file(["ok,,,"]);
+    let id = unsent_job(stack, "of-an-older-deployment", &file, &json!({}))?.job_id.to_string();
+    let mut watch = Watch::new(stack, &id).sweeping();
+    let job = watch.end()?;
+    assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "split_failed"), "{job}");
     Ok(())
 }

@@ -5,6 +5,7 @@ use base64::Engine;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, Queues};
+use longshore_domain::tenant::TenantId;
 use longshore_tests::harness::crafted::unsent_job;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
@@ -116,7 +117,7 @@ fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
     let key = job.source.as_ref().context("no source")?.key.clone();
     stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
     let message =
-        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+        CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     stack.run(stack.queues()?.send_create(&message))?;
     let ended = Watch::new(stack, &job.job_id.to_string()).end()?;
     assert_eq!((ended["status"].as_str(), error_code(&ended)), (Some("failed"), "source_missing"), "{ended}");
@@ -155,20 +156,20 @@ fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> S
 fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let (queues, job_id) = (stack.queues()?, JobId::generate());
-    let create = CreateMessage { tenant: String::new(), job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+    let create = CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     stack.run(queues.send_create(&create))?;
     stack.run(queues.send_complete(&CompleteMessage {
         job_id,
         generation: 0,
         resend: 0,
         step: 0,
-        tenant: String::new(),
+        tenant: None,
         failures: 0,
     }))?;
     let plan = longshore_domain::group::ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let chunk = longshore_domain::message::ChunkMessage {
         job_id,
-        tenant: "default".into(),
+        tenant: TenantId::from_static("default"),
         priority: longshore_domain::job::Priority::Normal,
         group: 0,
         chunk: 0,

@@ -86,7 +86,7 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     assert_eq!(failed, stayed);
     for row in &report.failed {
         assert_eq!(row.cells, [row.number.to_string(), format!("name; {}", row.number), "many".to_owned()]);
-        assert_eq!(row.reported[1], "age", "{row:?}");
+        assert_eq!(row.report_cells[1], "age", "{row:?}");
     }
     let records = stack.client.records(&name)?;
     assert_eq!(records.len() as u64, ROWS - 21);

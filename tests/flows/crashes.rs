@@ -2,10 +2,10 @@
 //! commit.
 
 use anyhow::{Result, ensure};
+use local_cloud::process::kill;
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::children::kill;
 use longshore_tests::harness::crafted::unsent_chunks;
-use longshore_tests::harness::scoped_faults::Rule;
+use longshore_tests::harness::faults::Rule;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;

@@ -88,7 +88,7 @@ fn a_schema_fails_rows_with_code_field_and_message() -> Story {
             (5, "schema_required", "email"),
         ]
     );
-    assert_eq!(report.failed[0].reported[2], r#"id is "x"; it must be an integer"#);
+    assert_eq!(report.failed[0].report_cells[2], r#"id is "x"; it must be an integer"#);
     let records = stack().client.records(&dataset("people"))?;
     assert_eq!(records["1"]["record"], json!({ "id": 1, "email": "a@x", "member": true }));
     assert_eq!(records.len(), 2);

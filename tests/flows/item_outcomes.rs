@@ -1,10 +1,13 @@
 //! Rows that fail, wait, panic or kill their worker: each is accounted for, and stops the others only if it must.
+//!
+//! Job types outside the library: the example crate, and one without a file.
 
 use anyhow::ensure;
+use longshore_tests::harness::report::Report;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use crate::shared::{Marks, Story, counts, end, error_code, own, probe_file, stack, work};
+use crate::shared::{Marks, Story, counts, end, error_code, lines, own, probe_file, stack, work};
 
 #[test]
 fn rows_with_transient_errors_are_retried_alone() -> Story {
@@ -89,5 +92,29 @@ fn a_job_past_its_time_limit_is_stopped_with_exact_counts() -> Story {
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "time_limit"), "{job}");
     ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    Ok(())
+}
+
+#[test]
+fn the_example_job_type_runs_on_the_stack() -> Story {
+    let file = lines(["name,email", "Ann,ann@example.org", ",nobody@example.org", "Bob,bob", "Cy,cy@example.org"]);
+    let (job, report) = work(stack(), "invite", &file, &json!({ "event": "the launch" }))?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 1, 1]), "{job}");
+    assert_eq!(report.failures()[&3], ("bad_email".to_owned(), "email".to_owned()));
+    assert_eq!(report.skipped[0].report_cells, ["nobody to greet"]);
+    Ok(())
+}
+
+#[test]
+fn a_job_without_a_file_is_one_item() -> Story {
+    let stack = stack();
+    for (action, expected) in [("ok", [1, 0, 0]), ("reject", [0, 1, 0]), ("skip", [0, 0, 1])] {
+        let options = json!({ "action": action });
+        let asked = stack.client.ask("probe-once", None, &options)?.expect(202)?;
+        let id = asked["jobId"].as_str().unwrap_or_default();
+        let job = Watch::new(stack, id).end()?;
+        assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), expected), "{job}");
+        Report::read(&stack.client, id)?.partitions(&[vec![options.to_string()]])?;
+    }
     Ok(())
 }

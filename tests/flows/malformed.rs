@@ -1,11 +1,17 @@
 //! Invalid creates: the response has the status, the `type` and every wrong pointer, through the whole stack, and no
 //! job is created.
+//!
+//! The API tested by schemathesis against its own OpenAPI 3.1 document, with every check enabled: the running stack
+//! conforms for valid and for invalid requests.
+
+use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
-use longshore_tests::harness::client::Answer;
-use serde_json::Value;
+use longshore_tests::harness::client::{Answer, Client};
+use serde_json::{Value, json};
 
-use crate::shared::{Story, stack};
+use crate::shared::{Story, dataset, stack};
 
 /// Body, status, problem type, and pointers with codes. `FILE` in a body is an existing upload, `NOBODYS` a missing
 /// one.
@@ -109,12 +115,62 @@ fn check(answer: &Answer, status: u16, kind: &str, faults: &[&str]) -> Result<()
     ensure!(answer.headers["content-type"] == "application/problem+json", "{:?}", answer.headers);
     ensure!(body["type"].as_str().is_some_and(|uri| uri.rsplit([':', '/']).next() == Some(kind)), "{}", body["type"]);
     ensure!(["title", "detail", "requestId"].iter().all(|name| body[name].is_string()), "a part is missing");
-    let mut described: Vec<_> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
-    described.sort_unstable();
-    ensure!(described == faults, "{described:?} in place of {faults:?}");
+    let mut errors: Vec<_> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
+    errors.sort_unstable();
+    ensure!(errors == faults, "{errors:?} in place of {faults:?}");
     Ok(())
 }
 
 fn fault(error: &Value) -> String {
     format!("{} {}", error["pointer"].as_str().unwrap_or("?"), error["code"].as_str().unwrap_or("?"))
+}
+
+/// Fixed seed: every run makes the same calls, so that a failure can be repeated.
+const SEED: &str = "20260701";
+
+#[test]
+fn the_api_conforms_to_its_document() -> Story {
+    let stack = stack();
+    let user = stack.users.add("fuzz")?;
+    let client = stack.client.clone().with_token(&user.token);
+    let folder = tempfile::tempdir()?;
+    let config = folder.path().join("schemathesis.toml");
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/schemathesis.toml"), &config)?;
+    for (name, ids) in [("jobs.txt", jobs(&client)?), ("files.txt", files(&client)?)] {
+        std::fs::write(folder.path().join(name), ids.iter().map(|id| format!("\"{id}\"\n")).collect::<String>())?;
+    }
+    let venv = std::env::var_os("LONGSHORE_VENV").context("LONGSHORE_VENV is not set; `cargo xtask test` sets it")?;
+    let done = Command::new(Path::new(&venv).join("bin/schemathesis"))
+        .args(["--config-file".as_ref(), config.as_os_str(), "run".as_ref()])
+        .args([&format!("{}/api/openapi.json", client.base()), "--url", client.base()])
+        .args(["--checks", "all", "--seed", SEED, "--no-color"])
+        .env("LONGSHORE_FUZZ_TOKEN", &user.token)
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .current_dir(folder.path())
+        .output()?;
+    let output = String::from_utf8_lossy(&done.stdout);
+    ensure!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    eprintln!("{output}");
+    Ok(())
+}
+
+/// Jobs for the generated requests to read, cancel, retry and delete, some of them over a file.
+fn jobs(client: &Client) -> Result<Vec<String>> {
+    let id = |job: serde_json::Value| Ok(job["jobId"].as_str().context("a job without id")?.to_owned());
+    let once = json!({ "jobType": "probe-once", "options": { "action": "ok" } });
+    let mut jobs = (0..10).map(|_| id(client.post("/api/jobs", &once)?.expect(202)?)).collect::<Result<Vec<_>>>()?;
+    let options = json!({ "dataset": dataset("fuzzed"), "key": "id" });
+    let check = json!({ "dataset": dataset("fuzzed"), "key": "id", "mode": "validate" });
+    for _ in 0..10 {
+        jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &options)?);
+        jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &check)?);
+    }
+    Ok(jobs)
+}
+
+/// Uploads, half of them with an uploaded file.
+fn files(client: &Client) -> Result<Vec<String>> {
+    let promised = |_| Ok(client.promise("file.csv", 5, None)?["fileGuid"].as_str().context("no fileGuid")?.to_owned());
+    let there = (0..5).map(|_| client.upload("file.csv", b"id\n1\n"));
+    (0..5).map(promised).chain(there).collect()
 }

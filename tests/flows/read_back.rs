@@ -75,9 +75,9 @@ fn failures_are_paged_with_the_rows_of_the_file_as_they_were() -> Story {
         assert_eq!(failures.len(), 5);
         for (failure, row) in failures.iter().zip(&report.failed) {
             let number = failure["number"].as_u64().context("no number")?;
-            let reported =
+            let report_cells =
                 ["code", "field", "message"].map(|name| failure[name].as_str().unwrap_or_default().to_owned());
-            assert_eq!((number, &reported[..]), (row.number, &row.reported[..]));
+            assert_eq!((number, &report_cells[..]), (row.number, &row.report_cells[..]));
             let cells = ["id", "=a", "b"].map(|name| failure["row"][name].as_str().unwrap_or("absent").to_owned());
             assert_eq!(
                 (cells.to_vec(), &cells.to_vec()),

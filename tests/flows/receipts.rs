@@ -1,7 +1,7 @@
 //! The receipt of a job: its statements about the files are true for every kind of upload.
 
 use anyhow::{Context, Result, ensure};
-use longshore::fingerprint::hex;
+use data_encoding::HEXLOWER;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
@@ -9,7 +9,7 @@ use sha2::{Digest, Sha256};
 use crate::shared::{Story, finish, probe_file, stack, work};
 
 fn sha256(bytes: &[u8]) -> String {
-    hex(&Sha256::digest(bytes))
+    HEXLOWER.encode(&Sha256::digest(bytes))
 }
 
 /// The receipt of a job, after a check that it equals the linked file.

@@ -76,8 +76,8 @@ pub(crate) fn end(mut watch: Watch<'_>, stack: &Stack, id: &str, csv: &[u8]) -> 
 
 fn agree(job: &Value, report: &Report) -> Story {
     for name in ["succeeded", "failed", "skipped"] {
-        let described = &report.document["counts"][name];
-        ensure!(&job["counts"][name] == described, "{name}: the document says {job}, the result {described}");
+        let counted = &report.document["counts"][name];
+        ensure!(&job["counts"][name] == counted, "{name}: the document says {job}, the result {counted}");
     }
     Ok(())
 }

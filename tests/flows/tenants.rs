@@ -94,7 +94,7 @@ fn call(
 }
 
 /// Status and body, without the parts that differ between calls.
-fn reported(answer: &Answer) -> (u16, Value) {
+fn comparable(answer: &Answer) -> (u16, Value) {
     let mut body = answer.json();
     if let Some(members) = body.as_object_mut() {
         members.remove("requestId");
@@ -129,12 +129,12 @@ fn data_of_another_tenant_is_answered_like_absent_data() -> Story {
         match others {
             Others::Job => {
                 let (got, never) =
-                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, &absent, &name, &upload)?));
+                    (comparable(&ask(&bob, job, &name, &upload)?), comparable(&ask(&bob, &absent, &name, &upload)?));
                 ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Upload => {
                 let (got, never) =
-                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, job, &name, &absent)?));
+                    (comparable(&ask(&bob, job, &name, &upload)?), comparable(&ask(&bob, job, &name, &absent)?));
                 ensure!(got.0 == 404 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::List => {
@@ -146,7 +146,7 @@ fn data_of_another_tenant_is_answered_like_absent_data() -> Story {
             }
             Others::FileInBody => {
                 let (got, never) =
-                    (reported(&ask(&bob, job, &name, &upload)?), reported(&ask(&bob, job, &name, &absent)?));
+                    (comparable(&ask(&bob, job, &name, &upload)?), comparable(&ask(&bob, job, &name, &absent)?));
                 ensure!(got.0 == 422 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Datasets => {
@@ -158,15 +158,15 @@ fn data_of_another_tenant_is_answered_like_absent_data() -> Story {
             }
             Others::Dataset => {
                 ensure!(
-                    reported(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1",
+                    comparable(&ask(alice, job, &name, &upload)?).1["records"][0]["key"] == "1",
                     "alice has no records"
                 );
-                let got = reported(&ask(&bob, job, &name, &upload)?);
-                let never = reported(&ask(&bob, job, &format!("{name}-2"), &upload)?);
+                let got = comparable(&ask(&bob, job, &name, &upload)?);
+                let never = comparable(&ask(&bob, job, &format!("{name}-2"), &upload)?);
                 ensure!(got.0 == 200 && got == never, "{route:?}: {got:?}, and for what never was {never:?}");
             }
             Others::Operators => {
-                let got = reported(&ask(&bob, job, &name, &upload)?);
+                let got = comparable(&ask(&bob, job, &name, &upload)?);
                 ensure!(got.0 == 403 && got.1["type"] == "/api/problems/not-an-operator", "{route:?}: {got:?}");
             }
             Others::Nothing | Others::Document => {}

@@ -1,15 +1,16 @@
-//! Direct access to the resources behind a stack's API: table, bucket, queues and their messages.
+//! Direct access to the resources behind a stack's API: table, bucket, queues and their messages, and the sweeper's
+//! schedule, started and stopped as an operator does it.
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::queues::{QueueUrls, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::job::Priority;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::stack::Stack;
+use super::stack::{NAME, Stack};
 
 impl Stack {
     /// The jobs table.
@@ -52,9 +53,9 @@ impl Stack {
     /// If the emulator does not answer.
     pub fn peek(&self, queue_output: &str) -> Result<Vec<String>> {
         let queue = self.output(queue_output)?;
-        let described = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.endpoint))?;
-        let (described, mut bodies) = (described.expect(200)?, Vec::new());
-        collect_bodies(&described["messages"], &mut bodies);
+        let answer = self.client.get(&format!("{}/_ministack/sqs/messages?QueueUrl={queue}", self.endpoint))?;
+        let (answer, mut bodies) = (answer.expect(200)?, Vec::new());
+        collect_bodies(&answer["messages"], &mut bodies);
         Ok(bodies)
     }
 
@@ -70,10 +71,59 @@ impl Stack {
 }
 
 /// Collects message bodies. The emulator nests them by account, region and queue.
-fn collect_bodies(described: &Value, bodies: &mut Vec<String>) {
-    match described {
+fn collect_bodies(answer: &Value, bodies: &mut Vec<String>) {
+    match answer {
         Value::Array(messages) => bodies.extend(messages.iter().filter_map(|m| Some(m["Body"].as_str()?.to_owned()))),
         Value::Object(parts) => parts.values().for_each(|part| collect_bodies(part, bodies)),
         _ => {}
     }
 }
+
+/// Keys of the objects with this prefix.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub fn objects(stack: &Stack, prefix: &str) -> Result<Vec<String>> {
+    let list = stack.aws.s3().list_objects_v2().bucket(stack.output("BucketName")?).prefix(prefix);
+    let page = stack.run(list.send()).context("the bucket cannot be listed")?;
+    Ok(page.contents().iter().filter_map(|object| object.key().map(str::to_owned)).collect())
+}
+
+/// Sort keys of the items in a partition of the jobs table.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub fn items(stack: &Stack, partition: &str) -> Result<Vec<String>> {
+    let value = aws_sdk_dynamodb::types::AttributeValue::S(partition.to_owned());
+    let query = stack.aws.dynamodb().query().table_name(stack.output("JobsTableName")?).consistent_read(true);
+    let query = query.key_condition_expression("PK = :partition").expression_attribute_values(":partition", value);
+    let page = stack.run(query.send()).context("the table cannot be queried")?;
+    let keys = page.items().iter().filter_map(|item| item.get("SK")?.as_s().ok().cloned());
+    Ok(keys.collect())
+}
+
+impl Stack {
+    /// Starts the schedule: the sweeper runs every minute, counted from the deployment.
+    ///
+    /// # Errors
+    /// If the stack has no such rule.
+    pub fn start_schedule(&self) -> Result<()> {
+        self.rule("EnableRule")
+    }
+
+    /// Stops the schedule.
+    ///
+    /// # Errors
+    /// If the stack has no such rule.
+    pub fn stop_schedule(&self) -> Result<()> {
+        self.rule("DisableRule")
+    }
+
+    fn rule(&self, action: &str) -> Result<()> {
+        let rule = json!({ "Name": self.cloud.physical_id(NAME, RULE)? });
+        self.cloud.json("events", &format!("AWSEvents.{action}"), &rule).map(|_| ())
+    }
+}
+
+/// SAM's name of the rule for the function `Sweep` and its event `EveryMinute`.
+const RULE: &str = "SweepEveryMinute";

@@ -4,12 +4,11 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use local_cloud::process::agent;
 use longshore::aws_limits::lambda::ANSWER_BYTES;
 use serde_json::{Value, json};
 use ureq::http::Request;
 use ureq::{Agent, Body};
-
-use super::process::agent;
 
 /// Maximum size of a response: larger than any response of a test.
 const MAX_ANSWER: u64 = 512 << 20;
@@ -77,8 +76,8 @@ impl Answer {
 fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
     let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let (status, body) = (answer.status, answer.body.as_slice());
-    let reported = contract::Answer { method, path, status, headers: &headers, body };
-    reported.check().map_err(anyhow::Error::msg)
+    let answer = contract::Answer { method, path, status, headers: &headers, body };
+    answer.check().map_err(anyhow::Error::msg)
 }
 
 impl Client {

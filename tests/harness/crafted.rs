@@ -7,13 +7,14 @@
 use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
-use longshore_domain::ids::{FileGuid, JobId, nonce};
+use longshore_domain::ids::{ChunkId, FileGuid, JobId, nonce};
 use longshore_domain::job::{Job, JobTimes, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::{ChunkLimits, Chunker};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::Value;
 
@@ -43,7 +44,12 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             expires_at: now.seconds() + 86_400,
             ..JobTimes::accepted(now)
         },
-        ..Job::waiting(JobId::generate(), stack.tenant.as_str(), job_type, now)
+        ..Job::waiting(
+            JobId::generate(),
+            TenantId::parse(&stack.tenant).context("the user has no tenant")?,
+            job_type,
+            now,
+        )
     };
     let definition = Definition { options: options.clone(), columns: None };
     stack.run(stack.store()?.create_job(&job, &definition, None))?;
@@ -133,7 +139,7 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
 }
 
 fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
-    ChunkMessage::new(job, (group, chunk), plan)
+    ChunkMessage::new(job, ChunkId::new(group, chunk), plan)
 }
 
 fn made(transition: Transition) -> Result<Job> {

@@ -28,7 +28,7 @@ pub struct Row {
     /// The item's own cells.
     pub cells: Vec<String>,
     /// The report columns of the row: code, field and message, or the reason, or nothing.
-    pub reported: Vec<String>,
+    pub report_cells: Vec<String>,
 }
 
 impl Report {
@@ -48,7 +48,7 @@ impl Report {
 
     /// Code and field of each failed item, by item number.
     pub fn failures(&self) -> BTreeMap<u64, (String, String)> {
-        self.failed.iter().map(|row| (row.number, (row.reported[0].clone(), row.reported[1].clone()))).collect()
+        self.failed.iter().map(|row| (row.number, (row.report_cells[0].clone(), row.report_cells[1].clone()))).collect()
     }
 
     /// Code of each failed item, by item number.
@@ -81,7 +81,7 @@ impl Report {
     }
 }
 
-fn table(client: &Client, document: &Value, name: &str, reported: usize) -> Result<Vec<Row>> {
+fn table(client: &Client, document: &Value, name: &str, report_columns: usize) -> Result<Vec<Row>> {
     let Some(url) = document["files"][name]["url"].as_str() else { return Ok(Vec::new()) };
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "{name}: {}: {}", answer.status, answer.text());
@@ -90,9 +90,9 @@ fn table(client: &Client, document: &Value, name: &str, reported: usize) -> Resu
     let rows = reader.records().map(|record| {
         let mut cells: Vec<_> = record?.iter().map(plain).collect();
         ensure!(cells.len() == columns, "{name}: {} cells in place of {columns}: {cells:?}", cells.len());
-        let reported = cells.split_off(columns - reported);
+        let report_cells = cells.split_off(columns - report_columns);
         let number = cells.remove(0).parse().with_context(|| format!("{name}: no row number: {cells:?}"))?;
-        Ok(Row { number, cells, reported })
+        Ok(Row { number, cells, report_cells })
     });
     rows.collect()
 }

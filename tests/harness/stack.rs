@@ -6,7 +6,12 @@
 use std::collections::BTreeMap;
 use std::future::Future;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail, ensure};
+use local_cloud::cloud::Cloud;
+use local_cloud::emulator::{self, OwnedEmulator};
+use local_cloud::process::{Cleanup, free_port};
+use local_cloud::stack::Deployment;
+use local_cloud::tools::Tools;
 use longshore::config::Aws;
 use longshore_domain::ids::nonce;
 use serde_json::Value;
@@ -15,11 +20,7 @@ use tokio::runtime::Runtime;
 
 use super::aws_limits::LimitsProxy;
 use super::client::Client;
-use super::cloud::Cloud;
-use super::emulator::{self, Emulator};
 use super::faults::Faults;
-use super::guard::Guard;
-use super::process::free_port;
 use super::resources::aws;
 use super::staging::stage;
 use super::users::Users;
@@ -85,12 +86,12 @@ pub struct Stack {
     /// Clients for the emulator that bypass the proxy.
     pub aws: Aws,
     pub(super) endpoint: String,
-    emulator: Option<Emulator>,
+    emulator: Option<OwnedEmulator>,
     faults: Option<Faults>,
     limits: Option<LimitsProxy>,
     pub(super) cloud: Cloud,
     runtime: Runtime,
-    guard: Option<Guard>,
+    guard: Option<Cleanup>,
     /// Folder with the state that a restart loads.
     _kept: Option<TempDir>,
 }
@@ -116,7 +117,7 @@ impl Stack {
             if options.persists { Some(tempfile::tempdir().context("no folder to keep state in")?) } else { None };
         let mut variables = vec![("AUTH".to_owned(), "true".to_owned())];
         variables.extend(kept.iter().flat_map(|folder| emulator::kept_in(folder.path())));
-        let emulator = Emulator::start_with(emulator::Options {
+        let emulator = OwnedEmulator::start_with(emulator::Options {
             port: Some(port),
             functions_endpoint: Some(faults.as_ref().map_or(front, |faults| faults.endpoint.clone())),
             variables,
@@ -128,15 +129,19 @@ impl Stack {
     fn deploy(
         endpoint: String,
         name: &str,
-        (emulator, faults): (Option<Emulator>, Option<Faults>),
+        (emulator, faults): (Option<OwnedEmulator>, Option<Faults>),
         options: &StackOptions,
     ) -> Result<Self> {
         let guard = guard(emulator.as_ref(), faults.as_ref())?;
-        let cloud = Cloud::new(&endpoint);
+        let cloud = Cloud::new(&endpoint)?;
         let folder = tempfile::tempdir().context("no folder to deploy from")?;
         stage(folder.path(), options.probe)?;
-        cloud.deploy(folder.path(), name, &parameters(options))?;
-        let outputs = cloud.outputs(name)?;
+        let deployment = Deployment { folder: folder.path(), stack: name, parameters: Some(parameters(options)) };
+        sam_deploy(&deployment, &endpoint)?;
+        let deployed = cloud.describe(name)?;
+        let is_complete = deployed.status.as_deref().is_some_and(|status| status.ends_with("CREATE_COMPLETE"));
+        ensure!(is_complete, "the stack is not complete: {:?}", deployed.status);
+        let outputs = deployed.outputs;
         if emulator.is_some() {
             for (role, actions) in MISNAMED {
                 cloud.allow(&cloud.physical_id(name, role)?, actions)?;
@@ -179,7 +184,7 @@ impl Stack {
     /// If this process did not start the emulator, or the emulator does not stop or start.
     pub fn restart(&mut self) -> Result<()> {
         let emulator = self.emulator.as_mut().context("the emulator is not this stack's own")?;
-        self.guard.take().into_iter().for_each(Guard::call_off);
+        self.guard.take().into_iter().for_each(Cleanup::call_off);
         emulator.restart()?;
         self.guard = guard(self.emulator.as_ref(), self.faults.as_ref())?;
         Ok(())
@@ -276,19 +281,30 @@ impl Stack {
 
     /// The last lines of the output of the emulator and the functions.
     pub fn log_tail(&self, lines: usize) -> String {
-        let output = self.emulator.as_ref().map(Emulator::output).unwrap_or_default();
+        let output = self.emulator.as_ref().map(OwnedEmulator::output).unwrap_or_default();
         let all: Vec<_> = output.lines().collect();
         all[all.len().saturating_sub(lines)..].join("\n")
     }
 }
 
-fn guard(emulator: Option<&Emulator>, faults: Option<&Faults>) -> Result<Option<Guard>> {
-    let processes: Vec<_> = emulator.map(Emulator::process).into_iter().chain(faults.map(Faults::process)).collect();
-    if processes.is_empty() { Ok(None) } else { Guard::new(&processes).map(Some) }
+fn guard(emulator: Option<&OwnedEmulator>, faults: Option<&Faults>) -> Result<Option<Cleanup>> {
+    let processes: Vec<_> =
+        emulator.map(OwnedEmulator::process).into_iter().chain(faults.map(Faults::process)).collect();
+    if processes.is_empty() { Ok(None) } else { Cleanup::new(&processes).map(Some) }
 }
 
-fn parameters(options: &StackOptions) -> Vec<(String, String)> {
+fn parameters(options: &StackOptions) -> String {
     let mut all: BTreeMap<&str, &str> = PARAMETERS.into_iter().collect();
     all.extend(options.parameters.iter().copied());
-    all.into_iter().map(|(name, value)| (name.to_owned(), value.to_owned())).collect()
+    let all: Vec<_> = all.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+    all.join(" ")
+}
+
+fn sam_deploy(deployment: &Deployment<'_>, endpoint: &str) -> Result<()> {
+    let output = deployment.command(&Tools::from_env()?, endpoint).output().context("cannot run sam")?;
+    if !output.status.success() {
+        let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+        bail!("sam deploy failed:\n{stdout}{stderr}");
+    }
+    Ok(())
 }

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
+use local_cloud::cloud::{Cloud, UserPool, sub};
 use serde_json::{Value, json};
-
-use super::cloud::Cloud;
 
 /// Password of every user. The emulator ends with the tests, and the pool's policy requires all of these character
 /// classes.
@@ -20,8 +19,7 @@ const CHALLENGE: &str = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM";
 #[derive(Clone, Debug)]
 pub struct Users {
     cloud: Cloud,
-    pool: String,
-    client: String,
+    pool: UserPool,
 }
 
 /// A signed-in user.
@@ -39,8 +37,8 @@ impl Users {
     /// # Errors
     /// If the stack has no user pool.
     pub fn new(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Result<Self> {
-        let output = |name: &str| outputs.get(name).cloned().with_context(|| format!("the stack has no output {name}"));
-        Ok(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
+        let pool = UserPool::of_stack(cloud, outputs).context("the stack has no user pool")?;
+        Ok(Self { cloud: cloud.clone(), pool })
     }
 
     /// Creates a user and signs in.
@@ -60,18 +58,12 @@ impl Users {
     }
 
     fn add_to(&self, name: &str, groups: &[&str]) -> Result<User> {
-        let who = json!({ "UserPoolId": self.pool, "Username": name, "MessageAction": "SUPPRESS" });
-        let made = self.cloud.user_pools("AdminCreateUser", &who)?;
-        let attributes = made["User"]["Attributes"].as_array().context("a user without attributes")?;
-        let sub = attributes.iter().find(|attribute| attribute["Name"] == "sub").context("a user without sub")?;
-        let password = json!({ "UserPoolId": self.pool, "Username": name, "Password": PASSWORD, "Permanent": true });
-        self.cloud.user_pools("AdminSetUserPassword", &password)?;
+        let attributes = self.pool.create(name, None)?;
+        self.pool.set_password(name, PASSWORD)?;
         for group in groups {
-            let member = json!({ "UserPoolId": self.pool, "Username": name, "GroupName": group });
-            self.cloud.user_pools("AdminAddUserToGroup", &member)?;
+            self.pool.add_to_group(name, group)?;
         }
-        let tenant = sub["Value"].as_str().context("sub is no text")?.to_owned();
-        Ok(User { tenant, token: self.sign_in(name, "AccessToken")? })
+        Ok(User { tenant: sub(&attributes)?, token: self.sign_in(name, "AccessToken")? })
     }
 
     /// A new token of this kind, `AccessToken` or `IdToken`.
@@ -79,14 +71,9 @@ impl Users {
     /// # Errors
     /// If the emulator refuses it.
     pub fn sign_in(&self, name: &str, kind: &str) -> Result<String> {
-        let with = json!({ "USERNAME": name, "PASSWORD": PASSWORD });
-        let signed_in = self.cloud.user_pools(
-            "AdminInitiateAuth",
-            &json!({ "UserPoolId": self.pool, "ClientId": self.client, "AuthFlow": "ADMIN_USER_PASSWORD_AUTH",
-                "AuthParameters": with }),
-        )?;
-        let token = signed_in["AuthenticationResult"][kind].as_str();
-        Ok(token.with_context(|| format!("signing in gave no {kind}: {signed_in}"))?.to_owned())
+        let tokens = self.pool.tokens(name, PASSWORD)?;
+        let token = if kind == "IdToken" { tokens.id_token } else { tokens.access_token };
+        token.with_context(|| format!("signing in gave no {kind}"))
     }
 
     /// Signs in by the page as a browser does: authorization code flow with the challenge of RFC 7636's example.
@@ -95,7 +82,7 @@ impl Users {
     /// # Errors
     /// If the page gives no code.
     pub fn sign_in_by_page(&self, name: &str, callback: &str, verifier: &str) -> Result<Value> {
-        let about = [("client_id", self.client.as_str()), ("redirect_uri", callback)];
+        let about = [("client_id", self.pool.client_id()), ("redirect_uri", callback)];
         let asked = [("response_type", "code"), ("scope", "openid"), ("state", "s")];
         let proof = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
         let form = [&about[..], &asked, &proof, &[("username", name), ("password", PASSWORD)]].concat();
@@ -112,10 +99,14 @@ impl Users {
     /// If the emulator refuses it.
     pub fn through_another_client(&self) -> Result<Self> {
         let flows = ["ALLOW_ADMIN_USER_PASSWORD_AUTH"];
-        let client = json!({ "UserPoolId": self.pool, "ClientName": "another", "ExplicitAuthFlows": flows });
-        let made = self.cloud.user_pools("CreateUserPoolClient", &client)?;
+        let client = json!({ "UserPoolId": self.pool.id(), "ClientName": "another", "ExplicitAuthFlows": flows });
+        let made = self.call("CreateUserPoolClient", &client)?;
         let id = made["UserPoolClient"]["ClientId"].as_str().context("a client without an id")?;
-        Ok(Self { client: id.to_owned(), ..self.clone() })
+        Ok(Self { pool: self.pool.with_client(id), ..self.clone() })
+    }
+
+    fn call(&self, action: &str, body: &Value) -> Result<Value> {
+        self.cloud.json("cognito-idp", &format!("AWSCognitoIdentityProviderService.{action}"), body)
     }
 
     /// Sets the validity of access tokens that are issued from now on.
@@ -124,9 +115,9 @@ impl Users {
     /// If the emulator refuses it.
     pub fn set_validity(&self, value: u32, unit: &str) -> Result<Value> {
         let units = json!({ "AccessToken": unit, "IdToken": "minutes", "RefreshToken": "days" });
-        self.cloud.user_pools(
+        self.call(
             "UpdateUserPoolClient",
-            &json!({ "UserPoolId": self.pool, "ClientId": self.client, "AccessTokenValidity": value,
+            &json!({ "UserPoolId": self.pool.id(), "ClientId": self.pool.client_id(), "AccessTokenValidity": value,
                 "TokenValidityUnits": units }),
         )
     }

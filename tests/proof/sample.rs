@@ -127,12 +127,12 @@ impl Sample {
 fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     what: &str,
     wanted: &BTreeMap<K, V>,
-    observed: &BTreeMap<K, V>,
+    answer: &BTreeMap<K, V>,
 ) -> Vec<String> {
-    let differs = |key: &&K| wanted.get(key) != observed.get(key);
+    let differs = |key: &&K| wanted.get(key) != answer.get(key);
     let keys: Vec<_> =
-        wanted.keys().chain(observed.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
-    let describe = |key: &K| format!("{what} {key} is {:?}, not {:?}", observed.get(key), wanted.get(key));
+        wanted.keys().chain(answer.keys().filter(|key| !wanted.contains_key(key))).filter(differs).collect();
+    let describe = |key: &K| format!("{what} {key} is {:?}, not {:?}", answer.get(key), wanted.get(key));
     let mut differences: Vec<_> = keys.iter().take(REPORTED).map(|key| describe(key)).collect();
     if keys.len() > REPORTED {
         differences.push(format!("{what}: {} more", keys.len() - REPORTED));

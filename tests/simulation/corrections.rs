@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::ACTIONS;
 use crate::plan::Environment;
 use crate::rng::Rng;
+use crate::rows::ACTIONS;
 use crate::world::World;
 
 /// Random events before the faults end.
@@ -53,7 +53,7 @@ fn failed_job(
     let mut world = World::new(rows, None).with_environment(Rng::from_seed(seed), Environment::PLAIN);
     world.run_events(EVENTS);
     world.run_to_the_end();
-    let failed = world.reported("failed.csv");
+    let failed = world.report_rows("failed.csv");
     let kept: BTreeMap<_, _> = failed.keys().filter_map(|n| Some((*n, edits[n - 1]?))).collect();
     let doubled = kept.keys().next().copied().filter(|_| doubles);
     (world, kept, doubled)
@@ -86,14 +86,14 @@ proptest! {
         prop_assert_eq!((job.status, job.generation), (Status::Completed, 1));
         let count = |end: &str| rows.iter().filter(|action| end_of(**action) == end).count() as u64;
         prop_assert_eq!((totals.succeeded, totals.failed, totals.skipped), (count("succeeded"), count("failed"), count("skipped")));
-        let reported: Vec<_> = world.reported("failed.csv").into_iter().collect();
+        let listed: Vec<_> = world.report_rows("failed.csv").into_iter().collect();
         let failed = (1..).zip(&rows).filter(|(_, action)| end_of(**action) == "failed");
         let failed: Vec<(usize, String)> = failed.map(|(n, action)| (n, ACTIONS[*action].to_owned())).collect();
-        prop_assert_eq!(reported, failed);
-        let reported: Vec<_> = job.issues.iter().map(|issue| (issue.code.as_str(), issue.message.contains("(999)"))).collect();
+        prop_assert_eq!(listed, failed);
+        let issues: Vec<_> = job.issues.iter().map(|issue| (issue.code.as_str(), issue.message.contains("(999)"))).collect();
         let mut expected = vec![("corrected_rows_unknown", true)];
         expected.extend(doubled.map(|_| ("corrected_rows_repeated", false)));
-        prop_assert_eq!(reported, expected);
+        prop_assert_eq!(issues, expected);
     }
 
     #[test]
@@ -119,7 +119,7 @@ proptest! {
         world.run_to_the_end();
         // A row that had been replanned runs with its corrected values, any other row with those of the original
         // file.
-        let named = |name| world.reported(name);
+        let named = |name| world.report_rows(name);
         let (failed, skipped) = (named("failed.csv"), named("skipped.csv"));
         prop_assert_eq!((world.job().status, named("unprocessed.csv").len()), (status, 0));
         for (n, action) in (1..).zip(&rows) {

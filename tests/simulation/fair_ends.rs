@@ -10,6 +10,7 @@ use complete_job::TURN_S;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::CompleteMessage;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::rng::Rng;
@@ -90,7 +91,8 @@ impl World {
 
     fn ask(&mut self, tenant: u64, at: i64, left_ms: i64) {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
-        let job = Job::waiting(id, format!("tenant-{tenant}"), "import", Timestamp(at));
+        let job =
+            Job::waiting(id, TenantId::parse(&format!("tenant-{tenant}")).expect("a name"), "import", Timestamp(at));
         self.later.entry(at).or_default().push(self.reports.len());
         let (message, is_small) = (CompleteMessage::new(&job), left_ms == SMALL_MS);
         self.reports.push(Report { message, asked_at: at, left_ms, is_small });

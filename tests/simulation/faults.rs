@@ -6,10 +6,9 @@ use std::collections::BTreeMap;
 use longshore_domain::ports::{PortError, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::clock::{Step, true_time};
 use crate::rng::Rng;
-use crate::stepwise::Step;
 use crate::trace;
-use crate::world::true_time;
 
 /// Number of faults by kind.
 pub(crate) type Tally = BTreeMap<&'static str, u64>;

@@ -4,19 +4,19 @@
 //! [`Kinds::registry`]. A store of its own is a field of [`Kinds`], wrapped in `Stepwise` like the others, so that each
 //! of its calls is also refused, made twice or interrupted. [`Kinds::check`] checks the handler's effects in that
 //! store, whenever a job ends. Rows ask for actions by the column `action`; a handler that reads more has its columns
-//! in `handler::file_of`. [`Kind::explains`] names the handler's own failure codes.
+//! in `rows::file_of`. [`Kind::explains`] names the handler's own failure codes.
 
 mod imports;
 
-use std::collections::BTreeMap;
-
 use longshore::handler::Registry;
-use longshore::store::records::{MemoryRecords, Rule};
-use longshore_domain::job::Job;
+use longshore_domain::writer::Rule;
+use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
-use crate::handler::{self, Coarse, Fine, Limited, RETRY, Simulated, bit};
+use crate::handler::{self, Coarse, Fine, Limited, Simulated};
+use crate::report::Ended;
 use crate::rng::Rng;
+use crate::rows::{OK, RETRY, bit};
 use imports::FewAtOnce;
 
 /// A job type.
@@ -35,17 +35,6 @@ pub(crate) enum Kind {
     Insert,
     /// An import in which the last row has the key.
     Upsert,
-}
-
-/// A job that has ended, as its report shows it.
-pub(crate) struct Ended<'a> {
-    pub(crate) job: &'a Job,
-    /// Actions that each row may have had, one bit per action.
-    pub(crate) possible: &'a [u8],
-    /// Numbers of the rows that succeeded.
-    pub(crate) succeeded: &'a [usize],
-    /// Codes of the rows that failed.
-    pub(crate) failed: &'a BTreeMap<usize, String>,
 }
 
 /// The job types of one world, with their stores.
@@ -114,7 +103,7 @@ impl Kinds {
             return imports::check(&self.records, rule, ended);
         }
         for n in *succeeded {
-            let may = possible[*n - 1] & (bit(handler::OK) | bit(RETRY)) > 0;
+            let may = possible[*n - 1] & (bit(OK) | bit(RETRY)) > 0;
             let did = may && handler::has_succeeded(job.job_id, *n as u64);
             assert!(did, "row {n} counts as done, and no handler did it");
         }

@@ -11,22 +11,22 @@
 //! | --- | --- |
 //! | `seeds`, `soak` | the tests over thousands of seeds, and over millions |
 //! | `run`, `plan`, `rng` | one seed: the random generator, the plan that it decides, and the result of the run |
-//! | `world` | functions, messages, a clock, a client, and the invariants |
+//! | `clock`, `world` | a clock, functions, messages, a client, and the invariants |
 //! | `stepwise`, `faults`, `tokens` | services that can be interrupted at every call, and their faults |
 //! | `unguarded` | services without one of their conditions |
-//! | `kinds`, `handler` | the job types, including the import, and how to add another one |
+//! | `kinds`, `handler`, `rows` | the job types, including the import, how to add another one, and their files |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and its tenant's other jobs behind it |
 //! | `starved` | a queue that is never empty: waiting messages are left alone, lost ones are detected |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
-//! | `stories`, `ending`, `concurrency`, `corrections`, `recursion` | situations that random runs seldom reach |
+//! | `stories`, `concurrency`, `corrections`, `recursion` | situations that random runs seldom reach |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
 
+mod clock;
 mod concurrency;
 mod corrections;
-mod ending;
 mod fair_ends;
 mod fairness;
 mod faults;
@@ -37,6 +37,7 @@ mod poison;
 mod recursion;
 mod report;
 mod rng;
+mod rows;
 mod run;
 mod seeds;
 mod soak;

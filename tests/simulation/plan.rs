@@ -4,10 +4,12 @@
 use longshore_domain::job::Priority;
 
 use crate::faults::Rates;
-use crate::handler::ACTIONS;
 use crate::kinds::Kind;
 use crate::rng::Rng;
-use crate::world::STALL_S;
+use crate::rows::{ACTIONS, Dialect};
+
+/// Seconds without progress that count as healthy, unless a story has its own value.
+pub(crate) const STALL_S: i64 = 60;
 
 /// Behavior of a run's environment.
 #[derive(Clone, Debug)]
@@ -124,20 +126,6 @@ impl JobPlan {
             action_rates: ActionRates::default(),
         }
     }
-}
-
-/// Syntax of a file.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
-pub(crate) struct Dialect {
-    /// JSON Lines if true, CSV otherwise.
-    pub(crate) json_lines: bool,
-    pub(crate) bom: bool,
-    pub(crate) crlf: bool,
-    pub(crate) quoted: bool,
-    /// The last line has no line end.
-    pub(crate) open_end: bool,
-    /// Bytes of a third column. A chunk with much padding is not sent inside its message.
-    pub(crate) padding: usize,
 }
 
 impl Plan {

@@ -11,23 +11,22 @@ use std::collections::BTreeSet;
 use create_job::Splitter;
 use futures::FutureExt;
 use longshore::batch::Delivery;
-use longshore::files::MemoryFiles;
 use longshore::handler::Registry;
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues};
 use longshore_domain::records::Format;
 use longshore_domain::retry::redelivery_s;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
-use sweep::decide::{Action, Circumstances, PUSHES, Queue, decide, decide_dead_split};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
+use sweep::decide::{Action, PUSHES, decide, decide_dead_split};
+use sweep::overdue::{Circumstances, Queue};
 
-use crate::handler::{OK, file_of};
 use crate::kinds::{Kind, Kinds};
-use crate::plan::Dialect;
+use crate::rows::{Dialect, OK, file_of};
 
 /// Values of the template: visibility timeout, stall time, and deliveries before a message is dead-lettered.
 const VISIBILITY_S: i64 = 150;
@@ -129,7 +128,7 @@ impl Lane {
         let info = now(self.ports.files.info(&key)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
-        let job = Job { source: Some(source), ..Job::waiting(id(n), "tenant", kind, clock()) };
+        let job = Job { source: Some(source), ..Job::waiting(id(n), TenantId::from_static("tenant"), kind, clock()) };
         let definition = Definition { options: Kind::Fine.options(None), columns: None };
         now(self.ports.store.create_job(&job, &definition, None)).unwrap();
         now(self.ports.queues.send_create(&CreateMessage::new(&job))).unwrap();
@@ -193,7 +192,7 @@ impl Lane {
         self.ports.queues.forget_deduplication();
         self.ports.queues.take_chunks();
         let (time, none) = (clock(), BTreeSet::new());
-        let at = Circumstances { now: time, stall_s: STALL_S, queue: Queue::Idle, waiting: &none };
+        let at = Circumstances { now: time, stall_s: STALL_S, queue: Queue::Idle, parked: &none };
         for n in 0..=OTHERS {
             let job = self.job(id(n));
             let dead_letters = self.dead.iter().filter(|dead_letter| dead_letter.job_id == job.job_id);

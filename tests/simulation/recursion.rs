@@ -5,9 +5,9 @@
 
 use longshore_domain::job::Status;
 
-use crate::handler::{OK, RETRY, SKIP};
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
+use crate::rows::{OK, RETRY, SKIP};
 use crate::world::World;
 
 /// A flow: its job, and its execution.

@@ -4,11 +4,22 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use csv_core::{ReadRecordResult, Reader};
-use longshore::files::MemoryFiles;
 use longshore::ports::{report_file_keys, report_key};
 use longshore::result::ResultDocument;
 use longshore_domain::job::Job;
 use longshore_domain::records::Format;
+use longshore_testing::MemoryFiles;
+
+/// A job that has ended, as its report shows it.
+pub(crate) struct Ended<'a> {
+    pub(crate) job: &'a Job,
+    /// Actions that each row may have had, one bit per action.
+    pub(crate) possible: &'a [u8],
+    /// Numbers of the rows that succeeded.
+    pub(crate) succeeded: &'a [usize],
+    /// Codes of the rows that failed.
+    pub(crate) failed: &'a BTreeMap<usize, String>,
+}
 
 /// The result document of a job.
 pub(crate) fn result(files: &MemoryFiles, job: &Job) -> ResultDocument {

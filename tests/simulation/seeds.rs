@@ -99,7 +99,7 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
 }
 
 /// Describes a violation, with the command that repeats the run.
-fn reported((seed, violation): (u64, String), removed_condition: Option<&str>) -> String {
+fn describe((seed, violation): (u64, String), removed_condition: Option<&str>) -> String {
     let without = removed_condition.map(|name| format!(" --without {name}")).unwrap_or_default();
     format!("seed {seed}: {violation}\n\n    cargo xtask sim --seed {seed}{without}\n")
 }
@@ -111,7 +111,7 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     if let Some(seed) = number("LONGSHORE_SEED") {
         return run(seed, removed_condition, TraceMode::Printed)
             .map(drop)
-            .unwrap_or_else(|violation| panic!("{}", reported((seed, violation), removed_condition)));
+            .unwrap_or_else(|violation| panic!("{}", describe((seed, violation), removed_condition)));
     }
     let count = number("LONGSHORE_SEEDS").unwrap_or(if measurements::is_whole() { WHOLE } else { SEEDS });
     if number("LONGSHORE_SOAK").is_some() {
@@ -120,7 +120,7 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     }
     let begun = Instant::now();
     let totals = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
-    let totals = totals.unwrap_or_else(|failed| panic!("{}", reported(failed, removed_condition)));
+    let totals = totals.unwrap_or_else(|failed| panic!("{}", describe(failed, removed_condition)));
     assert!(totals.seeds > 0, "no seed was run");
     if count >= SEEDS && removed_condition.is_none() {
         check_that_faults_occurred(&totals);
@@ -149,53 +149,57 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     }
 }
 
+/// Faults that a test run must meet.
+const FAULT_KINDS: [&str; 23] = [
+    "buried",
+    "clock skew",
+    "crash",
+    "delayed",
+    "delivered again",
+    "expired",
+    "duplicate",
+    "lost",
+    "read behind",
+    "reordered",
+    "replay of a completion",
+    "replay of what was given up",
+    "replay refused",
+    "reply dropped",
+    "sent twice",
+    "report handed over",
+    "slow",
+    "storm",
+    "throttled",
+    "time limit met",
+    "token forgotten",
+    "token known",
+    "zombie",
+];
+
+/// Traits that runs of a test run must have.
+const TRAITS: [&str; 13] = [
+    "JSON Lines",
+    "a job that expires",
+    "chunks of many rows",
+    "chunks of one row",
+    "imports that insert",
+    "imports that upsert",
+    "limited type",
+    "rows not in messages",
+    "several jobs",
+    "several jobs under one concurrency limit",
+    "several tenants",
+    "shared upload",
+    "short time limit",
+];
+
 /// Checks that every kind of fault and every kind of end has occurred. Otherwise a fault that no longer happens would
 /// go unnoticed.
 fn check_that_faults_occurred(totals: &Totals) {
-    let fault_kinds = [
-        "buried",
-        "clock skew",
-        "crash",
-        "delayed",
-        "delivered again",
-        "expired",
-        "duplicate",
-        "lost",
-        "read behind",
-        "reordered",
-        "replay of a completion",
-        "replay of what was given up",
-        "replay refused",
-        "reply dropped",
-        "sent twice",
-        "report handed over",
-        "slow",
-        "storm",
-        "throttled",
-        "time limit met",
-        "token forgotten",
-        "token known",
-        "zombie",
-    ];
-    for kind in fault_kinds {
+    for kind in FAULT_KINDS {
         assert!(totals.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", totals.tally);
     }
-    let traits = [
-        "JSON Lines",
-        "a job that expires",
-        "chunks of many rows",
-        "chunks of one row",
-        "imports that insert",
-        "imports that upsert",
-        "limited type",
-        "rows not in messages",
-        "several jobs",
-        "several jobs under one concurrency limit",
-        "several tenants",
-        "shared upload",
-        "short time limit",
-    ];
-    for kind in traits {
+    for kind in TRAITS {
         assert!(totals.traits.get(kind).is_some_and(|seeds| *seeds > 0), "no run with {kind}: {:?}", totals.traits);
     }
     for end in ["completed", "failed", "canceled", "deleted", "removed"] {
@@ -239,7 +243,7 @@ fn without_any_of_its_conditions_something_is_violated() {
 fn without_a_layer_nothing_is_violated() {
     let count = if measurements::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
     for (name, _) in LAYERS {
-        let totals = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", reported(failed, Some(name))));
+        let totals = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", describe(failed, Some(name))));
         measurements::row("simulation-layers", &[("without", &name), ("seeds", &totals.seeds), ("violations", &0)]);
     }
 }

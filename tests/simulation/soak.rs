@@ -49,7 +49,7 @@ impl Progress {
         self.under_way.first().copied().unwrap_or(self.next)
     }
 
-    fn described(&self) -> String {
+    fn describe(&self) -> String {
         format!("soak {} {} {}", self.done, self.reached(), self.violations)
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u6
             progress.end(seed, violation.as_deref());
             if progress.reported_at.elapsed() >= EVERY {
                 progress.reported_at = Instant::now();
-                println!("{}", progress.described());
+                println!("{}", progress.describe());
             }
         }
     };
@@ -75,7 +75,7 @@ pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u6
         })
     });
     let progress = progress.into_inner().unwrap();
-    println!("{}", progress.described());
+    println!("{}", progress.describe());
     progress.violations
 }
 
@@ -84,10 +84,10 @@ fn a_soak_resumes_at_the_first_seed_that_is_not_done() {
     let mut progress = Progress::new(7, 3);
     assert_eq!([progress.take(), progress.take()], [Some(7), Some(8)]);
     progress.end(8, Some("a violation\nmore of it"));
-    assert_eq!(progress.described(), "soak 1 7 1");
+    assert_eq!(progress.describe(), "soak 1 7 1");
     progress.end(7, None);
-    assert_eq!(progress.described(), "soak 2 9 1");
+    assert_eq!(progress.describe(), "soak 2 9 1");
     assert_eq!((progress.take(), progress.take()), (Some(9), None));
     progress.end(9, None);
-    assert_eq!(progress.described(), "soak 3 10 1");
+    assert_eq!(progress.describe(), "soak 3 10 1");
 }

@@ -8,10 +8,10 @@ use std::collections::BTreeSet;
 
 use longshore_domain::job::{Priority, Status};
 
-use crate::handler::OK;
 use crate::kinds::Kind;
 use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
+use crate::rows::OK;
 use crate::world::{Turns, World};
 
 /// Stall time of the template.

@@ -2,45 +2,28 @@
 //!
 //! Reads of several records are several reads, as they are of the real table: other functions write in between.
 
-use std::pin::Pin;
-use std::task::{Context, Poll};
-
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     ByAge, ChunkState, Created, Definition, Delivered, DeliveryRecords, FileInfo, FileStream, Files, IdempotencyKey,
     JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted, Ledger, MultipartFiles, MultipartUpload, ParkedChunks,
-    Permits, PortResult, QueueDepth, Queues, Read, Removal, Reopened, Started, Sweeps, Upload,
+    Permits, PortResult, Read, Removal, Reopened, Started, Sweeps, Upload,
 };
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{GroupWrite, MemoryStore};
 
+use crate::clock::{Step, true_time};
 use crate::faults::{self, Fault, after, again, before, is_stale};
 use crate::tokens::{Asked, Tokens};
 use crate::unguarded::Unguarded;
-use crate::world::{depth, true_time};
 
 /// A service whose calls each take two additional polls.
 #[derive(Clone, Default)]
 pub(crate) struct Stepwise<T>(pub(crate) T);
-
-/// A future that is pending once.
-pub(crate) struct Step(pub(crate) bool);
-
-impl Future for Step {
-    type Output = ();
-
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Woken immediately: a collection of futures polls only those that were woken.
-        context.waker().wake_by_ref();
-        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
-    }
-}
 
 /// Clones an argument, because a call may be made twice.
 fn same<T: Clone>(argument: &T) -> T {
@@ -63,7 +46,7 @@ macro_rules! stepwise {
     };
 }
 
-mod dead_letters;
+pub(crate) mod queues;
 
 impl<T: JobStore> JobStore for Stepwise<T> {
     stepwise! {
@@ -71,8 +54,8 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
-        async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
-        async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
+        async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
+        async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn job(&self, id: JobId) -> PortResult<Option<Job>>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
@@ -106,9 +89,9 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         }
         after("commit_group", fault).await?;
         let fault = before("job").await?;
-        let observed = self.0.written_group(job.job_id, plan, (now, took));
+        let transition = self.0.written_group(job.job_id, plan, GroupWrite { at: now, applied: took });
         after("job", fault).await?;
-        Ok(observed)
+        Ok(transition)
     }
 
     stepwise! {
@@ -168,14 +151,6 @@ impl<T: Ledger + JobStore> Ledger for Stepwise<T> {
     }
 }
 
-impl<T: Queues> Queues for Stepwise<T> {
-    stepwise! {
-        async fn send_create(&self, message: &CreateMessage) -> PortResult<()>;
-        async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
-        async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()>;
-    }
-}
-
 impl<T: Permits> Permits for Stepwise<T> {
     stepwise! {
         async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>>;
@@ -203,17 +178,7 @@ impl<T: Sweeps> Sweeps for Stepwise<T> {
 impl<T: DeliveryRecords> DeliveryRecords for Stepwise<T> {
     stepwise! {
         async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
-        async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
-    }
-}
-
-impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
-    /// An approximate number, some seconds old.
-    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
-        before("backlog").await?;
-        let depth = depth(priority, is_stale());
-        Step(false).await;
-        Ok(depth)
+        async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries>;
     }
 }
 

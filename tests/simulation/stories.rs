@@ -1,12 +1,17 @@
-//! Jobs that are given up, jobs that exceed their time limit, and splitters that overtake each other.
+//! Jobs that are given up, canceled at the moment of their end, removed half-way, or past their time limit; splitters
+//! that overtake each other; conditions that are only missed in rare runs.
 
 use longshore_domain::job::Status;
 
-use crate::handler::NEVER;
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
-use crate::run::violation_of;
+use crate::rows::NEVER;
+use crate::run::{run, violation_of};
+use crate::trace::TraceMode;
 use crate::world::World;
+
+/// Number of seeds that must show a replay of too many rows.
+const SEEDS: u64 = 20_000;
 
 /// Conditions that random runs rarely need, each with the story that fails without it.
 pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
@@ -53,4 +58,52 @@ fn a_job_past_its_deadline_is_stopped_and_its_rows_are_unprocessed() {
     world.run_to_the_end();
     world.check_report(&[0; 10]);
     assert_eq!(world.job().error.unwrap().code, "time_limit");
+}
+
+#[test]
+fn a_table_without_the_condition_of_an_insert_is_detected() {
+    assert!((0..500).any(|seed| run(seed, Some("records-by-their-rule"), TraceMode::Off).is_err()));
+}
+
+#[test]
+fn a_replay_that_runs_more_than_was_given_up_is_detected() {
+    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), TraceMode::Off).is_err();
+    assert!((0..SEEDS).any(found), "nothing misses it");
+}
+
+/// More steps than completion of the small job below takes.
+const STEPS: usize = 70;
+
+/// The last item is done and completion is running. The cancel comes between any two of its steps.
+#[test]
+fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
+    let rows = [0, 1, 2, 0, 0, 0, 2, 1, 0, 0];
+    let (mut canceled, mut completed) = (0, 0);
+    for steps in 0..STEPS {
+        for turns in 0..8 {
+            let mut world = World::new(&rows, None);
+            world.cancel_within_completion(steps, turns);
+            world.run_to_the_end();
+            world.check_report(&rows);
+            let job = world.job();
+            assert_eq!(job.completion.totals.unwrap().done(), 10, "everything had ended");
+            match (job.status, job.error) {
+                (Status::Canceled, Some(error)) if error.code == "canceled" => canceled += 1,
+                (Status::Completed, None) => completed += 1,
+                other => panic!("after {steps} steps: {other:?}"),
+            }
+        }
+    }
+    assert!(canceled > 20 && completed > 20, "{canceled} canceled, {completed} completed: one-sided");
+}
+
+#[test]
+fn a_removal_that_dies_at_any_step_leaves_nothing_in_the_end() {
+    for steps in 0..60 {
+        let mut world = World::new(&[0, 2, 1, 0], None);
+        world.run_to_the_end();
+        world.delete(false);
+        let left = world.run_until_removed(steps);
+        assert!(left.is_empty(), "{left:?}");
+    }
 }

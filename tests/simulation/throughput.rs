@@ -7,10 +7,10 @@
 use longshore_domain::job::Status;
 
 use crate::faults::{self, Rates};
-use crate::handler::OK;
 use crate::kinds::Kind;
 use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
+use crate::rows::OK;
 use crate::world::{Turns, World};
 
 /// Rows per job; each row is a chunk.

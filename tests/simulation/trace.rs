@@ -5,7 +5,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::fmt::Arguments;
 use std::hash::{Hash, Hasher};
 
-use super::world::true_time;
+use crate::clock::true_time;
 
 /// Destination of the lines. Building them takes a tenth of a run's time.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]

@@ -2,22 +2,22 @@
 //!
 //! The removed condition is set per thread, for one run. Without one the services are unchanged.
 
-mod concurrency;
+mod ledger;
 mod records;
 mod services;
 
 use std::cell::RefCell;
 
-use longshore::store::memory::MemoryStore;
-use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Commit, CommitOutcome, Group, GroupPlan, Manifest, Source};
+use longshore_domain::group::{GroupPlan, Source};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop, Transition};
 use longshore_domain::ports::{
-    ByAge, ChunkState, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage,
-    JobsWanted, Ledger, PortResult, Reopened, Started, Upload,
+    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsWanted,
+    PortResult, Reopened, Started, Upload,
 };
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{GroupWrite, MemoryStore};
 
 thread_local!(static WITHOUT: RefCell<Option<String>> = const { RefCell::new(None) });
 
@@ -34,6 +34,9 @@ pub(crate) fn without(name: &str) -> bool {
 /// A service from which a condition may be removed.
 #[derive(Clone, Default)]
 pub(crate) struct Unguarded<T>(pub(crate) T);
+
+/// Length of the attempt in the names of work files and in tokens.
+const NONCE: usize = 8;
 
 /// Forwards calls unchanged.
 macro_rules! as_is {
@@ -105,8 +108,8 @@ impl Unguarded<MemoryStore> {
     }
 
     /// Reads the job after the transaction of a group's commit.
-    pub(crate) fn written_group(&self, id: JobId, plan: &GroupPlan, write: (Timestamp, bool)) -> Transition {
-        let any = write.1 && ["split-cursor", "place-of-the-split", "generation"].into_iter().any(without);
+    pub(crate) fn written_group(&self, id: JobId, plan: &GroupPlan, write: GroupWrite) -> Transition {
+        let any = write.applied && ["split-cursor", "place-of-the-split", "generation"].into_iter().any(without);
         if any {
             let job = self.stored(id);
             return job.map_or(Transition::Refused, |job| Transition::Made(Box::new(self.shown(job))));
@@ -114,8 +117,8 @@ impl Unguarded<MemoryStore> {
         self.shown_in(self.0.written_group(id, plan, write))
     }
 
-    fn shown_in(&self, observed: Transition) -> Transition {
-        match observed {
+    fn shown_in(&self, transition: Transition) -> Transition {
+        match transition {
             Transition::Made(job) => Transition::Made(Box::new(self.shown(*job))),
             Transition::Refused => Transition::Refused,
         }
@@ -128,8 +131,8 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
-        async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
-        async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
+        async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
+        async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
         async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>>;
@@ -160,7 +163,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let took = self.write_group(job.job_id, plan, now)?;
-        Ok(self.written_group(job.job_id, plan, (now, took)))
+        Ok(self.written_group(job.job_id, plan, GroupWrite { at: now, applied: took }))
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
@@ -186,8 +189,8 @@ impl JobTransitions for Unguarded<MemoryStore> {
 
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if without("reopen-only-what-has-ended") {
-            let observed = self.force(job.job_id, |job| *job = job.reopened(reopen));
-            return Ok(match observed {
+            let transition = self.force(job.job_id, |job| *job = job.reopened(reopen));
+            return Ok(match transition {
                 Transition::Made(job) => Reopened::Made(job),
                 Transition::Refused => Reopened::Refused,
             });
@@ -210,7 +213,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
         let Some(stored) = self.stored(id) else { return Ok(Transition::Refused) };
         let again = without("final-status") && stored.status.is_final() && stored.generation == finish.generation;
         let natural = without("no-completion-of-a-stopping-job") && stored.stage == Stage::Stopping;
-        let observed = if again || natural {
+        let transition = if again || natural {
             self.force(id, |job| {
                 (job.status, job.stage, job.completion.totals) = (finish.status, Stage::Done, Some(finish.totals));
                 job.completion.report.clone_from(&finish.report);
@@ -223,83 +226,11 @@ impl JobTransitions for Unguarded<MemoryStore> {
         if without("closed-before-status") {
             self.0.amend(id, |_, groups| groups.values_mut().for_each(|group| group.open = false));
         }
-        Ok(observed)
+        Ok(transition)
     }
 
     async fn count_resend(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
         let stored = self.stored(job.job_id).filter(|_| without("pushes-counted-once"));
         self.0.count_resend(stored.as_ref().unwrap_or(job), now).await
-    }
-}
-
-impl Ledger for Unguarded<MemoryStore> {
-    as_is! {
-        async fn manifest(&self, id: JobId, group: u32) -> PortResult<Option<Manifest>>;
-        async fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<()>;
-    }
-
-    async fn chunk_state(&self, id: JobId, group: u32) -> PortResult<Option<ChunkState>> {
-        let state = self.0.chunk_state(id, group).await?;
-        Ok(state.map(|state| ChunkState { job: self.shown(state.job), ..state }))
-    }
-
-    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
-        Ok(self.0.progress(id).await?.map(|(groups, job)| (groups, self.shown(job))))
-    }
-
-    async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
-        let mut commit = commit.clone();
-        if without("unique-cursors") {
-            commit.from.iter_mut().for_each(unnamed);
-            unnamed(&mut commit.to);
-        }
-        let written = self.0.amend(id, |_, groups| {
-            let group = groups.get_mut(&group)?;
-            if without("unique-cursors") {
-                group.cursors.get_mut(&commit.chunk).into_iter().for_each(unnamed);
-            }
-            let before = group.open;
-            if without("cursor-condition") {
-                commit.from = group.cursors.get(&commit.chunk).cloned();
-            }
-            group.open |= without("open-group");
-            let outcome = group.commit(&commit);
-            group.open = before;
-            Some(outcome)
-        });
-        Ok(written.flatten().unwrap_or(CommitOutcome::Absent))
-    }
-
-    async fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> PortResult<Transition> {
-        if without("no-roll-up-after-the-end") {
-            return Ok(self.force(id, |job| {
-                job.split.done_groups.insert(group);
-                job.times.updated_at = now;
-            }));
-        }
-        Ok(self.shown_in(self.0.group_done(id, group, now).await?))
-    }
-
-    async fn close(&self, id: JobId, group: u32) -> PortResult<Option<Group>> {
-        if without("closed-before-status") {
-            return Ok(self.0.amend(id, |_, groups| groups.get(&group).cloned()).flatten());
-        }
-        self.0.close(id, group).await
-    }
-
-    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
-        let stored = self.0.amend(id, |_, groups| groups.get(&group).map(|group| group.resends)).flatten();
-        let seen = stored.filter(|_| without("pushes-counted-once")).unwrap_or(seen);
-        self.0.count_group_resend(id, group, seen, now).await
-    }
-}
-
-/// Length of the attempt in the names of work files and in tokens.
-const NONCE: usize = 8;
-
-/// Removes the attempt from a cursor: only the number of its token remains.
-fn unnamed(cursor: &mut Cursor) {
-    if cursor.token.len() > NONCE {
-        cursor.token.drain(..NONCE);
     }
 }

@@ -1,59 +1,52 @@
 //! Running functions, messages in their queues, and a clock that only the run advances.
 
+mod accept;
 mod acts;
-mod chains;
 mod chaos;
 mod client;
 mod concurrency;
-mod course;
 mod customer;
-mod dead_letters;
+mod delivery;
+mod drive;
+mod ended;
 mod expiry;
 mod function;
+mod message;
 mod oracle;
 mod replays;
+mod services;
 mod starved;
 mod tasks;
 
-use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use futures::FutureExt;
 use longshore::chunk::KnownJobs;
-use longshore::files::MemoryFiles;
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::JobStore;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryFiles;
+use longshore_testing::MemoryQueues;
+use longshore_testing::MemoryStore;
 
+use crate::clock::{CLOCK, SKEW};
 use crate::kinds::{Kind, Kinds};
 use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
-use crate::stepwise::Stepwise;
+use crate::stepwise::{Stepwise, queues};
 use crate::unguarded::Unguarded;
 use acts::Act;
 use customer::Customer;
-use dead_letters::{Hops, QueuedMessage};
-use function::{Shared, Work};
-use tasks::Task;
+use function::Task;
+use message::{Hops, QueuedMessage};
+use services::Shared;
 
-pub(crate) use dead_letters::depth;
 pub(crate) use starved::Turns;
 
-/// Seconds without progress that count as healthy, unless a story has its own value.
-pub(crate) const STALL_S: i64 = 60;
-/// Seconds that a function may run.
-const PATIENCE_S: i64 = 20;
-/// Size of a part of a report's file in bytes: small, so that most reports have parts.
-const PART_BYTES: usize = 64;
 /// Seconds after its time limit at which a function is killed.
 const RESERVE_S: i64 = 4;
-/// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
-const SWEEP_S: i64 = 55;
 /// Maximum number of steps of a function: more than any function takes over such small files.
 const MOST_STEPS: u32 = 20_000;
 /// Maximum number of deliveries of a message.
@@ -66,24 +59,6 @@ const DEDUPLICATION_MS: i64 = 300_000;
 /// one. Lambda refuses more unless `RecursiveLoop` allows them.
 /// <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 const MOST_HOPS: u32 = 16;
-
-type Services =
-    Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>;
-
-thread_local! {
-    static CLOCK: Cell<i64> = const { Cell::new(0) };
-    static SKEW: Cell<i64> = const { Cell::new(0) };
-}
-
-/// The time by the clock of the running function, with its error.
-fn clock() -> Timestamp {
-    Timestamp(CLOCK.get() + SKEW.get())
-}
-
-/// The exact time.
-pub(crate) fn true_time() -> Timestamp {
-    Timestamp(CLOCK.get())
-}
 
 pub(crate) struct World {
     shared: Rc<Shared>,
@@ -137,7 +112,7 @@ impl World {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
-        dead_letters::begin();
+        queues::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // With several jobs, the first page of the index does not contain all of them.
         let store = if plan.jobs.len() > 1 { store.with_pages_of(1 + rng.below(2)) } else { store };

@@ -1,9 +1,10 @@
 //! `deploy-local`: deploys one changed function to the running stack, in the time of its own build.
 
-use crate::project::Project;
-use crate::stack::Stack;
-use crate::{deploy, functions, state, tools};
 use anyhow::{Result, bail};
+use local_cloud::project::Project;
+use local_cloud::stack::Stack;
+use local_cloud::{deploy, functions};
+use local_cloud::{state, tools};
 
 /// Options of `deploy-local`.
 #[derive(clap::Args)]

@@ -3,46 +3,26 @@
 //! A fresh clone has no tools. Each command first installs and builds what it needs (a Python environment with the
 //! local emulator and SAM, the function binaries), and later only what has changed.
 
-// First, so that all other modules see its macros.
+// Its macros for output, in place of those of the standard library.
 #[macro_use]
-mod output;
+extern crate longshore_cli;
 
-mod account;
-mod api;
-mod bench;
-mod cargo;
-mod dead_letters;
+mod account_checks;
 mod demo;
-mod deploy;
-mod deploy_check;
 mod deploy_local;
-mod down;
-mod emulator;
-mod functions;
 mod fuzz;
-mod guard;
-mod local_proxy;
-mod machine;
-mod markdown;
 mod openapi;
-mod page;
-mod process;
-mod progress;
-mod project;
 mod prove;
-mod receipt;
 mod sim;
-mod smoke;
-mod stack;
-mod state;
 mod test;
-mod tools;
+mod token;
 mod up;
-mod users;
 mod watch;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
+use local_cloud::{guard, local_proxy, project, tools};
+use project::{Build, Project};
 use std::process::ExitCode;
 
 /// Set up, run, demonstrate and test Longshore on this machine.
@@ -69,33 +49,36 @@ enum Command {
     /// Find inputs that break a guarantee, by coverage-guided fuzzing; crashes are kept in tests/fuzz/artifacts
     Fuzz(fuzz::Options),
     /// Start the local stack, or update a running one
-    Up(up::Options),
-    /// Report what would make a deployment to AWS fail, not work or lose data; changes nothing
-    DeployCheck(deploy_check::Options),
-    /// Import a small file through a deployed stack, check every row, and remove all test data
-    Smoke(smoke::Options),
-    /// Stop the local stack; succeeds if none is running
+    Up(up::Arguments),
+    /// Stop the local stack, and one that `bench --keep` has left; succeeds if none is running
     Down,
     /// Serve the HTTP functions with hot reload against the running local stack
     Watch(watch::Options),
     /// Build one function and deploy it to the running local stack
     DeployLocal(deploy_local::Options),
     /// Print a fresh token of a user of the running local stack: alice, bob or operator
-    Token(users::Options),
-    /// List, show, replay and discard dead letters of the local stack or of any deployment
-    DeadLetters(dead_letters::Options),
+    Token(token::Options),
     /// Generate docs/openapi.json from the code; refuses changes that break clients
     Openapi(openapi::Options),
-    /// Verify a job's receipt against the files that it names
-    VerifyReceipt(receipt::Options),
     /// Install the Python tools (emulator, SAM, linters) and print their folder
     Tools,
     /// Run the reverse proxy of `up`
     #[command(hide = true)]
-    LocalProxy(local_proxy::Options),
+    LocalProxy {
+        /// Port on 127.0.0.1
+        #[arg(long)]
+        port: u16,
+        /// URL that `/` is mapped to
+        #[arg(long)]
+        upstream: String,
+    },
     /// Stop the stack when the parent process has ended
     #[command(hide = true)]
-    Guard(guard::Options),
+    Guard {
+        /// Guard the benchmark's stack
+        #[arg(long)]
+        release: bool,
+    },
 }
 
 fn main() -> ExitCode {
@@ -109,7 +92,7 @@ fn main() -> ExitCode {
 }
 
 fn run(command: Command) -> Result<()> {
-    let project = project::Project::find()?;
+    let project = Project::find()?;
     match command {
         Command::Demo(options) => demo::run(&project, &options),
         Command::Test(options) => test::run(&project, &options),
@@ -117,18 +100,27 @@ fn run(command: Command) -> Result<()> {
         Command::Sim(options) => sim::run(&project, &options),
         Command::Bench(options) => bench::run(&project, &options),
         Command::Fuzz(options) => fuzz::run(&project, &options),
-        Command::Up(options) => up::run(&project, &options),
-        Command::DeployCheck(options) => deploy_check::run(&project, &options),
-        Command::Smoke(options) => smoke::run(&project, &options),
-        Command::Down => down::run(&project),
+        Command::Up(arguments) => up::run(&project, arguments),
+        Command::Down => local_cloud::up::take_down_all(&project),
         Command::Watch(options) => watch::run(&project, &options),
         Command::DeployLocal(options) => deploy_local::run(&project, &options),
-        Command::Token(options) => users::run(&project, &options),
-        Command::DeadLetters(options) => dead_letters::run(&project, &options),
+        Command::Token(options) => token::run(&project, &options),
         Command::Openapi(options) => openapi::run(&project, &options),
-        Command::VerifyReceipt(options) => receipt::run(&options),
-        Command::Tools => tools::print_place(&project),
-        Command::LocalProxy(options) => local_proxy::run(&options),
-        Command::Guard(options) => guard::run(&project, &options),
+        Command::Tools => tools::ensure(&project).map(|tools| println!("{}", tools.venv.display())),
+        Command::LocalProxy { port, upstream } => local_proxy::run(port, &upstream),
+        Command::Guard { release: true } => guard::run(&project, Build::Release),
+        Command::Guard { release: false } => guard::run(&project, Build::Dev),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::Cli;
+
+    #[test]
+    fn the_command_line_is_well_formed() {
+        Cli::command().debug_assert();
     }
 }

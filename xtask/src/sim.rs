@@ -6,9 +6,9 @@
 mod soak;
 mod stop;
 
-use crate::cargo;
-use crate::project::Project;
 use anyhow::{Context, Result, bail};
+use local_cloud::cargo;
+use local_cloud::project::Project;
 use soak::Soak;
 
 /// Default number of seeds: of a soak, and of any other run.

@@ -3,12 +3,13 @@
 //! The tests start their own emulators; only the browser tests of the page use the stack of `up`. They find the tools
 //! and the function binaries by environment variables, so that plain `cargo test` can report what is missing.
 
-use crate::deploy_check;
-use crate::project::Project;
-use crate::smoke;
-use crate::stack::NAME;
-use crate::{cargo, functions, guard, page, state, tools, up};
+use crate::account_checks;
+use crate::up;
 use anyhow::{Context, Result, bail};
+use local_cloud::functions;
+use local_cloud::project::Project;
+use local_cloud::stack::NAME;
+use local_cloud::{cargo, guard, page, state, tools};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -108,22 +109,34 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
 /// Runs the tests of the client and of the page's parts, then a smoke test, the guides' commands and the browser tests
 /// against the stack of `up`. The stack is stopped afterwards if it was not running before.
 fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
-    let test = |package, script| page::test(project, package, script, notes);
+    let test = |package, script| {
+        let mut npm = page::script(project, package, script)?;
+        npm.env(measurements::NOTES, notes);
+        if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
+            bail!("tests of web/{package} failed: see above");
+        }
+        Ok(())
+    };
     test("client", "test")?;
     test("client", "test:browser")?;
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
     // As on AWS: the stack is looked up by its name, and a user is created in it.
-    let endpoint = Some(state.emulator_url);
-    let checked = endpoint.as_deref().map_or(Ok(()), |endpoint| deploy_check::try_on(project, endpoint));
-    let options = smoke::Options { stack: NAME.to_owned(), endpoint, local: false, yes: true };
-    let tested = checked
-        .and_then(|()| smoke::run(project, &options))
+    let tested = account_checks::run(project, &state.emulator_url)
+        .and_then(|()| smoke(project, &state.emulator_url))
         .and_then(|()| guides(project))
         .and_then(|()| test("page", "test:browser"));
     drop(guard);
     tested
+}
+
+/// Runs the smoke test of operators against the stack.
+fn smoke(project: &Project, endpoint: &str) -> Result<()> {
+    let mut smoke = cargo::command(project);
+    smoke.args(["run", "--quiet", "--package", "longshore-cli", "--"]);
+    smoke.args(["smoke", "--stack", NAME, "--endpoint", endpoint, "--yes"]);
+    check(&mut smoke)
 }
 
 /// Runs the commands of the guides, as a reader would paste them.

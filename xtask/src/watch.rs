@@ -5,14 +5,16 @@
 //! each route to whichever of the two serves it; the stack's own proxy is unchanged. No gateway behind the second
 //! proxy checks tokens: calls need none, and all belong to the tenant `default`.
 
-use crate::local_proxy::{self, Upstream};
-use crate::project::Project;
-use crate::stack::Stack;
-use crate::state::{self, State};
-use crate::{emulator, functions, tools, up};
+use crate::up;
 use anyhow::{Context, Result, bail};
+use local_cloud::functions;
+use local_cloud::local_proxy::{self, Upstream};
+use local_cloud::process::free_port;
+use local_cloud::project::Project;
+use local_cloud::stack::Stack;
+use local_cloud::state::{self, State};
+use local_cloud::tools;
 use std::process::{Child, Command};
-use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
 
@@ -45,7 +47,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     }
     let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
     let api = state.output("ApiId")?;
-    let routes = stack.routes(api)?;
+    let routes = stack.cloud()?.routes(api)?;
     let mut watched = Vec::new();
     for function in functions::names(project)? {
         let name = state.physical_name(&function)?;
@@ -65,8 +67,8 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
 }
 
 fn watch(stack: &Stack<'_>, function: &str, name: &str) -> Result<Watched> {
-    let config = stack.config(name)?;
-    let port = emulator::free_port()?;
+    let config = stack.cloud()?.function_config(name)?;
+    let port = free_port()?;
     let mut cargo_lambda = Command::new(stack.tools.program("cargo-lambda"));
     let scrubbed = std::env::vars_os().filter(|(name, _)| {
         let name = name.to_string_lossy();
@@ -93,10 +95,10 @@ fn watch(stack: &Stack<'_>, function: &str, name: &str) -> Result<Watched> {
 fn open(options: &Options, upstream: Upstream, state: &State, watched: &[Watched]) -> Result<()> {
     let port = match options.port {
         Some(port) => port,
-        None => emulator::free_port()?,
+        None => free_port()?,
     };
     let listener = local_proxy::listen(port)?;
-    thread::spawn(move || local_proxy::serve(&listener, &Arc::new(upstream)));
+    thread::spawn(move || local_proxy::serve(listener, upstream));
     let names: Vec<&str> = watched.iter().map(|watched| watched.function.as_str()).collect();
     println!("\n  http://127.0.0.1:{port}  with hot reload: {}", names.join(", "));
     println!("  {}  as deployed", state.api_url);

@@ -6,7 +6,7 @@ use std::path::Path;
 use anyhow::Result;
 
 /// Folders that contain tests.
-const CODE: [&str; 4] = ["functions", "shared", "tests", "xtask"];
+const CODE: [&str; 6] = ["bench", "functions", "shared", "tests", "tools", "xtask"];
 
 #[test]
 fn every_test_that_the_threat_model_names_is_there() -> Result<()> {

@@ -8,7 +8,7 @@ use longshore_domain::ports::{Files, MultipartFiles, Queues, Read, Store};
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::completer::Completer;
-use crate::error::CompleteError;
+use crate::outcome::CompleteError;
 use crate::outcome::{CompleteEnd, Halt};
 use crate::report::ReportWriter;
 

@@ -11,7 +11,7 @@ use crate::attempt::{Attempt, TurnBudget};
 use crate::closing::nothing_to_end;
 use crate::completer::Completer;
 use crate::ending::Ending;
-use crate::error::CompleteError;
+use crate::outcome::CompleteError;
 use crate::outcome::{CompleteEnd, Halt};
 use crate::receipt::receipt;
 use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};

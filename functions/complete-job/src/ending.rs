@@ -37,7 +37,7 @@ impl Ending {
         let (status, error) = match &self.job.stop {
             Some(Stop { status, error, .. }) if self.stopped() => (*status, error.clone()),
             _ if self.stopped() => (Status::Failed, Some(stopped_without_reason())),
-            _ => match self.job.tolerance.exceeded(totals, true) {
+            _ => match self.job.tolerance.exceeded_at_end(totals) {
                 Some(error) => (Status::Failed, Some(error)),
                 None => (Status::Completed, None),
             },

@@ -29,7 +29,6 @@ mod closing;
 mod complete;
 mod completer;
 mod ending;
-mod error;
 mod function;
 mod outcome;
 mod receipt;
@@ -37,6 +36,5 @@ mod report;
 
 pub use attempt::TURN_S;
 pub use completer::Completer;
-pub use error::CompleteError;
 pub use function::{CompleteJob, serve};
-pub use outcome::CompleteEnd;
+pub use outcome::{CompleteEnd, CompleteError};

@@ -7,8 +7,9 @@
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use data_encoding::HEXLOWER;
 use longshore::files::ResumingReader;
-use longshore::fingerprint::{Fingerprinter, hex};
+use longshore::fingerprint::Fingerprinter;
 use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
 use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
@@ -65,7 +66,7 @@ async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option
     let Some(id) = file.upload() else { return Ok(None) };
     let upload = store.upload(id).await?.filter(|upload| upload.key == file.key);
     let sha256 = upload.and_then(|upload| upload.sha256).and_then(|sha256| STANDARD.decode(sha256).ok());
-    Ok(sha256.map(|sha256| hex(&sha256)))
+    Ok(sha256.map(|sha256| HEXLOWER.encode(&sha256)))
 }
 
 /// Streams the whole file, block by block, while there is time. A failure here never prevents the end of the job.

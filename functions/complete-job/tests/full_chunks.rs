@@ -8,10 +8,7 @@ use std::sync::{Arc, Mutex};
 
 use complete_job::{CompleteEnd, Completer};
 use futures::FutureExt;
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
@@ -22,8 +19,10 @@ use longshore_domain::ports::{
     Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartUpload, PortResult, Read,
 };
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream};
 use serde_json::json;
 
 /// Memory limit of the completion; the deployed function has 512 MiB.
@@ -132,7 +131,10 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     let (key, etag, name) = ("uploads/default/full".into(), "\"e\"".into(), "people.csv".into());
     let size_bytes = u64::from(CHUNKS) * bytes;
     let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "probe", Timestamp::now()) };
+    let job = Job {
+        source: Some(source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
+    };
     let columns = Some(["id", "name", "colour"].map(str::to_owned).to_vec());
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Full::default() };
     let (store, id) = (&ports.store, job.job_id);

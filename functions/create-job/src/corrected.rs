@@ -15,14 +15,15 @@ use longshore::failures_file::{Columns, CorrectedFile, Findings};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Files, Queues, Read, Store};
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 
-use crate::chains::at_once;
 use crate::outcome::{Halt, SplitError};
 use crate::splitter::Splitter;
+use crate::splitter::at_once;
 
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
 /// corrected file's rows: about ten seconds of one delivery if each chunk has few of them. Above them, or when the
@@ -88,8 +89,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             bytes += group.bytes;
             for (chunk, cursor) in replanned {
                 largest = largest.max(group.entries_bytes(cursor, group.items_of_a_chunk()));
-                let (place, last) = ((group.number, chunk), cursor.file.as_deref());
-                reads.push(Box::pin(read_chain(files, folder, place, last, 0)));
+                let folder = folder.chunk(ChunkId::new(group.number, chunk));
+                reads.push(Box::pin(read_chain(files, folder, cursor.file.as_deref(), 0)));
             }
         }
         let mut unread = reads.len();

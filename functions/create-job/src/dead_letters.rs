@@ -17,9 +17,9 @@ use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::work_file::{End, Entry};
 
-use crate::chains::at_once;
 use crate::outcome::{Halt, SplitError};
 use crate::splitter::Splitter;
+use crate::splitter::at_once;
 
 /// Items that were given up with chunks, as far as the dead letters have been read.
 #[derive(Debug, Default)]
@@ -170,8 +170,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Returns the items that were given up with this dead letter's chunk.
     async fn taken_by(&self, job: &Job, dead_letter: &TakenChunk) -> Result<Vec<u64>, ChunkError> {
         let TakenChunk { place, last, from_round, .. } = dead_letter;
-        let (files, at) = (&self.ports.files, (place.group, place.chunk));
-        let chain = read_chain(files, JobFolder::for_job(job), at, Some(last), *from_round).await?;
+        let (files, folder) = (&self.ports.files, JobFolder::for_job(job).chunk(*place));
+        let chain = read_chain(files, folder, Some(last), *from_round).await?;
         Ok(chain.iter().flat_map(|file| given_up(&file.entries)).collect())
     }
 }

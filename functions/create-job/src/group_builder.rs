@@ -1,6 +1,7 @@
 //! Collects chunks until their group is full.
 
 use longshore_domain::group::{ChunkPlan, Manifest};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::split::chunks_in_group;
@@ -44,7 +45,7 @@ pub(crate) fn messages<'a>(
 ) -> Vec<ChunkMessage> {
     let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
         inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
-        ..ChunkMessage::new(job, (manifest.group, chunk), plan)
+        ..ChunkMessage::new(job, ChunkId::new(manifest.group, chunk), plan)
     };
     (0..).zip(&manifest.chunks).map(message).collect()
 }

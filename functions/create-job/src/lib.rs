@@ -18,7 +18,6 @@
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory; sends a chunk whose
 //!   group is not committed.
 
-mod chains;
 mod corrected;
 mod dead_letters;
 mod function;

@@ -11,7 +11,7 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use longshore::chunk::{ChunkError, Remaining, read_remaining, roll_up};
+use longshore::chunk::{ChunkError, EndedChunk, Remaining, RemainingError, read_remaining, roll_up};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Group, GroupPlan, Manifest, Replanned, Source};
@@ -115,15 +115,16 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             return Ok(());
         }
         let files = &self.splitter.ports.files;
+        let id = ChunkId::new(group.number, chunk);
         let Remaining { entries, unread } =
-            match read_remaining(files, &self.job, (group.number, chunk), cursor, plan).await? {
+            match read_remaining(files, &self.job, EndedChunk { id, cursor, plan }).await {
                 Ok(remaining) => remaining,
-                Err(error) => return Err(self.splitter.fail(&self.job, error).await),
+                Err(RemainingError::Source(error)) => return Err(self.splitter.fail(&self.job, error).await),
+                Err(RemainingError::Chunk(error)) => return Err(error.into()),
             };
         self.chunks.extend(unread);
         if let RetrySelection::Dead(items) = &mut self.retry_selection {
-            let place = ChunkId { group: group.number, chunk };
-            self.splitter.read_dead_letters(&self.job, place, &entries, items).await?;
+            self.splitter.read_dead_letters(&self.job, id, &entries, items).await?;
         }
         for entry in entries {
             let entry = self.retry_selection.again(entry);
@@ -158,7 +159,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
         let file = WorkFile { header: Header::default(), entries };
-        let key = JobFolder::for_job(&self.job).work_key((number, chunk), &token);
+        let key = JobFolder::for_job(&self.job).chunk(ChunkId::new(number, chunk)).work_key(&token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
         let finished = failed == u64::from(items);

@@ -2,7 +2,7 @@
 
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
-use longshore::header::{FileHeader, read_header};
+use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Transition};
 use longshore_domain::message::CreateMessage;
@@ -137,9 +137,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
 
     /// Validates the file and its columns, and returns the offset of the first row.
     async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
-        let header = match read_header(&self.ports.files, source).await? {
+        let header = match read_header(&self.ports.files, source).await {
             Ok(header) => header,
-            Err(error) => return Err(self.fail(job, error).await),
+            Err(HeaderError::Port(error)) => return Err(error.into()),
+            Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
         };
         let FileHeader { start, columns, mut issues } = header;
         if let Some(columns) = columns {

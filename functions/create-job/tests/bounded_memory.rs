@@ -4,17 +4,17 @@
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
 use create_job::{SplitEnd, Splitter};
-use longshore::files::MemoryFiles;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, PortResult, Queues, Read};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
 
 /// Bytes of the source.
@@ -115,14 +115,17 @@ fn peak() -> u64 {
 async fn a_hundred_megabytes_are_split_within_sixteen() {
     let source =
         SourceFile { key: "k".into(), size_bytes: SIZE, etag: "e".into(), format: Format::Csv, name: "f.csv".into() };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "small", Timestamp(0)) };
+    let job = Job {
+        source: Some(source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "small", Timestamp(0))
+    };
     let store = MemoryStore::default();
     store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
     let registry = Registry::default().with(Small);
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
     let message =
-        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+        CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;

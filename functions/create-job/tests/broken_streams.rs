@@ -6,19 +6,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use create_job::{SplitEnd, SplitError, Splitter};
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::job_types::builtin;
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, Ledger, PortError, PortResult, Read};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 use serde_json::json;
 
 const KEY: &str = "uploads/default/file";
@@ -139,7 +137,10 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
         format: Format::Csv,
         name: "file.csv".into(),
     };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "import", Timestamp(0)) };
+    let job = Job {
+        source: Some(source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0))
+    };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
     let store = MemoryStore::default();
     store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
@@ -148,7 +149,7 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
     let message =
-        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+        CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     let end = splitter.split(&message, Timestamp(1_000)).await;
     if end.is_err() {
         assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);

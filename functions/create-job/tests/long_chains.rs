@@ -1,4 +1,5 @@
-//! A retry of chunks with many work files: each delivery ends in time, and its commits are kept.
+//! A retry of chunks with many work files: each delivery ends in time, and its commits are kept. Of a large job in
+//! which almost nothing failed, the work files of the other groups are not read.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -6,10 +7,11 @@ mod ended;
 
 use std::collections::BTreeSet;
 
-use ended::{CHUNKS, Chain, INVOCATION_MS, READ_MS, World, failed};
+use ended::{CHUNKS, Chain, INVOCATION_MS, READ_MS, World, entry, failed};
 use longshore::chunk::DEAD_LETTERED;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::outcome::Counts;
+use longshore_domain::work_file::End;
 
 /// Work files of a chunk, each with one failed item.
 const FILES: u32 = 100;
@@ -19,6 +21,9 @@ const DEAD_LETTERS: u32 = 100;
 
 /// Groups whose work files take longer to read than an invocation lasts.
 const GROUPS: u32 = 8;
+
+/// Groups of a large job.
+const MANY_GROUPS: u32 = 400;
 
 /// An invocation with the shortest timeout that the template allows.
 const SHORT_INVOCATION_MS: i64 = 4_000;
@@ -82,4 +87,22 @@ fn dead_letters_of_an_earlier_generation_are_read_when_an_item_comes_that_they_m
     world.retry(None, Some(places(1, DEAD_LETTERS)));
     world.split();
     assert_eq!(world.again(), 1 + DEAD_LETTERS as usize, "and the one that was not begun");
+}
+
+#[test]
+fn a_retry_of_a_large_job_reads_the_work_files_of_groups_with_failures_alone() {
+    // Each row was deferred to another round and then skipped, except for the last one, which failed.
+    let world = World::ended(MANY_GROUPS, 1, |n| {
+        let end = match n == u64::from(MANY_GROUPS * CHUNKS) {
+            true => failed(n, "bad"),
+            false => entry(n, End::Skipped { reason: "asked".into() }),
+        };
+        vec![(0, vec![entry(n, End::Transient { attempts: 1, reason: "busy".into() })]), (1, vec![end])]
+    });
+    world.retry(None, None);
+    let took = world.split();
+    assert!(took <= 2 * READ_MS * i64::from(CHUNKS), "the files of one group are read: {took} ms");
+    let sent = world.ports.queues.take_chunks();
+    let items: u32 = sent.iter().map(|sent| sent.message.plan.items).sum();
+    assert_eq!((items, world.again()), (1, 1), "the failed row runs again, alone");
 }

@@ -8,11 +8,8 @@ use std::sync::{Arc, Mutex};
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
 use longshore::chunk::{KnownJobs, Mode, Worker};
-use longshore::files::MemoryFiles;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, Replay, replay};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Finish, Job, Reopen, SourceFile, Status};
@@ -21,7 +18,9 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Reopened};
 use longshore_domain::progress;
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use proptest::prelude::*;
 
 const KEY: &str = "uploads/default/file";
@@ -82,7 +81,10 @@ impl World {
         let info = now(files.info(KEY)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
-        let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "noted", clock()) };
+        let job = Job {
+            source: Some(source),
+            ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "noted", clock())
+        };
         let given = Arc::<Mutex<Vec<u64>>>::default();
         let registry = Registry::default().with(Noted(Arc::clone(&given)));
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
@@ -100,7 +102,7 @@ impl World {
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
         let create = CreateMessage {
-            tenant: String::new(),
+            tenant: None,
             job_id: self.id,
             generation: self.job().generation,
             position: 0,

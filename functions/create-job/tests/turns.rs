@@ -5,18 +5,16 @@
 use std::cell::Cell;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::files::MemoryFiles;
 use longshore::job_types::builtin;
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, SourceFile};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, Queues};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::json;
 
 const KEY: &str = "uploads/default/file";
@@ -37,7 +35,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     let info = files.info(KEY).await.unwrap().unwrap();
     let (size_bytes, etag) = (info.size_bytes, info.etag);
     let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
-    let job = Job::waiting(JobId::generate(), "default", "import", Timestamp(0));
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
     let job = Job { source: Some(source), priority, ..job };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
     let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
@@ -45,8 +43,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock };
-    let create =
-        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+    let create = CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     queues.send_create(&create).await.unwrap();
     for delivery in 1..100 {
         let message = queues.take_creates().pop().unwrap();

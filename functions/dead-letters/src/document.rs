@@ -177,8 +177,8 @@ pub(crate) fn path(id: &str) -> String {
 
 fn tenant(dead_letter: &DeadLetterRecord, job: Option<&Job>) -> Option<String> {
     match &dead_letter.message {
-        DeadLetterMessage::Chunk(message) => Some(message.tenant.clone()),
-        _ => job.map(|job| job.tenant.clone()),
+        DeadLetterMessage::Chunk(message) => Some(message.tenant.clone().into()),
+        _ => job.map(|job| job.tenant.clone().into()),
     }
 }
 

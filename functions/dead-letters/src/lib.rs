@@ -18,11 +18,9 @@ mod effect;
 mod function;
 mod list;
 mod openapi;
-mod refused;
 mod replay;
 mod replay_selection;
 mod routes;
-mod serve;
 mod show;
 
 pub use document::{
@@ -31,5 +29,4 @@ pub use document::{
 };
 pub use effect::Effect;
 pub use function::DeadLetters;
-pub use routes::{ROUTES, openapi, router};
-pub use serve::serve;
+pub use routes::{ROUTES, openapi, router, serve};

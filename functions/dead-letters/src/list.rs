@@ -2,10 +2,7 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse};
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, Operator, QueryText, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
@@ -75,9 +72,8 @@ where
         stream::iter(dead_letters).map(|dead_letter| Box::pin(function.document(dead_letter))).buffered(AT_ONCE);
     let dead_letters = documents.try_collect().await?;
     let next_cursor = next.as_deref().map(paging::opaque);
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
-    about.extend(next_cursor.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
-    Ok((AppendHeaders(about), Json(DeadLettersDocument { dead_letters, next_cursor })).into_response())
+    let link = next_cursor.as_ref().map(|cursor| wanted.next_link(cursor));
+    Ok(paging::answer(DeadLettersDocument { dead_letters, next_cursor }, link))
 }
 
 impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {

@@ -23,9 +23,9 @@ use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSo
 use utoipa::ToSchema;
 
 use crate::document::{ReplayDocument, ReplayLinks};
+use crate::effect::{discarded, no_room, refused, too_long};
 use crate::list::AT_ONCE;
 use crate::openapi::{DeadLetterIdInPath, ReplayJobRefusals, ReplayRefusals, replay_example};
-use crate::refused::{discarded, no_room, refused, too_long};
 use crate::replay_selection::ReplaySelection;
 use crate::{DeadLetters, Effect};
 
@@ -277,7 +277,7 @@ fn document(job: Option<&Job>, effect: Effect, (replayed, left): (Vec<String>, V
         left,
         effect,
         job_id: job.map(|job| job.job_id),
-        tenant: job.map(|job| job.tenant.clone()),
+        tenant: job.map(|job| job.tenant.clone().into()),
         generation: job.map(|job| job.generation),
         links: ReplayLinks { job: job.map(|job| format!("/api/jobs/{}", job.job_id)) },
     }

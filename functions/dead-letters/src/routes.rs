@@ -3,8 +3,11 @@
 use std::sync::Arc;
 
 use axum::Router;
+use longshore::config::{self, Aws};
 use longshore::http;
-use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
+use longshore::ports::Ports;
+use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store, TenantLimits};
+use longshore_domain::time_stamp::Timestamp;
 
 use crate::function::DeadLetters;
 use crate::{discard, list, replay, show};
@@ -27,4 +30,19 @@ where
 {
     let router = http::with_operators(http::with_problems(routes::<S, Q>()), &function.operators);
     http::with_access(router, &function.access).with_state(Arc::new(function))
+}
+
+/// Runs the function, configured from the environment.
+///
+/// # Errors
+/// If a required setting is missing, or the runtime's API fails.
+pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
+    let limits = TenantLimits { active_jobs: config::max_active_jobs()?, ..TenantLimits::default() };
+    let function = DeadLetters {
+        ports: Ports { store: aws.store()?.with_limits(limits), queues: aws.queues(), files: () },
+        access: config::access()?,
+        operators: config::operators()?,
+        clock: Timestamp::now,
+    };
+    http::serve("dead-letters", router(function)).await
 }

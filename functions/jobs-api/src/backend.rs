@@ -6,12 +6,13 @@ use longshore::http::Access;
 use longshore::ports::Ports;
 use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
-use longshore::store::records::{DynamoRecords, RecordStore};
+use longshore::store::records::DynamoRecords;
+use longshore_domain::ports::DownloadUrls;
+use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{Files, QueueDepth, Queues, Store, TenantCounts};
 use longshore_domain::rate::Rate;
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::links::DownloadUrls;
 use crate::queue_depths::QueueDepths;
 
 const SECONDS_PER_DAY: i64 = 86_400;

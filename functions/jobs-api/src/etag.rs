@@ -1,6 +1,7 @@
 //! Entity tags of job documents: conditional reads (`If-None-Match`) and conditional changes (`If-Match`).
 
 use axum::http::{HeaderMap, HeaderName, header};
+use data_encoding::HEXLOWER;
 use longshore::problem::{Kind, Problem};
 use sha2::{Digest, Sha256};
 
@@ -18,7 +19,7 @@ pub(crate) fn for_document(document: &JobDocument) -> String {
 
 /// Returns the strong tag of these bytes.
 pub(crate) fn for_bytes(bytes: &[u8]) -> String {
-    format!("\"{}\"", hex(&Sha256::digest(bytes)[..TAG_BYTES]))
+    format!("\"{}\"", HEXLOWER.encode(&Sha256::digest(bytes)[..TAG_BYTES]))
 }
 
 /// Returns true if the client already has the document with this tag: `If-None-Match`, compared weakly.
@@ -58,11 +59,6 @@ fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item =
 
 fn opaque(tag: &str) -> &str {
     tag.strip_prefix("W/").unwrap_or(tag)
-}
-
-/// Encodes bytes in hexadecimal.
-fn hex(bytes: &[u8]) -> String {
-    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]

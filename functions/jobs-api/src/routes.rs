@@ -7,12 +7,18 @@ use axum::Router;
 use axum::http::{Uri, header};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
+use longshore::config::{self, Aws, ConfigError};
+use longshore::handler::Registry;
 use longshore::http::{self, CallLimit};
 use longshore::job_types::import::ImportOptions;
+use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
+use longshore_domain::ports::TenantLimits;
+use longshore_domain::time_stamp::Timestamp;
 
-use crate::backend::{Api, Backend};
+use crate::backend::{Api, Backend, Deployed, Limits};
 use crate::jobs::{cancel, create, delete, get, list, retry, start};
+use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
 use crate::{audit, documents, failures, output, records};
 
@@ -34,7 +40,7 @@ longshore::routes! {
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
     GET    "/api/datasets"                    datasets::list<B>,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
-    GET    "/api/openapi.json"                documents::openapi::openapi [public],
+    GET    "/api/openapi.json"                documents::docs::openapi [public],
     GET    "/api/docs"                        documents::docs::docs [public],
     GET    "/api/problems"                    documents::problems::kinds [public],
     GET    "/api/problems/{kind}"             documents::problems::kind [public],
@@ -65,4 +71,33 @@ fn wrong_method(uri: &Uri, allowed: String) -> Response {
     let detail = format!("{} takes {allowed}", uri.path());
     let problem = Problem::new(Kind::MethodNotAllowed, detail);
     ([(header::ALLOW, allowed)], problem).into_response()
+}
+
+/// Runs the function with these job types, configured from the environment.
+///
+/// # Errors
+/// If a required setting is missing, or the runtime's API fails.
+pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
+    let api = Api::<Deployed> {
+        ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
+        records: aws.records()?,
+        registry,
+        access: config::access()?,
+        limits: Limits {
+            max_file_bytes: config::max_file_bytes()?,
+            retention_days: config::retention_days()?,
+            job_time_limit_s: config::job_time_limit_s()?,
+            max_queued_chunks: config::max_queued_chunks()?,
+        },
+        tenant_calls: config::tenant_calls()?,
+        queue_depths: QueueDepths::default(),
+        clock: Timestamp::now,
+    };
+    http::serve("jobs-api", router(api)).await
+}
+
+fn tenant_limits() -> Result<TenantLimits, ConfigError> {
+    let (active_jobs, work_calls) = (config::max_active_jobs()?, config::tenant_work_calls()?);
+    let job_bytes_per_day = config::max_tenant_job_bytes_per_day()?;
+    Ok(TenantLimits { active_jobs, work_calls, job_bytes_per_day, ..TenantLimits::default() })
 }

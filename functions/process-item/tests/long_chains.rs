@@ -7,21 +7,20 @@ use std::cell::Cell;
 use std::time::Duration;
 
 use longshore::chunk::{CHAIN_READS, ChunkEnd, KnownJobs, Mode, TURN_S, Worker};
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::ports::{JobFolder, Ports};
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{
     Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, PortResult, Queues, Read,
 };
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream};
 use serde_json::{Value, json};
 
 const ITEMS: u32 = 1_000;
@@ -105,7 +104,10 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     let info = files.info("k").await.unwrap().unwrap();
     let (size_bytes, etag) = (info.size_bytes, info.etag);
     let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "slow", clock()) };
+    let job = Job {
+        source: Some(source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "slow", clock())
+    };
     store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     store.begin(job.job_id, clock()).await.unwrap();
     let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false };
@@ -114,7 +116,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     let ports = Ports { store: store.clone(), queues: queues.clone(), files: files.clone() };
     let (registry, known) = (Registry::default().with(Slow), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
-    queues.send_chunks(&[ChunkMessage::new(&job, (0, 0), &plan)], 0).await.unwrap();
+    queues.send_chunks(&[ChunkMessage::new(&job, ChunkId::default(), &plan)], 0).await.unwrap();
     let (mut deliveries, mut files_of_round) = (0, 0);
     loop {
         let message = queues.take_chunks().pop().unwrap().message;
@@ -136,7 +138,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
     // Workers of later turns refer to the files of earlier turns.
-    let folder = JobFolder::for_job(&job).work_key((0, 0), "");
+    let folder = JobFolder::for_job(&job).chunk(ChunkId::default()).work_key("");
     let named = files.0.keys().into_iter().filter(|key| key.starts_with(folder.trim_end_matches(".jsonl")));
     let named = named.map(|key| WorkFile::parse(&files.0.get(&key).unwrap()).unwrap().header.named().count());
     assert_eq!(named.max(), Some(32));

@@ -4,20 +4,19 @@
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
 use longshore::chunk::{ChunkEnd, KnownJobs, Mode, Worker, read_chain};
-use longshore::files::MemoryFiles;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::{JobFolder, Ports};
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::Chunker;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::End;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
 const NOW: Timestamp = Timestamp(1_000);
@@ -52,7 +51,8 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let info = files.info("k").await.unwrap().unwrap();
     let (size_bytes, etag) = (info.size_bytes, info.etag);
     let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "short", NOW) };
+    let job =
+        Job { source: Some(source), ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "short", NOW) };
     store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     store.begin(job.job_id, NOW).await.unwrap();
     let (mut chunker, mut plans) = (Chunker::new(Short::LIMITS.chunk(), 1), Vec::new());
@@ -65,7 +65,7 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let ports = Ports { store: store.clone(), queues, files };
     let (registry, known) = (Registry::default().with(Short), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
-    let message = ChunkMessage::new(&job, (0, 0), &plan);
+    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     let end = worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap();
     assert_eq!(end, ChunkEnd::Finished);
 
@@ -74,7 +74,7 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let asked = (1..=ROWS).filter(|n| !is_long(*n) && n % 10 == 1).count() as u64;
     assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (ROWS - long - asked, long + asked));
     let last = groups[0].cursors[&0].file.as_deref();
-    let chain = read_chain(&ports.files, JobFolder::for_job(&job), (0, 0), last, 0).await.unwrap();
+    let chain = read_chain(&ports.files, JobFolder::for_job(&job).chunk(ChunkId::default()), last, 0).await.unwrap();
     let entries: Vec<_> = chain.into_iter().flat_map(|file| file.entries).collect();
     assert_eq!(entries.len() as u64, long + asked);
     for entry in entries {
@@ -108,7 +108,7 @@ impl JobType for Second {
 #[tokio::test]
 async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
-    let job = Job::waiting(JobId::generate(), "default", "second", NOW);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "second", NOW);
     let options = json!({"text": "longer than eight bytes"});
     store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
     store.begin(job.job_id, NOW).await.unwrap();
@@ -118,7 +118,7 @@ async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
     let ports = Ports { store: store.clone(), queues, files };
     let (registry, known) = (Registry::default().with(Second), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
-    let message = ChunkMessage::new(&job, (0, 0), &plan);
+    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
         assert_eq!(worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap(), end);
     }

@@ -5,18 +5,17 @@
 use std::cell::Cell;
 
 use longshore::chunk::{ChunkEnd, KnownJobs, Mode, TURN_S, Worker};
-use longshore::files::MemoryFiles;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
 /// Items of the chunk: as many as short rows may have in a large file.
@@ -53,7 +52,10 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
     let info = files.info("k").await.unwrap().unwrap();
     let (size_bytes, etag) = (info.size_bytes, info.etag);
     let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
-    let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "slow", clock()) };
+    let job = Job {
+        source: Some(source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "slow", clock())
+    };
     store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     store.begin(job.job_id, clock()).await.unwrap();
     let plan = ChunkPlan { first: 1, items: ITEMS as u32, start: 0, end: rows.len() as u64, oversize: false };
@@ -62,7 +64,7 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
     let (registry, known) = (Registry::default().with(Slow(store.clone())), KnownJobs::default());
     let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
-    queues.send_chunks(&[ChunkMessage::new(&job, (0, 0), &plan)], 0).await.unwrap();
+    queues.send_chunks(&[ChunkMessage::new(&job, ChunkId::default(), &plan)], 0).await.unwrap();
     let mut deliveries = 0;
     loop {
         let (message, began) = (queues.take_chunks().pop().unwrap().message, clock());

@@ -3,8 +3,9 @@
 
 use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
 use longshore::handler::Registry;
-use longshore::ports::Ports;
+use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore_domain::group::Manifest;
+use longshore_domain::ids::{ChunkId, FileGuid};
 use longshore_domain::job::{Finish, Job, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store};
@@ -13,7 +14,6 @@ use longshore_domain::time_stamp::Timestamp;
 
 use crate::decide::Action;
 use crate::limit::Limit;
-use crate::remove::remove;
 
 /// Services and limits for pushes.
 pub(crate) struct Actor<'a, S, Q, F> {
@@ -107,7 +107,29 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
 
 fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
     let plan = manifest.chunks.get(chunk as usize)?;
-    Some(ChunkMessage::new(job, (manifest.group, chunk), plan))
+    Some(ChunkMessage::new(job, ChunkId::new(manifest.group, chunk), plan))
+}
+
+/// Removes a job and everything that belongs to it. A job with more files than time allows keeps its records: the next
+/// sweep continues.
+pub(crate) async fn remove<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, limit: Limit) -> PortResult<()> {
+    while ports.files.remove_some(&JobFolder::for_job(job).prefix()).await? {
+        if limit.is_over() {
+            return Ok(());
+        }
+    }
+    for upload in job.uploads() {
+        remove_upload(ports, job, upload).await?;
+    }
+    ports.store.remove(job.job_id).await
+}
+
+/// Removes an upload, unless another job uses it too: then it is removed with the last of them, or expires.
+async fn remove_upload<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, upload: FileGuid) -> PortResult<()> {
+    if ports.store.release_upload(job.job_id, upload).await? {
+        ports.files.remove(&upload_key(&job.tenant, upload)).await?;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

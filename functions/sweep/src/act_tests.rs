@@ -1,11 +1,10 @@
 //! Pushes over in-memory ports.
 
-use longshore::files::MemoryFiles;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+use longshore_domain::tenant::TenantId;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
 use super::*;
 
@@ -32,7 +31,7 @@ async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
 
 /// A job with one group of one chunk.
 async fn job(ports: &MemoryPorts) -> Job {
-    let (store, job) = (&ports.store, Job::waiting(JobId::generate(), "t", "import", NOW));
+    let (store, job) = (&ports.store, Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW));
     store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
     store.begin(job.job_id, NOW).await.unwrap();
     let job = store.job(job.job_id).await.unwrap().unwrap();

@@ -75,80 +75,78 @@ where
     S: DeadLetterRecords + JobStore,
     D: DeadLetterQueues,
 {
-    let mut open = OpenDeadLetters::default();
+    let mut reader = QueueReader { store, queues, now, in_time, open: OpenDeadLetters::default() };
     for queue in Queue::ALL {
-        if let Err(error) = read_queue(store, queues, (queue, now, in_time), &mut open).await {
+        if let Err(error) = reader.read(queue).await {
             let error = telemetry::chain(&error);
             tracing::error!(queue = queue.as_str(), error, "a dead-letter queue cannot be read");
         }
     }
-    open
+    reader.open
 }
 
-/// Reads one queue batch by batch. Bodies are held only for their batch. A received message stays hidden until the
-/// queue is read, so that no later batch contains it again.
-async fn read_queue<S, D>(
-    store: &S,
-    queues: &D,
-    (queue, now, in_time): (Queue, Timestamp, &impl Fn() -> bool),
-    open: &mut OpenDeadLetters,
-) -> PortResult<()>
-where
-    S: DeadLetterRecords + JobStore,
-    D: DeadLetterQueues,
-{
-    let mut stay = Vec::new();
-    let read = read_batches(store, queues, (queue, now, in_time), (open, &mut stay)).await;
-    // A message that cannot be made visible again reappears by itself. The open ones are accounted for in either case.
-    if let Err(error) = queues.show(&stay.iter().collect::<Vec<_>>()).await {
-        let error = telemetry::chain(&error);
-        tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
+/// A reader of dead-letter queues, and the open messages that it has found.
+struct QueueReader<'a, S, D, T> {
+    store: &'a S,
+    queues: &'a D,
+    now: Timestamp,
+    in_time: &'a T,
+    open: OpenDeadLetters,
+}
+
+impl<S: DeadLetterRecords + JobStore, D: DeadLetterQueues, T: Fn() -> bool> QueueReader<'_, S, D, T> {
+    /// Reads one queue batch by batch. Bodies are held only for their batch. A received message stays hidden until the
+    /// queue is read, so that no later batch contains it again.
+    async fn read(&mut self, queue: Queue) -> PortResult<()> {
+        let mut stay = Vec::new();
+        let read = self.read_batches(queue, &mut stay).await;
+        // A message that cannot be made visible again reappears by itself. The open ones are accounted for in either
+        // case.
+        if let Err(error) = self.queues.show(&stay.iter().collect::<Vec<_>>()).await {
+            let error = telemetry::chain(&error);
+            tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
+        }
+        read
     }
-    read
-}
 
-async fn read_batches<S, D>(
-    store: &S,
-    queues: &D,
-    (queue, now, in_time): (Queue, Timestamp, &impl Fn() -> bool),
-    (open, stay): (&mut OpenDeadLetters, &mut Vec<Received>),
-) -> PortResult<()>
-where
-    S: DeadLetterRecords + JobStore,
-    D: DeadLetterQueues,
-{
-    for _ in 0..RECEIVES {
-        if !in_time() {
-            break;
-        }
-        let batch = queues.receive(queue).await?;
-        if batch.is_empty() {
-            break;
-        }
-        let (hides_others, mut groups) = (queue != Queue::Chunk && batch.len() >= FULL_BATCH, BTreeSet::new());
-        for dead_letter in batch {
-            match is_open(store, &dead_letter, now).await {
-                Ok(true) => {
-                    open.add(&dead_letter);
-                    let stays = !hides_others || groups.insert(dead_letter.group_id.clone());
-                    if !stays && is_over(store, &dead_letter, now).await {
-                        take_away(queues, &dead_letter).await;
-                        continue;
-                    }
-                }
-                Ok(false) => {
-                    take_away(queues, &dead_letter).await;
-                    continue;
-                }
-                Err(error) => {
-                    let error = telemetry::chain(&error);
-                    tracing::error!(message.id = dead_letter.message_id, error, "a dead letter cannot be noted");
+    async fn read_batches(&mut self, queue: Queue, stay: &mut Vec<Received>) -> PortResult<()> {
+        for _ in 0..RECEIVES {
+            if !(self.in_time)() {
+                break;
+            }
+            let batch = self.queues.receive(queue).await?;
+            if batch.is_empty() {
+                break;
+            }
+            let mut shown = (queue != Queue::Chunk && batch.len() >= FULL_BATCH).then(BTreeSet::new);
+            for dead_letter in batch {
+                if self.stays(&dead_letter, shown.as_mut()).await {
+                    stay.push(Received { body: String::new(), ..dead_letter });
+                } else {
+                    take_away(self.queues, &dead_letter).await;
                 }
             }
-            stay.push(Received { body: String::new(), ..dead_letter });
+        }
+        Ok(())
+    }
+
+    /// Returns true if a received message stays in its queue, and records a new one. `shown` are the message groups of
+    /// which an open message stays, if the batch may hide others of its groups.
+    async fn stays(&mut self, dead_letter: &Received, shown: Option<&mut BTreeSet<Option<String>>>) -> bool {
+        match is_open(self.store, dead_letter, self.now).await {
+            Ok(false) => false,
+            Ok(true) => {
+                self.open.add(dead_letter);
+                let is_first = shown.is_none_or(|groups| groups.insert(dead_letter.group_id.clone()));
+                is_first || !is_over(self.store, dead_letter, self.now).await
+            }
+            Err(error) => {
+                let error = telemetry::chain(&error);
+                tracing::error!(message.id = dead_letter.message_id, error, "a dead letter cannot be recorded");
+                true
+            }
         }
     }
-    Ok(())
 }
 
 async fn take_away<D: DeadLetterQueues>(queues: &D, dead_letter: &Received) {
@@ -177,8 +175,8 @@ async fn try_is_over<S: DeadLetterRecords + JobStore>(
     dead_letter: &Received,
     now: Timestamp,
 ) -> PortResult<bool> {
-    let note = record_of(dead_letter, now);
-    if let Some(id) = note.message.job_id() {
+    let record = record_of(dead_letter, now);
+    if let Some(id) = record.message.job_id() {
         let Some(job) = store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok(true) };
         let create =
             (dead_letter.queue == Queue::Create).then(|| serde_json::from_str(&dead_letter.body).ok()).flatten();
@@ -186,7 +184,7 @@ async fn try_is_over<S: DeadLetterRecords + JobStore>(
             return Ok(false);
         }
     }
-    Ok(store.body(&note).await?.is_some())
+    Ok(store.body(&record).await?.is_some())
 }
 
 /// Returns true if a dead letter is not resolved. Records a new one.
@@ -195,18 +193,18 @@ async fn is_open<S: DeadLetterRecords + JobStore>(
     dead_letter: &Received,
     now: Timestamp,
 ) -> PortResult<bool> {
-    let note = record_of(dead_letter, now);
-    if let Some(noted) = store.dead_letter(&note.id).await? {
-        return Ok(noted.is_open());
+    let record = record_of(dead_letter, now);
+    if let Some(stored) = store.dead_letter(&record.id).await? {
+        return Ok(stored.is_open());
     }
-    let kept = match note.message.job_id() {
+    let kept = match record.message.job_id() {
         // The body is removed with the job, so it is not kept if the job is gone.
         Some(id) => store.job(id).await?.is_some_and(|job| !job.is_deleted()),
         None => true,
     };
     let body = Some(dead_letter.body.as_str()).filter(|body| kept && body.len() <= BODY_BYTES);
-    store.record(&note, body).await?;
-    tracing::warn!(dead_letter.id = note.id, queue = note.queue.as_str(), "a dead letter");
+    store.record(&record, body).await?;
+    tracing::warn!(dead_letter.id = record.id, queue = record.queue.as_str(), "a dead letter");
     Ok(true)
 }
 

@@ -1,13 +1,13 @@
 //! The dead-letter queues and records in memory.
 
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::{Resolution, Settlement};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, Status, Stop};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, JobTransitions};
+use longshore_domain::tenant::TenantId;
+use longshore_testing::{MemoryQueues, MemoryStore};
 
 use super::*;
 
@@ -21,12 +21,15 @@ fn buried(queue: Queue, message_id: &str, body: String) -> Received {
 
 fn chunk_of(job: &Job) -> String {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    serde_json::to_string(&ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, 1), &plan) })
-        .unwrap()
+    serde_json::to_string(&ChunkMessage {
+        inline: Some("a row".into()),
+        ..ChunkMessage::new(job, ChunkId::new(0, 1), &plan)
+    })
+    .unwrap()
 }
 
 async fn job(store: &MemoryStore) -> Job {
-    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
     store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
     job
 }
@@ -35,8 +38,7 @@ async fn job(store: &MemoryStore) -> Job {
 async fn a_dead_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each_time() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = job(&store).await;
-    let complete =
-        CompleteMessage { job_id: job.job_id, generation: 0, resend: 0, step: 0, tenant: String::new(), failures: 0 };
+    let complete = CompleteMessage { job_id: job.job_id, generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
     queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
     queues.bury(buried(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
     queues.bury(buried(Queue::Create, "m3", "no message".into()));
@@ -72,7 +74,7 @@ async fn a_resolved_dead_letter_is_taken_away_and_not_handed_over() {
 #[tokio::test]
 async fn of_a_job_that_is_gone_no_row_is_kept() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
-    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
     queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
     read_dead_letters(&store, &queues, NOW, &|| true).await;
     let note = store.dead_letters(None, 9).await.unwrap().items.remove(0);

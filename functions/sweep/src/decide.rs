@@ -2,80 +2,17 @@
 //!
 //! Every rule answers one question: has this job made no progress for longer than any healthy cause explains? The wait
 //! doubles with each push without effect. Work that [`PUSHES`] of them did not move is given up, so that the job ends.
-//!
-//! A chunk without progress is **overdue** if its message can no longer be waiting: the queue is empty, or a stall time
-//! ago workers had already received messages of its tenant that were sent well after it. The stall time is needed
-//! because a worker may still be processing the chunk, or may have died and the message is not visible again yet. A
-//! chunk is **suspect** if none of its tenant's messages was received for a stall time: either all are lost, or the
-//! queue has no turn for this tenant. The sweeper then sends one group again, as a probe. A probe that is received
-//! shows that every older message is lost, and no further stall time is needed: before the probe, nothing of the tenant
-//! was received for so long that no worker can still be processing it. A suspect chunk is never given up, because it
-//! may only be queued.
 
-use std::collections::BTreeSet;
-
-use longshore_domain::cursor::Cursor;
-use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS, MARGIN_S};
-use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
+use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::time_stamp::Timestamp;
 
+use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, patience_s};
+
 /// Pushes without effect before something is given up: 31 stall times after the last progress, or 85 minutes by
 /// default. A service that every delivery needs may be unavailable for that long.
 pub const PUSHES: u32 = 4;
-
-/// Time in seconds that the delivery records cover, without the intervals at both ends.
-const REACH_S: i64 = (INTERVALS - 2) * INTERVAL_S;
-
-/// Inputs of the decision besides the job.
-#[derive(Copy, Clone, Debug)]
-pub struct Circumstances<'a> {
-    /// The current time.
-    pub now: Timestamp,
-    /// Stall time: seconds without progress that are still healthy, a visibility timeout plus a margin.
-    pub stall_s: i64,
-    /// State of the queue of the job's chunks.
-    pub queue: Queue,
-    /// The job's chunks (group, chunk) that are parked at the concurrency limit of their type: they are woken, not
-    /// pushed.
-    pub waiting: &'a BTreeSet<(u32, u32)>,
-}
-
-/// State of the queue of a job's chunks, as far as it explains a chunk without progress.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Queue {
-    /// No message is waiting, delayed or being processed.
-    Idle,
-    /// The queue has messages.
-    Busy {
-        /// Newest sending time among the tenant's messages that had been received a stall time ago, or recently after a
-        /// quiet period; `None` if unknown.
-        passed: Option<Timestamp>,
-        /// Nothing of the tenant was received for a stall time.
-        quiet: bool,
-    },
-}
-
-impl Queue {
-    /// State of a queue with messages, by the records of its deliveries to a tenant.
-    pub fn busy(deliveries: &Deliveries, now: Timestamp, stall_s: i64) -> Self {
-        // The records do not cover a longer time, and a stall time is waited for in any case.
-        let reach_s = stall_s.min(REACH_S);
-        let before = now.plus_seconds(-reach_s);
-        let probed = deliveries.newest_after_quiet(reach_s, now.plus_seconds(-MARGIN_S));
-        let passed = deliveries.newest_by(before).max(probed);
-        Self::Busy { passed, quiet: deliveries.is_quiet_since(before) }
-    }
-
-    /// Returns true if a message that was sent at this time can no longer be waiting.
-    fn is_past(self, sent_at: Timestamp) -> bool {
-        match self {
-            Self::Idle => true,
-            Self::Busy { passed, .. } => passed.is_some_and(|passed| passed >= sent_at.plus_seconds(MARGIN_S)),
-        }
-    }
-}
 
 /// A push.
 #[derive(Clone, PartialEq, Debug)]
@@ -221,10 +158,6 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
     })
 }
 
-fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    Open::new(group, chunk, at).is_some_and(|open| open.unsent_round().is_some())
-}
-
 /// Returns a push of the first group with a suspect chunk, unless another group was pushed recently: the waits between
 /// probes of a job double like those of its groups.
 fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
@@ -239,67 +172,10 @@ fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_
     })
 }
 
-/// Returns true if a group may have overdue or suspect chunks; otherwise its manifest need not be read.
-pub fn may_need_push(group: &Group, at: &Circumstances<'_>) -> bool {
-    let is_slow = |chunk| is_overdue(group, chunk, at) || is_suspect(group, chunk, at);
-    // The numbers of chunks without a cursor are unknown here; `u32::MAX` represents all of them.
-    let unbegun = (group.cursors.len() < CHUNKS_PER_GROUP).then_some(u32::MAX);
-    !group.is_done() && group.cursors.keys().copied().chain(unbegun).any(is_slow)
-}
-
-fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    let Some(open) = Open::new(group, chunk, at) else { return false };
-    if let Some(due) = open.unsent_round() {
-        return at.now >= due;
-    }
-    let is_first = open.cursor.is_none() && at.queue != Queue::Idle;
-    // Other chunks of the group may make progress while this one was never begun.
-    let since = if is_first { group.sent_at } else { open.still_since() };
-    at.queue.is_past(since) && at.now >= since.plus_seconds(patience_s(group.resends, at))
-}
-
-fn is_suspect(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
-    let Some(open) = Open::new(group, chunk, at) else { return false };
-    let is_quiet = matches!(at.queue, Queue::Busy { quiet: true, .. });
-    let waited = at.now >= open.still_since().plus_seconds(patience_s(group.resends, at));
-    is_quiet && waited && open.unsent_round().is_none()
-}
-
-/// Returns the wait in seconds for a group with this many pushes without effect.
-fn patience_s(resends: u32, at: &Circumstances<'_>) -> i64 {
-    at.stall_s << resends.min(6)
-}
-
-/// A chunk that has not ended and is not parked at the concurrency limit of its type.
-struct Open<'a> {
-    group: &'a Group,
-    cursor: Option<&'a Cursor>,
-}
-
-impl<'a> Open<'a> {
-    fn new(group: &'a Group, chunk: u32, at: &Circumstances<'_>) -> Option<Self> {
-        let cursor = group.cursors.get(&chunk);
-        let ended = cursor.is_some_and(|cursor| cursor.finished) || at.waiting.contains(&(group.number, chunk));
-        (!ended).then_some(Self { group, cursor })
-    }
-
-    /// Returns the due time of a round whose message has not been sent yet: the sweeper sends it.
-    fn unsent_round(&self) -> Option<Timestamp> {
-        let due = self.cursor.filter(|cursor| cursor.by_sweeper)?.due?;
-        (self.group.sent_at < due).then_some(due)
-    }
-
-    /// Returns the latest time at which its message may have entered the queue.
-    fn still_since(&self) -> Timestamp {
-        let due = self.cursor.and_then(|cursor| cursor.due);
-        due.into_iter().fold(self.group.progressed_at.max(self.group.sent_at), Timestamp::max)
-    }
-}
-
 fn failed(code: &str, message: &str, at: Timestamp) -> Stop {
     Stop { status: Status::Failed, error: Some(JobError::new(code, message)), at }
 }
 
 #[cfg(test)]
 #[path = "decide_tests.rs"]
-mod tests;
+pub(crate) mod tests;

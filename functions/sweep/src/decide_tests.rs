@@ -1,15 +1,19 @@
 //! Decisions as a table: a ledger and the time, then the push.
 
+use std::collections::BTreeSet;
+
 use longshore_domain::cursor::Cursor;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{JobTimes, SplitState};
 use longshore_domain::outcome::Counts;
+use longshore_domain::tenant::TenantId;
 
 use super::*;
+use crate::overdue::Queue;
 
 const STALL_S: i64 = 60;
 
-fn job(status: Status, stage: Stage) -> Job {
+pub(crate) fn job(status: Status, stage: Stage) -> Job {
     Job {
         status,
         stage,
@@ -21,15 +25,15 @@ fn job(status: Status, stage: Stage) -> Job {
             ..SplitState::default()
         },
         times: JobTimes { deadline_at: Timestamp(100_000_000), ..JobTimes::accepted(Timestamp(0)) },
-        ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
+        ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))
     }
 }
 
-fn group(resends: u32, cursors: &[(u32, Cursor)]) -> Group {
+pub(crate) fn group(resends: u32, cursors: &[(u32, Cursor)]) -> Group {
     Group { resends, cursors: cursors.iter().cloned().collect(), ..Group::new(0, 10, 100, Timestamp(0)) }
 }
 
-fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
+pub(crate) fn cursor(finished: bool, due_s: Option<i64>) -> Cursor {
     let due = due_s.map(|s| Timestamp(s * 1000));
     Cursor { round: 1, position: 0, token: "t".into(), file: None, deferred: 0, due, finished, by_sweeper: false }
 }
@@ -39,15 +43,15 @@ fn by_sweeper(due_s: i64) -> Cursor {
     Cursor { by_sweeper: true, ..cursor(false, Some(due_s)) }
 }
 
-static NONE: BTreeSet<(u32, u32)> = BTreeSet::new();
+static NONE: BTreeSet<ChunkId> = BTreeSet::new();
 
 /// The queue is empty, or it is being processed and holds messages of the tenant.
-fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
+pub(crate) fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
     let queue = if queue_idle { Queue::Idle } else { Queue::Busy { passed: None, quiet: false } };
-    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, waiting: &NONE }
+    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, parked: &NONE }
 }
 
-fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {
+pub(crate) fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {
     decide(job, groups, |_| 2, at)
 }
 
@@ -85,8 +89,8 @@ fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
 #[test]
 fn chunks_that_wait_at_their_concurrency_limit_are_never_pushed_or_given_up() {
     let running = job(Status::Running, Stage::Processing);
-    let waiting = BTreeSet::from([(0, 0)]);
-    let at = |now_s| Circumstances { waiting: &waiting, ..at(now_s, true) };
+    let parked = BTreeSet::from([ChunkId::default()]);
+    let at = |now_s| Circumstances { parked: &parked, ..at(now_s, true) };
     assert_eq!(
         pushes(&running, &[group(0, &[])], &at(60)),
         [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }],
@@ -220,89 +224,6 @@ fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
     assert_eq!(pushes(&running, &before, &at(7_200, true)), again);
 }
 
-/// The state at `now_s`, when messages of the tenant that were sent up to `passed_s` had been received a stall time
-/// ago.
-fn busy(now_s: i64, passed_s: Option<i64>, quiet: bool) -> Circumstances<'static> {
-    let passed = passed_s.map(|s| Timestamp(s * 1000));
-    Circumstances { queue: Queue::Busy { passed, quiet }, ..at(now_s, false) }
-}
-
-#[test]
-fn in_a_busy_queue_a_chunk_is_lost_once_messages_sent_well_after_it_were_received() {
-    let running = job(Status::Running, Stage::Processing);
-    let unbegun = [group(0, &[(0, cursor(true, None))])];
-    let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
-    for (now_s, passed_s, expected) in [
-        (60, Some(15), &push[..]),
-        (60, Some(14), &[]),
-        (59, Some(15), &[]),
-        (99_999, Some(14), &[]),
-        (99_999, None, &[]),
-    ] {
-        assert_eq!(pushes(&running, &unbegun, &busy(now_s, passed_s, false)), expected, "{now_s} {passed_s:?}");
-    }
-}
-
-#[test]
-fn a_chunk_that_was_never_begun_is_not_hidden_by_others_of_its_group() {
-    let running = job(Status::Running, Stage::Processing);
-    let begun = Cursor { due: None, ..cursor(false, None) };
-    let moves = [Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, begun)]) }];
-    let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
-    assert_eq!(pushes(&running, &moves, &busy(60, Some(15), false)), push);
-    assert_eq!(pushes(&running, &moves, &at(60, true)), [], "nothing says that it was passed");
-}
-
-#[test]
-fn a_chunk_that_only_queues_is_never_given_up() {
-    let running = job(Status::Running, Stage::Processing);
-    for quiet in [false, true] {
-        for resends in 0..20 {
-            let group = Group { resends, sent_at: Timestamp(1_000), ..group(resends, &[]) };
-            let pushed = pushes(&running, &[group], &busy(99_999, Some(10), quiet));
-            assert!(!pushed.iter().any(|action| matches!(action, Action::GiveUp { .. })), "{resends}: {pushed:?}");
-        }
-    }
-    let passed = [Group { resends: PUSHES, sent_at: Timestamp(1_000), ..group(0, &[]) }];
-    let given_up = [Action::GiveUp { group: 0, chunks: vec![0, 1] }];
-    assert_eq!(pushes(&running, &passed, &busy(99_999, Some(16), false)), given_up);
-}
-
-#[test]
-fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
-    let running = job(Status::Running, Stage::Processing);
-    let numbered =
-        |number, resends, sent_s: i64| Group { number, resends, sent_at: Timestamp(sent_s * 1000), ..group(0, &[]) };
-    let probe = |group, seen| [Action::SendChunks { group, seen, chunks: vec![0, 1] }];
-    let both = [numbered(0, 0, 0), numbered(1, 0, 0)];
-    assert_eq!(pushes(&running, &both, &busy(60, None, false)), []);
-    assert_eq!(pushes(&running, &both, &busy(59, None, true)), []);
-    assert_eq!(pushes(&running, &both, &busy(60, None, true)), probe(0, 0));
-    let probed = [numbered(0, 1, 60), numbered(1, 0, 0)];
-    assert_eq!(pushes(&running, &probed, &busy(179, None, true)), [], "the wait doubles for the whole job");
-    assert_eq!(pushes(&running, &probed, &busy(180, None, true)), probe(0, 1));
-    // The probe was received: the messages sent with the others are known to be lost.
-    let counts = Counts { succeeded: 10, ..Counts::default() };
-    let through = [Group { counts, ..numbered(0, 0, 60) }, numbered(1, 0, 0)];
-    let done = Job { split: SplitState { done_groups: [0].into(), groups: 2, ..running.split.clone() }, ..running };
-    assert_eq!(pushes(&done, &through, &busy(150, Some(60), false)), probe(1, 0));
-}
-
-#[test]
-fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
-    let working = Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, cursor(false, None))]) };
-    let done = Group { counts: Counts { succeeded: 10, ..Counts::default() }, ..group(0, &[]) };
-    for (group, at, read) in [
-        (&working, at(60, true), false),
-        (&working, at(119, true), true),
-        (&working, busy(60, Some(14), false), false),
-        (&working, busy(60, Some(15), false), true),
-        (&done, at(9_999, true), false),
-    ] {
-        assert_eq!(may_need_push(group, &at), read, "{at:?}");
-    }
-}
-
 #[test]
 fn a_dead_split_stops_its_job_once_that_has_been_still() {
     let splitting = Job {
@@ -315,7 +236,7 @@ fn a_dead_split_stops_its_job_once_that_has_been_still() {
         position: 0,
         resend: 0,
         failures: 0,
-        tenant: "t".into(),
+        tenant: Some(TenantId::from_static("t")),
     };
     let decided = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
     assert_eq!(decided(&splitting, 99_999), None, "its other message may wait in its lane: it is pushed first");

@@ -23,8 +23,8 @@ pub mod decide;
 mod jobs;
 mod limit;
 mod look;
+pub mod overdue;
 mod parked;
-mod remove;
 mod run;
 mod swept;
 

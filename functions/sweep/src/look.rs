@@ -11,11 +11,13 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority};
 use longshore_domain::ports::{PortResult, QueueDepth, Queues, Store};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::act::Actor;
-use crate::decide::{Action, Circumstances, Queue, decide, may_need_push};
+use crate::decide::{Action, decide};
 use crate::limit::Limit;
+use crate::overdue::{Circumstances, Queue, may_need_push};
 use crate::parked::ParkedByType;
 
 /// Maximum number of cached tenants' deliveries.
@@ -24,18 +26,18 @@ const TENANTS: usize = 10_000;
 /// State of a sweep that is shared between jobs.
 #[derive(Debug)]
 pub(crate) struct Look {
-    limiters: ParkedByType,
+    parked: ParkedByType,
     /// Time at which reading of parked chunks must end.
     parked_until: Timestamp,
     /// True for each priority whose queue is empty.
     idle: BTreeMap<Priority, bool>,
-    deliveries: BTreeMap<(String, Priority), Deliveries>,
+    deliveries: BTreeMap<(TenantId, Priority), Deliveries>,
 }
 
 impl Look {
     /// Starts with an empty cache.
     pub(crate) fn new(parked_until: Timestamp) -> Self {
-        Self { limiters: ParkedByType::default(), parked_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
+        Self { parked: ParkedByType::default(), parked_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
     }
 
     /// Reads a job, and returns it with the pushes that it needs now; `None` if it no longer exists.
@@ -47,18 +49,18 @@ impl Look {
     ) -> Result<Option<(Job, Vec<Action>)>, ChunkError> {
         let ports = actor.ports;
         let Some((mut groups, mut job)) = ports.store.progress(id).await? else { return Ok(None) };
-        if self.limiters.look(ports, &job.job_type, Limit { clock: actor.clock, until: self.parked_until }).await {
+        if self.parked.look(ports, &job.job_type, Limit { clock: actor.clock, until: self.parked_until }).await {
             // A chunk that was woken between the two reads would seem to make no progress.
             let Some(progress) = ports.store.progress(id).await? else { return Ok(None) };
             (groups, job) = progress;
         }
         groups.retain(|group| job.owns(group.number));
-        let waiting = self.limiters.parked(&job.job_type, id);
-        let is_known = waiting.is_some();
-        let (now, waiting) = ((actor.clock)(), waiting.unwrap_or_default());
+        let parked = self.parked.parked(&job.job_type, id);
+        let is_known = parked.is_some();
+        let (now, parked) = ((actor.clock)(), parked.unwrap_or_default());
         let queue =
             if groups.iter().all(Group::is_done) { Queue::Idle } else { self.queue(ports, &job, now, stall_s).await };
-        let at = Circumstances { now, stall_s, queue, waiting: &waiting };
+        let at = Circumstances { now, stall_s, queue, parked: &parked };
         let chunks = chunk_counts(&ports.store, &job, &groups, &at).await?;
         let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
         // A chunk that may be parked is neither lost nor dead.

@@ -9,13 +9,10 @@ use longshore::chunk::ConcurrencyLimiter;
 use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::concurrency::ParkedChunk;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::ports::{PortResult, Queues, Store};
 
 use crate::limit::Limit;
-
-/// Ids (group, chunk) of chunks.
-pub(crate) type Places = BTreeSet<(u32, u32)>;
 
 /// Maximum parked chunks of a job type that a sweep reads: about 40 MB. If there are more, the state of the others is
 /// unknown.
@@ -24,7 +21,7 @@ const MOST: usize = 20_000;
 /// Parked chunks by job type, for the types that this sweep has read; `None` for a type whose parked chunks are
 /// unknown.
 #[derive(Debug, Default)]
-pub(crate) struct ParkedByType(BTreeMap<String, Option<BTreeMap<JobId, Places>>>);
+pub(crate) struct ParkedByType(BTreeMap<String, Option<BTreeMap<JobId, BTreeSet<ChunkId>>>>);
 
 impl ParkedByType {
     /// Reads the parked chunks of a job type, unless this sweep has. Returns true if it did: a job that was read before
@@ -48,7 +45,7 @@ impl ParkedByType {
     }
 
     /// Returns the parked chunks of a job; `None` if unknown.
-    pub(crate) fn parked(&self, job_type: &str, id: JobId) -> Option<Places> {
+    pub(crate) fn parked(&self, job_type: &str, id: JobId) -> Option<BTreeSet<ChunkId>> {
         self.0.get(job_type)?.as_ref().map(|of_job| of_job.get(&id).cloned().unwrap_or_default())
     }
 }
@@ -58,13 +55,13 @@ async fn see<S: Store, Q: Queues, F>(
     ports: &Ports<S, Q, F>,
     job_type: &str,
     limit: Limit,
-) -> PortResult<Option<BTreeMap<JobId, Places>>> {
+) -> PortResult<Option<BTreeMap<JobId, BTreeSet<ChunkId>>>> {
     let all = ports.store.parked(job_type, MOST).await?;
     let Some(concurrency) = all.iter().map(|parked| parked.limit).max() else { return Ok(Some(BTreeMap::new())) };
     let are_all = all.len() < MOST;
     let Some(of_job) = forget_ended(ports, job_type, all, limit).await? else { return Ok(None) };
     let woken = ConcurrencyLimiter { ports, job_type, limit: concurrency, clock: limit.clock }.wake().await?;
-    let parked = of_job.values().map(Places::len).sum::<usize>();
+    let parked = of_job.values().map(BTreeSet::len).sum::<usize>();
     tracing::info!(job.r#type = job_type, parked, woken, "parked chunks of a job type");
     Ok(are_all.then_some(of_job))
 }
@@ -75,8 +72,8 @@ async fn forget_ended<S: Store, Q, F>(
     job_type: &str,
     all: Vec<ParkedChunk>,
     limit: Limit,
-) -> PortResult<Option<BTreeMap<JobId, Places>>> {
-    let (mut jobs, mut of_job) = (BTreeMap::new(), BTreeMap::<_, Places>::new());
+) -> PortResult<Option<BTreeMap<JobId, BTreeSet<ChunkId>>>> {
+    let (mut jobs, mut of_job) = (BTreeMap::new(), BTreeMap::<_, BTreeSet<ChunkId>>::new());
     for parked in all {
         let (id, group) = (parked.message.job_id, parked.message.group);
         if let std::collections::btree_map::Entry::Vacant(unknown) = jobs.entry(id) {
@@ -86,7 +83,7 @@ async fn forget_ended<S: Store, Q, F>(
             unknown.insert(ports.store.job(id).await?);
         }
         if jobs[&id].as_ref().is_some_and(|job| job.is_live() && job.owns(group)) {
-            of_job.entry(id).or_default().insert((group, parked.message.chunk));
+            of_job.entry(id).or_default().insert(parked.message.id());
         } else if !limit.is_over() {
             // The next sweep forgets the remaining ones.
             ports.store.forget(job_type, &parked).await?;

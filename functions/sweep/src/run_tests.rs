@@ -2,14 +2,13 @@
 
 use std::cell::Cell;
 
-use longshore::files::MemoryFiles;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage};
 use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PortError};
+use longshore_domain::tenant::TenantId;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
 use super::*;
 
@@ -41,11 +40,11 @@ impl DeadLetters for FakeDeadLetters {
 #[tokio::test]
 async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
-    let job = Job::waiting(JobId::generate(), "t", "import", START);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
     let definition = Definition { options: serde_json::json!({}), columns: None };
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, (0, 1), &plan));
+    let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, ChunkId::new(0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let swept = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
@@ -82,7 +81,7 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
         let updated_at = if n == lost { created_at } else { START.plus_seconds(100_000) };
         let job = Job {
             times: JobTimes { created_at, updated_at, ..JobTimes::accepted(created_at) },
-            ..Job::waiting(JobId::generate(), "t", "import", created_at)
+            ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", created_at)
         };
         store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
         if n == lost {
@@ -138,7 +137,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
         NOW.set(START);
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
-        let job = Job::waiting(JobId::generate(), "t", "import", START);
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
         ports
             .store
             .create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None)
@@ -157,7 +156,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             position: 0,
             resend: 0,
             failures: 0,
-            tenant: "t".into(),
+            tenant: Some(TenantId::from_static("t")),
         };
         let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(dead_letter), stall_s: 60, clock };
         sweep.run(clock().plus_seconds(200)).await;
@@ -197,7 +196,7 @@ impl QueueDepth for Refusing {
 async fn a_push_that_fails_keeps_its_job_from_no_other() {
     NOW.set(START.plus_seconds(100));
     let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
-    let job = Job::waiting(JobId::generate(), "t", "import", START);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
     store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
     store.begin(job.job_id, START).await.unwrap();
     for group in 0..2 {

@@ -5,14 +5,15 @@
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use longshore::store::memory::MemoryStore;
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeadLetterQueues, DeadLetters, PortResult, Received};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryStore;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 const DEAD_LETTERS: usize = 200;
@@ -51,8 +52,9 @@ const BATCH: usize = 10;
 
 fn dead_letter(n: usize) -> Received {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-    let job = Job::waiting(JobId::generate(), "t", "import", NOW);
-    let message = ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::new(&job, (0, 1), &plan) };
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
+    let message =
+        ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::new(&job, ChunkId::new(0, 1), &plan) };
     Received {
         queue: Queue::Chunk,
         message_id: format!("m{n}"),

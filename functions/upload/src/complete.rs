@@ -1,9 +1,10 @@
 //! `POST /api/uploads/{fileGuid}/complete`.
 
+use longshore_domain::ports::Completion;
+use longshore_domain::ports::UploadPlaces;
 use std::sync::Arc;
 
 use axum::extract::State;
-use longshore::files::Completion;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
@@ -13,7 +14,7 @@ use longshore_domain::ports::{JobStore, TenantCounts};
 use crate::openapi::{CompleteRefusals, FileGuidInPath, status_example};
 use crate::read::state_response;
 use crate::state::{UploadProgress, abandoned, completing, missing};
-use crate::{UploadPlaces, UploadStatus, Uploads};
+use crate::{UploadStatus, Uploads};
 
 /// Maximum count of part numbers named in a response; the rest are counted.
 const NAMED_PARTS: usize = 48;

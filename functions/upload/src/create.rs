@@ -1,5 +1,6 @@
 //! `POST /api/uploads`.
 
+use longshore_domain::ports::UploadPlaces;
 use std::sync::Arc;
 
 use axum::Json;
@@ -14,12 +15,11 @@ use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{Created, JobStore, TenantCounts, Upload};
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::checksum::PartChecksum;
 use crate::document::PromisedUpload;
 use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{CreateRefusals, parts_example, upload_example};
-use crate::places::UploadPlaces;
 use crate::request::UploadRequest;
+use longshore_domain::parts::PartChecksum;
 
 const SECONDS_PER_DAY: i64 = 86_400;
 

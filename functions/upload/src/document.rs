@@ -1,8 +1,8 @@
 //! Response documents for uploads.
 
+use longshore_domain::ports::PutUrl;
 use std::collections::BTreeMap;
 
-use longshore::files::PutUrl;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::Upload;
 use longshore_domain::time_stamp::Timestamp;

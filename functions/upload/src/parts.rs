@@ -1,8 +1,8 @@
 //! Response documents for the parts of a large upload.
 
+use longshore_domain::ports::{PutUrl, ReceivedPart};
 use std::collections::BTreeMap;
 
-use longshore::files::{PutUrl, ReceivedPart};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::Upload;

@@ -1,5 +1,6 @@
 //! `GET /api/uploads/{fileGuid}`.
 
+use longshore_domain::ports::UploadPlaces;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,7 +13,7 @@ use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
 use crate::openapi::{FileGuidInPath, StatusRefusals, status_example, waiting_example};
 use crate::state::UploadProgress;
-use crate::{UploadPlaces, UploadStatus, Uploads};
+use crate::{UploadStatus, Uploads};
 
 /// Returns the state of an upload: 200.
 #[utoipa::path(

@@ -1,5 +1,6 @@
 //! `POST /api/uploads/{fileGuid}/url`.
 
+use longshore_domain::ports::UploadPlaces;
 use std::sync::Arc;
 
 use axum::Json;
@@ -12,14 +13,13 @@ use longshore::problem::Problem;
 use longshore_domain::parts::parts;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
-use crate::checksum::PartChecksum;
 use crate::document::PromisedUpload;
 use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
 use crate::parts::{PartDocument, PartsDocument};
-use crate::places::UploadPlaces;
 use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
 use crate::wanted::{PartsRequest, list, wanted};
+use longshore_domain::parts::PartChecksum;
 
 /// Returns URLs for the parts of a large upload, or a new URL for an upload by one PUT whose first URL has expired or
 /// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part may be uploaded

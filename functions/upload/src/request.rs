@@ -8,8 +8,9 @@ use longshore_domain::parts::{LEAST_PART_BYTES, MOST_PARTS, part_bytes, parts};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::checksum::{PartChecksum, sha256};
+use crate::checksum::sha256;
 use crate::wanted::{WantedPart, list, wanted};
+use longshore_domain::parts::PartChecksum;
 
 /// Maximum length of a file name, in characters: more than any file system allows.
 const MAX_NAME_CHARS: usize = 255;

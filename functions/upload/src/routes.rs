@@ -1,13 +1,15 @@
 //! Calls of this function.
 
+use longshore_domain::ports::UploadPlaces;
 use std::sync::Arc;
 
 use axum::Router;
+use longshore::config::{self, Aws};
 use longshore::http::{self, CallLimit};
-use longshore_domain::ports::{JobStore, TenantCounts};
+use longshore_domain::ports::{JobStore, TenantCounts, TenantLimits};
+use longshore_domain::time_stamp::Timestamp;
 
 use crate::function::Uploads;
-use crate::places::UploadPlaces;
 use crate::{complete, create, read, renew};
 
 // Only the store counts a create: a repeated one gets its first answer regardless of the rate limit.
@@ -29,4 +31,26 @@ where
     let limit = CallLimit::new(uploads.tenant_calls, uploads.clock);
     let router = http::with_call_limit(http::with_problems(routes::<S, P>()), limit);
     http::with_access(router, &uploads.access).with_state(Arc::new(uploads))
+}
+
+/// Runs the function, configured from the environment.
+///
+/// # Errors
+/// If the environment lacks something, or the runtime's API fails.
+pub async fn serve(aws: &Aws) -> Result<(), lambda_http::Error> {
+    let max_bytes_per_day = config::max_tenant_upload_bytes_per_day()?;
+    let work_calls = config::tenant_work_calls()?;
+    let limits = TenantLimits { upload_bytes_per_day: max_bytes_per_day, work_calls, ..TenantLimits::default() };
+    let uploads = Uploads {
+        store: aws.store()?.with_limits(limits),
+        places: aws.files()?,
+        access: config::access()?,
+        max_file_bytes: config::max_file_bytes()?,
+        multipart_bytes: config::multipart_bytes()?,
+        max_bytes_per_day,
+        tenant_calls: config::tenant_calls()?,
+        retention_days: config::retention_days()?,
+        clock: Timestamp::now,
+    };
+    http::serve("upload", router(uploads)).await
 }

@@ -1,13 +1,13 @@
 //! Upload instructions with signed URLs.
 
 use longshore_domain::parts::{Multipart, parts};
+use longshore_domain::ports::UploadPlaces;
 use longshore_domain::ports::{PortResult, Upload};
 
-use crate::checksum::PartChecksum;
 use crate::document::{PromisedUpload, UploadDocument};
 use crate::function::Uploads;
 use crate::parts::{PartDocument, PartsDocument};
-use crate::places::UploadPlaces;
+use longshore_domain::parts::PartChecksum;
 
 /// Time within which the PUT must begin; it may last longer. One hour, so that a person can queue several large files.
 const URL_SECONDS: i64 = 3_600;

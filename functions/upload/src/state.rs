@@ -1,12 +1,11 @@
 //! Progress of an upload, as S3 reports it; the client's claims are not used.
 
-use longshore::files::ReceivedPart;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::parts::{Multipart, Part, parts};
+use longshore_domain::ports::ReceivedPart;
+use longshore_domain::ports::UploadPlaces;
 use longshore_domain::ports::{PortResult, Upload};
 use longshore_domain::time_stamp::Timestamp;
-
-use crate::UploadPlaces;
 
 /// The bucket's lifecycle removes no parts before this age.
 const KEPT_MILLIS: i64 = 86_400_000;

@@ -6,7 +6,8 @@ use longshore_domain::parts::{MOST_PARTS, Part};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
-use crate::checksum::{PartChecksum, sha256};
+use crate::checksum::sha256;
+use longshore_domain::parts::PartChecksum;
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// Parts of a large upload for which the client requests URLs. A file uploaded by one PUT has no parts and takes no

@@ -1,9 +1,11 @@
 //! Answers with a file: compressed if the browser accepts that, and without a body if it has the file already.
 
+use std::borrow::Cow;
+
 use axum::http::{HeaderMap, HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
-
-use crate::file::PageFile;
+use data_encoding::HEXLOWER;
+use rust_embed::RustEmbed;
 
 /// Shown if the binary contains no page. Without scripts and styles, as the policy requires.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><title>Longshore</title><h1>The page is not built</h1>\
@@ -52,4 +54,40 @@ fn has(request: &HeaderMap, etag: &str) -> bool {
 
 fn words(request: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = &str> {
     request.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).map(str::trim)
+}
+
+/// The function also builds without the page, and then reports at each call that the page is missing.
+#[derive(RustEmbed)]
+#[folder = "../../web/page/dist"]
+#[allow_missing = true]
+struct Dist;
+
+/// A file of the page.
+pub(crate) struct PageFile {
+    pub(crate) content_type: &'static str,
+    /// Entity tag: changes whenever the bytes change.
+    pub(crate) etag: String,
+    pub(crate) bytes: Cow<'static, [u8]>,
+    /// Compressed bytes, if they are smaller: the gateway does not compress.
+    pub(crate) gzip: Option<Cow<'static, [u8]>>,
+}
+
+/// Returns the file with this path below `dist`.
+pub(crate) fn find(path: &str) -> Option<PageFile> {
+    let content_type = content_type(path)?;
+    let file = Dist::get(path)?;
+    let etag = HEXLOWER.encode(&file.metadata.sha256_hash()[..12]);
+    let gzip = Dist::get(&format!("{path}.gz")).map(|file| file.data);
+    Some(PageFile { content_type, etag, bytes: file.data, gzip })
+}
+
+/// Returns the media type by the extension, or `None` for other files, such as the compressed copies.
+fn content_type(path: &str) -> Option<&'static str> {
+    match path.rsplit_once('.')?.1 {
+        "html" => Some("text/html; charset=utf-8"),
+        "js" => Some("text/javascript; charset=utf-8"),
+        "css" => Some("text/css; charset=utf-8"),
+        "svg" => Some("image/svg+xml"),
+        _ => None,
+    }
 }

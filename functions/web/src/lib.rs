@@ -9,8 +9,6 @@
 //! - **Never:** sees a token, a row, or any other user's data.
 
 mod answer;
-mod file;
-mod handlers;
 mod policy;
 mod routes;
 mod settings;

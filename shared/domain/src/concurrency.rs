@@ -94,8 +94,10 @@ impl ParkedChunk {
 mod tests {
     use super::*;
     use crate::group::ChunkPlan;
+    use crate::ids::ChunkId;
     use crate::ids::JobId;
     use crate::job::{CarriedOver, JobTimes, RetryState};
+    use crate::tenant::TenantId;
 
     const fn at(seconds: i64) -> Timestamp {
         Timestamp(seconds * 1000)
@@ -131,32 +133,36 @@ mod tests {
         assert_eq!(Permit::new(3, "a", at(100)).until, at(110));
     }
 
-    fn parked(started_s: i64, carried_groups: u32, (group, chunk): (u32, u32)) -> ParkedChunk {
+    fn parked(started_s: i64, carried_groups: u32, id: ChunkId) -> ParkedChunk {
         let carried_over = CarriedOver { groups: carried_groups, ..CarriedOver::default() };
-        let job = Job::waiting(JobId::generate(), "t", "import", at(0));
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", at(0));
         let job = Job {
             retry: RetryState { carried_over, ..job.retry.clone() },
             times: JobTimes { started_at: Some(at(started_s)), ..job.times.clone() },
             ..job
         };
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
-        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, (group, chunk), &plan) };
+        let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, id, &plan) };
         ParkedChunk::new(&job, &message, 2)
     }
 
     #[test]
     fn a_later_job_overtakes_what_is_far_from_its_turn_and_nothing_else() {
-        let later = parked(600, 0, (0, 0));
-        assert!(parked(0, 0, (0, 9)).name() < later.name());
-        assert!(parked(0, 0, (0, 11)).name() > later.name());
-        assert!(parked(0, 0, (1, 0)).name() > later.name());
-        assert_eq!(parked(0, 5, (5, 3)).turn, parked(0, 0, (0, 3)).turn, "a retry begins from nothing");
+        let later = parked(600, 0, ChunkId::new(0, 0));
+        assert!(parked(0, 0, ChunkId::new(0, 9)).name() < later.name());
+        assert!(parked(0, 0, ChunkId::new(0, 11)).name() > later.name());
+        assert!(parked(0, 0, ChunkId::new(1, 0)).name() > later.name());
+        assert_eq!(
+            parked(0, 5, ChunkId::new(5, 3)).turn,
+            parked(0, 0, ChunkId::new(0, 3)).turn,
+            "a retry begins from nothing"
+        );
         assert_eq!(later.message.inline, None);
     }
 
     #[test]
     fn a_call_that_was_not_followed_up_is_made_again() {
-        let parked = ParkedChunk { woken_at: Some(at(100)), ..parked(0, 0, (0, 0)) };
+        let parked = ParkedChunk { woken_at: Some(at(100)), ..parked(0, 0, ChunkId::new(0, 0)) };
         assert!(!parked.may_be_woken(at(130)));
         assert!(parked.may_be_woken(at(131)));
     }

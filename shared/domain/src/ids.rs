@@ -14,6 +14,13 @@ pub struct ChunkId {
     pub chunk: u32,
 }
 
+impl ChunkId {
+    /// Creates an id from the numbers of group and chunk.
+    pub const fn new(group: u32, chunk: u32) -> Self {
+        Self { group, chunk }
+    }
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $new:expr) => {
         $(#[$doc])*
@@ -52,9 +59,6 @@ id!(
     FileGuid,
     Uuid::new_v4()
 );
-
-/// The tenant of everything in a deployment without sign-in.
-pub const DEFAULT_TENANT: &str = "default";
 
 /// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
 /// own.

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::ids::{FileGuid, JobId};
 use crate::records::Format;
+use crate::tenant::TenantId;
 use crate::text::cut;
 use crate::time_stamp::Timestamp;
 
@@ -147,7 +148,7 @@ pub struct Job {
     /// Id of the job.
     pub job_id: JobId,
     /// Tenant that owns the job.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// Name of its job type.
     pub job_type: String,
     /// Priority, which selects the queue of its chunks.
@@ -181,7 +182,7 @@ pub struct Job {
     /// The progress and the result of completion.
     #[serde(flatten)]
     pub completion: CompletionState,
-    /// Its times.
+    /// Times of the job.
     #[serde(flatten)]
     pub times: JobTimes,
     /// The link between a validation and the import started from it.
@@ -191,10 +192,10 @@ pub struct Job {
 
 impl Job {
     /// A job that was just accepted: one item, no tolerance, no deadline, no expiry. The caller sets the other fields.
-    pub fn waiting(job_id: JobId, tenant: impl Into<String>, job_type: impl Into<String>, now: Timestamp) -> Self {
+    pub fn waiting(job_id: JobId, tenant: TenantId, job_type: impl Into<String>, now: Timestamp) -> Self {
         Self {
             job_id,
-            tenant: tenant.into(),
+            tenant,
             job_type: job_type.into(),
             priority: Priority::default(),
             generation: 0,

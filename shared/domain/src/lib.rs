@@ -6,7 +6,8 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`ids`], [`chance`], [`time_stamp`] | job and upload ids, random bits, milliseconds since the epoch |
+//! | [`ids`], [`tenant`] | ids of jobs, chunks and uploads; names of tenants |
+//! | [`chance`], [`time_stamp`] | random bits, milliseconds since the epoch |
 //! | [`job`] | a job's state and all its transitions |
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
 //! | [`concurrency`] | concurrency limits of job types: permits and parked chunks |
@@ -15,6 +16,7 @@
 //! | [`dead_letter`] | dead letters, and the effect of a replay |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
+//! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
 //! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
 //! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
@@ -24,6 +26,7 @@ pub mod admission;
 pub mod chance;
 pub mod concurrency;
 pub mod cursor;
+pub mod dataset;
 pub mod dead_letter;
 pub mod deliveries;
 pub mod group;
@@ -38,6 +41,8 @@ pub mod rate;
 pub mod records;
 pub mod retry;
 pub mod split;
+pub mod tenant;
 pub mod text;
 pub mod time_stamp;
 pub mod work_file;
+pub mod writer;

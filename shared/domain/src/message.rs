@@ -3,8 +3,9 @@
 use serde::{Deserialize, Serialize};
 
 use crate::group::ChunkPlan;
-use crate::ids::JobId;
+use crate::ids::{ChunkId, JobId};
 use crate::job::{Job, Priority};
+use crate::tenant::TenantId;
 
 /// A request to split a job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -12,9 +13,9 @@ use crate::job::{Job, Priority};
 pub struct CreateMessage {
     /// The job.
     pub job_id: JobId,
-    /// The job's tenant, for the lane; empty in messages sent before lanes existed.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub tenant: String,
+    /// The job's tenant, for the lane; `None` in messages sent before lanes existed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<TenantId>,
     /// The job's generation when the message was sent.
     pub generation: u32,
     /// Number of groups that were committed when the message was sent; with `resend` 0, their messages had been sent,
@@ -43,12 +44,12 @@ impl CreateMessage {
     /// tenant's other jobs would wait behind it for up to two hours. Send the copy first, then delete the message: two
     /// copies are as harmless as two deliveries, and deduplication drops the second within five minutes.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
+        wants_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// Creates a request to split the job from its current position.
     pub fn new(job: &Job) -> Self {
-        let (job_id, tenant) = (job.job_id, job.tenant.clone());
+        let (job_id, tenant) = (job.job_id, Some(job.tenant.clone()));
         Self { job_id, tenant, generation: job.generation, position: job.split.groups, resend: 0, failures: 0 }
     }
 
@@ -61,7 +62,7 @@ impl CreateMessage {
     /// Copies of failed messages use a third such lane, so that a job that fails repeatedly delays only other failed
     /// messages, and the sweeper soon sends another message for the jobs of those.
     pub fn group_id(&self) -> String {
-        group_id(&self.tenant, self.job_id, self.resend, self.failures)
+        group_id(self.tenant.as_ref(), self.job_id, self.resend, self.failures)
     }
 }
 
@@ -80,7 +81,7 @@ pub struct ChunkMessage {
     /// The job.
     pub job_id: JobId,
     /// The job's tenant. It is the message group, so that one tenant's load does not starve another.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// The job's priority, which selects the queue. Omitted if normal; a message without it means normal.
     #[serde(default, skip_serializing_if = "Priority::is_normal")]
     pub priority: Priority,
@@ -100,10 +101,15 @@ pub struct ChunkMessage {
 }
 
 impl ChunkMessage {
-    /// Creates the message for a chunk, given as (group, chunk), without its bytes.
-    pub fn new(job: &Job, (group, chunk): (u32, u32), plan: &ChunkPlan) -> Self {
+    /// Creates the message for a chunk, without its bytes.
+    pub fn new(job: &Job, ChunkId { group, chunk }: ChunkId, plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
         Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
+    }
+
+    /// Returns the chunk's id.
+    pub const fn id(&self) -> ChunkId {
+        ChunkId::new(self.group, self.chunk)
     }
 }
 
@@ -126,9 +132,9 @@ pub struct CompleteMessage {
     /// Checkpoint step from which the completion continues, as known to the sender. Part of the deduplication id only.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub step: u32,
-    /// The job's tenant, for the lane; empty in messages sent before completions had lanes.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub tenant: String,
+    /// The job's tenant, for the lane; `None` in messages sent before completions had lanes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub tenant: Option<TenantId>,
     /// Failed deliveries of the original message that this copy replaces; 0 for the original.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
@@ -138,7 +144,7 @@ impl CompleteMessage {
     /// Creates a request to complete the job's present generation, from its checkpoint on.
     pub fn new(job: &Job) -> Self {
         let step = job.completion.checkpoint.as_ref().map_or(0, |at| at.step);
-        let (job_id, tenant, generation) = (job.job_id, job.tenant.clone(), job.generation);
+        let (job_id, tenant, generation) = (job.job_id, Some(job.tenant.clone()), job.generation);
         Self { job_id, generation, resend: 0, step, tenant, failures: 0 }
     }
 
@@ -152,24 +158,25 @@ impl CompleteMessage {
     /// Returns the copy that replaces a message after this many failed deliveries, as [`CreateMessage::copy_of_failed`]
     /// does.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        wants_copy(&self.tenant, self.failures, failures).then(|| Self { failures, ..self.clone() })
+        wants_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// Returns one of the tenant's lanes, as [`CreateMessage::group_id`] does: the same limit holds for concurrent
     /// completions.
     pub fn group_id(&self) -> String {
-        group_id(&self.tenant, self.job_id, self.resend, self.failures)
+        group_id(self.tenant.as_ref(), self.job_id, self.resend, self.failures)
     }
 }
 
-/// Returns the tenant's name, shortened to fit into a message group.
-fn lane_name(tenant: &str) -> String {
-    tenant.chars().filter(char::is_ascii_graphic).take(LANE_NAME).collect()
+/// Returns the tenant's name, shortened to fit into a message group. A name is ASCII.
+fn lane_name(tenant: &TenantId) -> &str {
+    let name = tenant.as_str();
+    &name[..name.len().min(LANE_NAME)]
 }
 
 /// Returns true if the failing message blocks other jobs of its message group and is not a copy itself.
-fn wants_copy(tenant: &str, failures_before: u32, failures: u32) -> bool {
-    failures > 0 && failures_before == 0 && !lane_name(tenant).is_empty()
+fn wants_copy(tenant: Option<&TenantId>, failures_before: u32, failures: u32) -> bool {
+    failures > 0 && failures_before == 0 && tenant.is_some()
 }
 
 /// Returns the suffix of a copy's deduplication id.
@@ -177,14 +184,14 @@ fn copy_suffix(failures: u32) -> &'static str {
     if failures > 0 { ":f" } else { "" }
 }
 
-fn group_id(tenant: &str, job_id: JobId, resend: u32, failures: u32) -> String {
-    let (lane, tenant) = (job_id.0.as_u128() % SPLIT_LANES, lane_name(tenant));
-    match (tenant.is_empty(), failures, resend) {
-        (true, _, 0) => job_id.to_string(),
-        (true, _, n) => format!("{job_id}:{n}"),
-        (false, 0, 0) => format!("{tenant}:{lane}"),
-        (false, 0, n) => format!("{tenant}:{lane}:{}", (n - 1) % 2),
-        (false, ..) => format!("{tenant}:{lane}:f"),
+fn group_id(tenant: Option<&TenantId>, job_id: JobId, resend: u32, failures: u32) -> String {
+    let lane = job_id.0.as_u128() % SPLIT_LANES;
+    match (tenant.map(lane_name), failures, resend) {
+        (None, _, 0) => job_id.to_string(),
+        (None, _, n) => format!("{job_id}:{n}"),
+        (Some(name), 0, 0) => format!("{name}:{lane}"),
+        (Some(name), 0, n) => format!("{name}:{lane}:{}", (n - 1) % 2),
+        (Some(name), ..) => format!("{name}:{lane}:f"),
     }
 }
 
@@ -195,25 +202,30 @@ mod tests {
     use super::*;
     use crate::time_stamp::Timestamp;
 
+    fn longest() -> TenantId {
+        TenantId::parse(&"t".repeat(TenantId::MAX_BYTES)).unwrap()
+    }
+
     #[test]
     fn a_tenant_has_a_few_lanes_and_shares_them_with_nobody() {
-        let sent = |tenant: &str, resend| {
-            let job = Job::waiting(JobId::generate(), tenant, "import", Timestamp(0));
+        let sent = |tenant: &TenantId, resend| {
+            let job = Job::waiting(JobId::generate(), tenant.clone(), "import", Timestamp(0));
             CreateMessage { resend, ..CreateMessage::new(&job) }.group_id()
         };
-        let lanes = |tenant: &str, resends: std::ops::Range<u32>| -> BTreeSet<String> {
+        let lanes = |tenant: &TenantId, resends: std::ops::Range<u32>| -> BTreeSet<String> {
             (0..400).flat_map(|_| resends.clone().map(|n| sent(tenant, n)).collect::<Vec<_>>()).collect()
         };
-        let (own, others) = (lanes("a", 0..1), lanes("b", 0..1));
+        let [a, b] = ["a", "b"].map(TenantId::from_static);
+        let (own, others) = (lanes(&a, 0..1), lanes(&b, 0..1));
         assert_eq!((own.len(), own.is_disjoint(&others)), (SPLIT_LANES as usize, true));
-        let resent = lanes("a", 1..9);
+        let resent = lanes(&a, 1..9);
         assert_eq!((resent.len(), resent.is_disjoint(&own)), (2 * SPLIT_LANES as usize, true));
-        assert!(sent(&"t".repeat(128), 7).len() <= 128);
+        assert!(sent(&longest(), 7).len() <= 128);
     }
 
     #[test]
     fn a_failed_message_is_replaced_once_by_a_copy_in_a_lane_apart_that_deduplication_lets_through() {
-        let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
+        let job = Job::waiting(JobId::generate(), longest(), "import", Timestamp(0));
         for resend in 0..3 {
             let message = CreateMessage { resend, ..CreateMessage::new(&job) };
             assert_eq!(message.copy_of_failed(0), None, "the first delivery");
@@ -222,14 +234,14 @@ mod tests {
             assert!(ids[0].0 != ids[1].0 && ids[0].1 != ids[1].1 && ids[1].0.len() <= 128, "{ids:?}");
             assert_eq!(copy.copy_of_failed(1), None, "a copy");
         }
-        let before_lanes = CreateMessage { tenant: String::new(), ..CreateMessage::new(&job) };
+        let before_lanes = CreateMessage { tenant: None, ..CreateMessage::new(&job) };
         assert_eq!(before_lanes.copy_of_failed(1), None, "nobody waits behind it");
     }
 
     #[test]
     fn completions_of_a_tenant_have_lanes_as_its_splits_have() {
         for resend in 0..3 {
-            let job = Job::waiting(JobId::generate(), "t".repeat(128), "import", Timestamp(0));
+            let job = Job::waiting(JobId::generate(), longest(), "import", Timestamp(0));
             let create = CreateMessage { resend, ..CreateMessage::new(&job) };
             let complete = CompleteMessage { resend, ..CompleteMessage::new(&job) };
             assert_eq!(complete.group_id(), create.group_id());
@@ -258,8 +270,9 @@ mod tests {
         for (priority, reported) in
             [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
         {
-            let job = Job { priority, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
-            let message = ChunkMessage::new(&job, (5, 6), &plan);
+            let job =
+                Job { priority, ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0)) };
+            let message = ChunkMessage::new(&job, ChunkId::new(5, 6), &plan);
             assert_eq!((message.priority, message.group, message.chunk), (priority, 5, 6));
             let body = serde_json::to_value(&message).unwrap();
             assert_eq!(body.get("priority").and_then(serde_json::Value::as_str), reported);

@@ -1,5 +1,7 @@
 //! Parts of a multipart upload: a large file is cut so that a broken connection costs one part and not the whole file.
 
+use serde::{Deserialize, Serialize};
+
 /// Minimum size of a part that is not the last one, set by S3.
 pub const LEAST_PART_BYTES: u64 = 5 << 20;
 
@@ -12,9 +14,11 @@ pub const MOST_PARTS: u32 = 200;
 const MIB: u64 = 1 << 20;
 
 /// A multipart upload, and the size of its parts.
-#[derive(Clone, Eq, PartialEq, Debug)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Multipart {
     /// S3's id of the multipart upload.
+    #[serde(rename = "multipartId")]
     pub id: String,
     /// Bytes of each part except the last.
     pub part_bytes: u64,
@@ -27,6 +31,15 @@ pub struct Part {
     pub number: u32,
     /// Exact size in bytes.
     pub size_bytes: u64,
+}
+
+/// A part to be uploaded, and the checksum of its bytes.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct PartChecksum {
+    /// The part.
+    pub part: Part,
+    /// SHA-256 of its bytes, in base64.
+    pub sha256: String,
 }
 
 /// Returns the size of each part except the last: 16 MiB, or `limit_bytes` (above which an upload is multipart) if that

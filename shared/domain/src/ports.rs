@@ -6,37 +6,35 @@
 
 mod concurrency;
 mod created;
-mod dead_letter_queues;
 mod dead_letters;
-mod deliveries;
 mod error;
 mod files;
 mod jobs;
 mod ledger;
 mod limits;
 mod listing;
-mod multipart;
-mod page;
 mod queues;
+mod records;
 mod sweeps;
 mod transitions;
+mod uploads;
 
 pub use concurrency::{ParkedChunks, Permits};
 pub use created::{Created, IdempotencyKey, Started};
-pub use dead_letter_queues::{DeadLetter, DeadLetterQueues, DeadLetters, Received, RedriveToSource, Unreadable};
-pub use dead_letters::DeadLetterRecords;
-pub use deliveries::{Delivered, DeliveryRecords};
+pub use dead_letters::{
+    DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, Unreadable,
+};
 pub use error::{Busy, PortError, PortResult};
-pub use files::{FileInfo, FileStream, Files, Read};
+pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, Read};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, Ledger, Removal};
 pub use limits::{CallWindow, Reopened, TenantCounts, TenantLimits};
-pub use listing::{JobPosition, JobsPage, JobsWanted};
-pub use multipart::{MultipartFiles, MultipartUpload};
-pub use page::Page;
+pub use listing::{JobPosition, JobsPage, JobsWanted, Page};
 pub use queues::{InFlight, QueueDepth, Queues, Visibility};
-pub use sweeps::{ByAge, Sweeps};
+pub use records::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+pub use sweeps::{ByAge, Delivered, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;
+pub use uploads::{Completion, DownloadUrls, PartPlaces, PutUrl, ReceivedPart, UploadPlaces};
 
 /// Storage of everything about jobs.
 pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}

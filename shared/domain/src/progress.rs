@@ -113,6 +113,7 @@ mod tests {
     use super::*;
     use crate::ids::JobId;
     use crate::job::{CarriedOver, RetryState, SplitState};
+    use crate::tenant::TenantId;
 
     #[test]
     fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {
@@ -120,7 +121,7 @@ mod tests {
         let retried = Job {
             retry: RetryState { carried_over, ..RetryState::default() },
             split: SplitState { groups: 2, ..SplitState::default() },
-            ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(5))
+            ..Job::waiting(JobId(uuid::Uuid::nil()), TenantId::from_static("t"), "import", Timestamp(5))
         };
         let of = |number, touched| Group::new(number, 3, 30, Timestamp(touched));
         for (status, first, second, shown) in [

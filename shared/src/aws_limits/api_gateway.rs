@@ -1,6 +1,6 @@
 //! Limits of API Gateway's HTTP APIs.
 
-super::limits! {
+super::limit::limits! {
     "API Gateway";
     /// Time in which an integration must answer; then the caller gets 503.
     INTEGRATION_SECONDS = 30, "s", "https://docs.aws.amazon.com/apigateway/latest/developerguide/http-api-quotas.html";

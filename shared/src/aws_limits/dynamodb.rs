@@ -9,7 +9,7 @@ use super::Refusal;
 
 pub use item::{Item, check_item, check_key, item_bytes};
 
-super::limits! {
+super::limit::limits! {
     "DynamoDB";
     /// Size of an item, names and values together.
     ITEM_BYTES = 400 * 1024, "bytes", "https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Constraints.html";

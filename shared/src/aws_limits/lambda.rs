@@ -1,6 +1,6 @@
 //! Limits of Lambda.
 
-super::limits! {
+super::limit::limits! {
     "Lambda";
     /// Size of the answer of a synchronous invocation; its request has the same limit.
     ANSWER_BYTES = 6 * 1024 * 1024, "bytes", "https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html";

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 
-super::limits! {
+super::limit::limits! {
     "S3";
     /// Length of an object's key in UTF-8.
     KEY_BYTES = 1024, "bytes", "https://docs.aws.amazon.com/AmazonS3/latest/userguide/object-keys.html";

@@ -2,7 +2,7 @@
 
 use super::Refusal;
 
-super::limits! {
+super::limit::limits! {
     "SQS";
     /// Size of a message, its body and attributes together.
     MESSAGE_BYTES = 1024 * 1024, "bytes", "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html";

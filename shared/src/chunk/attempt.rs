@@ -5,8 +5,8 @@ use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Commit, Group};
-use longshore_domain::ids::{fraction, nonce};
+use longshore_domain::group::Group;
+use longshore_domain::ids::nonce;
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::{Outcome, Rejection};
@@ -14,15 +14,16 @@ use longshore_domain::ports::{ChunkState, Files, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::retry;
 use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::{Header, WorkFile};
+use longshore_domain::work_file::Header;
 
-use super::chain::read_header;
+use super::delivery::{ChunkEnd, ChunkError, Delivered, Mode};
+use super::ending::{roll_up, stop_job};
 use super::items::{Found, Items, find};
+use super::known::KnownJob;
 use super::reasons;
 use super::tally::Tally;
-use super::{ChunkEnd, ChunkError, KnownJob, Mode, TURN_S, Worker, end_of, roll_up, stop_job};
+use super::worker::{TURN_S, Worker};
 use crate::handler::JobContext;
-use crate::ports::JobFolder;
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
@@ -32,34 +33,55 @@ const LOOK_MS: i64 = 1_500;
 /// late.
 const BATCH_MS: i64 = 200;
 
+/// Reason to leave an attempt before its round has ended.
+pub(super) enum Interrupt {
+    End(ChunkEnd),
+    Error(ChunkError),
+}
+
+impl<E> From<E> for Interrupt
+where
+    ChunkError: From<E>,
+{
+    fn from(error: E) -> Self {
+        Self::Error(error.into())
+    }
+}
+
+/// Position of a commit in its round.
+#[derive(Copy, Clone, Eq, PartialEq)]
+pub(super) enum CommitPoint {
+    InRound,
+    EndOfRound,
+}
+
 pub(super) struct Attempt<'a, S, Q, F> {
-    worker: &'a Worker<'a, S, Q, F>,
-    message: &'a ChunkMessage,
-    job: &'a Job,
+    pub(super) worker: &'a Worker<'a, S, Q, F>,
+    pub(super) message: &'a ChunkMessage,
+    pub(super) job: &'a Job,
     known: &'a KnownJob,
     mode: Mode,
     deadline: Timestamp,
-    nonce: String,
-    commits: u32,
-    cursor: Option<Cursor>,
+    pub(super) nonce: String,
+    pub(super) commits: u32,
+    pub(super) cursor: Option<Cursor>,
     /// Header of the file that the cursor names, once this attempt has written or read it.
-    header: Option<Header>,
+    pub(super) header: Option<Header>,
     /// Number of the round's items that were already processed when the attempt began.
     began_at: usize,
-    tally: Tally,
-    committed_at: Timestamp,
+    pub(super) tally: Tally,
+    pub(super) committed_at: Timestamp,
     looked_at: Timestamp,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     pub(super) fn new(
         worker: &'a Worker<'a, S, Q, F>,
-        message: &'a ChunkMessage,
+        delivered: Delivered<'a>,
         state: &'a ChunkState,
         known: &'a KnownJob,
-        mode: Mode,
-        deadline: Timestamp,
     ) -> Self {
+        let Delivered { message, mode, deadline } = delivered;
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
         Self {
@@ -80,7 +102,14 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
     }
 
-    pub(super) async fn run(mut self) -> Result<ChunkEnd, ChunkError> {
+    pub(super) async fn run(self) -> Result<ChunkEnd, ChunkError> {
+        match self.process().await {
+            Ok(end) | Err(Interrupt::End(end)) => Ok(end),
+            Err(Interrupt::Error(error)) => Err(error),
+        }
+    }
+
+    async fn process(mut self) -> Result<ChunkEnd, Interrupt> {
         let ports = self.worker.ports;
         let source = self.job.source.as_ref();
         let items = match find(&ports.files, self.message, self.cursor.as_ref(), source, self.known).await? {
@@ -97,9 +126,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
         let mut batch = 16;
         while self.tally.position < items.len() {
-            if let Some(end) = self.pause().await? {
-                return Ok(end);
-            }
+            self.pause().await?;
             let began = (self.worker.clock)();
             let Some(outcomes) = self.outcomes(&items, batch).await? else {
                 batch = 1;
@@ -116,31 +143,29 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Runs between batches: commits if it is time, checks whether the job still runs, and stops before the deadline.
     /// Never stops before an item is processed; otherwise a chunk whose items take long to find would be
     /// handed over forever.
-    async fn pause(&mut self) -> Result<Option<ChunkEnd>, ChunkError> {
+    async fn pause(&mut self) -> Result<(), Interrupt> {
         let now = (self.worker.clock)();
         let over = now >= self.deadline && self.tally.position > self.began_at;
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
-            match self.commit(false).await? {
-                Ok(group) => self.stop_if_intolerable(&group).await?,
-                Err(end) => return Ok(Some(end)),
-            }
+            let group = self.commit(CommitPoint::InRound).await?;
+            self.stop_if_intolerable(&group).await?;
         }
         if over {
             // A chunk that is being given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
             let message = ChunkMessage { failures, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
-            return Ok(Some(ChunkEnd::Continued));
+            return Err(Interrupt::End(ChunkEnd::Continued));
         }
         if now.millis_since(self.looked_at) >= LOOK_MS {
             self.looked_at = now;
             let job = self.worker.ports.store.job(self.message.job_id).await?;
             if !job.is_some_and(|job| job.is_live() && job.generation == self.job.generation) {
-                return Ok(Some(ChunkEnd::NotLive));
+                return Err(Interrupt::End(ChunkEnd::NotLive));
             }
         }
-        Ok(None)
+        Ok(())
     }
 
     /// Returns the outcomes of the next items, or `None` if the handler panicked over several items. The
@@ -171,70 +196,19 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
     }
 
-    /// Writes the work file, then makes the one conditional write that refers to it.
-    async fn commit(&mut self, end_of_round: bool) -> Result<Result<Box<Group>, ChunkEnd>, ChunkError> {
-        self.commits += 1;
-        let token = Cursor::token(&self.nonce, self.commits);
-        let file = self.write_entries(&token).await?;
-        let at = (self.worker.clock)();
-        let to = self.next_cursor(token, file, end_of_round, at);
-        let commit =
-            Commit { chunk: self.message.chunk, from: self.cursor.take(), to, counts: self.tally.take_counts(), at };
-        let outcome = self.worker.ports.store.commit(self.message.job_id, self.message.group, &commit).await?;
-        self.cursor = Some(commit.to);
-        self.committed_at = at;
-        Ok(end_of(outcome))
-    }
-
-    async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
-        let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
-        let (files, folder) = (&self.worker.ports.files, JobFolder::for_job(self.job));
-        let place = (self.message.group, self.message.chunk);
-        if let (None, Some(prev)) = (&self.header, &prev) {
-            self.header = read_header(files, folder, place, prev).await;
-        }
-        let header = Header::behind(self.round(), prev, self.header.as_ref());
-        let (file, key) = (WorkFile { header, entries }, folder.work_key(place, token));
-        let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
-        files.write(&key, "application/x-ndjson", bytes).await?;
-        self.header = Some(file.header);
-        Ok(Some(token.to_owned()))
-    }
-
-    fn next_cursor(&self, token: String, file: Option<String>, end_of_round: bool, now: Timestamp) -> Cursor {
-        let (round, deferred) = (self.round(), self.tally.deferred);
-        let due = self.cursor.as_ref().and_then(|c| c.due);
-        let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
-        let here = Cursor { round, position, token, file, deferred, due, finished: false, by_sweeper: false };
-        match (end_of_round, deferred) {
-            (false, _) => here,
-            (true, 0) => Cursor { position: 0, finished: true, ..here },
-            (true, _) => {
-                let step = self.tally.attempts.clamp(1, round + 1);
-                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
-                let by_sweeper = retry::queue_delay_s(now, due).is_none();
-                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..here }
-            }
-        }
-    }
-
-    fn round(&self) -> u32 {
+    pub(super) fn round(&self) -> u32 {
         self.cursor.as_ref().map_or(0, |c| c.round)
     }
 
-    async fn end_round(mut self) -> Result<ChunkEnd, ChunkError> {
-        let group = match self.commit(true).await? {
-            Ok(group) => group,
-            Err(end) => return Ok(end),
-        };
+    async fn end_round(mut self) -> Result<ChunkEnd, Interrupt> {
+        let group = self.commit(CommitPoint::EndOfRound).await?;
         if group.is_done() {
             roll_up(self.worker.ports, self.message.job_id, self.message.group, (self.worker.clock)()).await?;
         }
         self.stop_if_intolerable(&group).await?;
         match self.cursor.as_ref().filter(|cursor| !cursor.finished) {
             None => Ok(ChunkEnd::Finished),
-            Some(cursor) => self.send_round(cursor).await,
+            Some(cursor) => Ok(self.send_round(cursor).await?),
         }
     }
 
@@ -249,10 +223,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Stops the job before the commit: a worker that dies after a commit past the fatal item, but before the
     /// stop, would leave a job that continues. If the commit comes too late, the item counts as unprocessed.
-    async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, ChunkError> {
+    async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, Interrupt> {
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
         stop_job(self.worker.ports, self.job, &stop).await?;
-        self.commit(false).await?.map_or_else(Ok, |_| Ok(ChunkEnd::NotLive))
+        self.commit(CommitPoint::InRound).await?;
+        Ok(ChunkEnd::NotLive)
     }
 
     /// Sums the groups after a commit with failures, if the job has a tolerance. Completion decides again.
@@ -265,7 +240,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());
         }
-        if let Some(error) = job.tolerance.exceeded(progress::counts(&job, &groups), false) {
+        if let Some(error) = job.tolerance.exceeded_so_far(progress::counts(&job, &groups)) {
             stop_job(self.worker.ports, self.job, &failed(error, (self.worker.clock)())).await?;
         }
         Ok(())

@@ -9,8 +9,8 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
 
-use super::ChunkError;
-use crate::ports::JobFolder;
+use super::delivery::ChunkError;
+use crate::ports::ChunkFolder;
 
 /// Number of files of one chain that are read concurrently. Each is at most as large as its chunk.
 pub const CHAIN_READS: usize = 8;
@@ -23,8 +23,7 @@ pub const CHAIN_READS: usize = 8;
 /// If the bucket fails, or a file of the chain is missing or damaged.
 pub async fn read_chain(
     files: &impl Files,
-    folder: JobFolder<'_>,
-    place: (u32, u32),
+    folder: ChunkFolder<'_>,
     last: Option<&str>,
     from_round: u32,
 ) -> Result<Vec<WorkFile>, ChunkError> {
@@ -34,13 +33,13 @@ pub async fn read_chain(
         let filed_from = chain.first().map_or(0, |last| last.header.round.saturating_sub(1));
         let file = match ahead.pop_front() {
             Some((name, file)) if name == token => file,
-            _ => read_one(files, folder.work_key(place, &token), filed_from).await?,
+            _ => read_one(files, folder.work_key(&token), filed_from).await?,
         };
         if file.header.round < from_round {
             break;
         }
         if ahead.is_empty() && !file.header.before.is_empty() {
-            let keys = file.header.named().map(|token| (token.clone(), folder.work_key(place, token)));
+            let keys = file.header.named().map(|token| (token.clone(), folder.work_key(token)));
             let newest = chain.first().map_or(file.header.round, |last| last.header.round);
             ahead = read_ahead(files, keys.collect(), newest.saturating_sub(1)).await?;
         }
@@ -60,15 +59,10 @@ async fn read_ahead(
     stream::iter(reads).buffered(CHAIN_READS).try_collect().await
 }
 
-/// Reads the header of a file that a commit refers to. Returns `None` if it cannot be read now; then the next
+/// Reads the header of a work file that a commit refers to. Returns `None` if it cannot be read now; then the next
 /// header names no files beyond this one.
-pub(super) async fn read_header(
-    files: &impl Files,
-    folder: JobFolder<'_>,
-    place: (u32, u32),
-    token: &str,
-) -> Option<Header> {
-    read_one(files, folder.work_key(place, token), u32::MAX).await.ok().map(|file| file.header)
+pub(super) async fn read_work_header(files: &impl Files, folder: ChunkFolder<'_>, token: &str) -> Option<Header> {
+    read_one(files, folder.work_key(token), u32::MAX).await.ok().map(|file| file.header)
 }
 
 /// Returns the items that a round deferred to the next one, by number: the order in which that round

@@ -4,14 +4,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::ports::{FileInfo, PortResult};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::work_file::Header;
 
 use super::*;
-use crate::files::{MemoryFiles, MemoryStream};
-
-const PLACE: (u32, u32) = (0, 0);
+use crate::ports::JobFolder;
+use longshore_testing::{MemoryFiles, MemoryStream};
 
 /// Files with slow reads. Counts the reads that began while no other one was in progress.
 #[derive(Clone, Default)]
@@ -67,13 +67,15 @@ struct Chain {
     id: JobId,
 }
 
+static TENANT: TenantId = TenantId::from_static("t");
+
 impl Chain {
     fn new() -> Self {
         Self { files: Slow::default(), id: JobId::generate() }
     }
 
-    fn folder(&self) -> JobFolder<'_> {
-        JobFolder { tenant: "t", id: self.id }
+    fn folder(&self) -> ChunkFolder<'_> {
+        JobFolder { tenant: &TENANT, id: self.id }.chunk(ChunkId::default())
     }
 
     /// Writes file n, in which item n has failed and `deferred` items wait for the next round.
@@ -84,11 +86,11 @@ impl Chain {
         let deferred = (1..=deferred).map(|i| entry(10_000 + i, waits()));
         let entries = std::iter::once(entry(n, failed)).chain(deferred).collect();
         let bytes = WorkFile { header: header.clone(), entries }.to_bytes().unwrap();
-        self.files.inner.put(&self.folder().work_key(PLACE, &n.to_string()), bytes);
+        self.files.inner.put(&self.folder().work_key(&n.to_string()), bytes);
     }
 
     async fn read(&self, last: u64, from_round: u32) -> Vec<WorkFile> {
-        read_chain(&self.files, self.folder(), PLACE, Some(&last.to_string()), from_round).await.unwrap()
+        read_chain(&self.files, self.folder(), Some(&last.to_string()), from_round).await.unwrap()
     }
 }
 

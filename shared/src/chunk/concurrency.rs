@@ -101,12 +101,11 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
 mod tests {
     use futures::FutureExt;
     use longshore_domain::group::ChunkPlan;
-    use longshore_domain::ids::JobId;
+    use longshore_domain::ids::{ChunkId, JobId};
 
     use super::*;
-    use crate::files::MemoryFiles;
-    use crate::queues::MemoryQueues;
-    use crate::store::memory::MemoryStore;
+    use longshore_domain::tenant::TenantId;
+    use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
     /// One delivery has found no permit, and its message is deleted. The other delivery finds one.
     #[test]
@@ -114,9 +113,9 @@ mod tests {
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
         let ports = Ports { store, queues, files };
         let limiter = ConcurrencyLimiter { ports: &ports, job_type: "limited", limit: 1, clock: || Timestamp(0) };
-        let job = Job::waiting(JobId::generate(), "t", "limited", Timestamp(0));
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "limited", Timestamp(0));
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
-        let message = ChunkMessage::new(&job, (0, 0), &plan);
+        let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
         let park = || limiter.park(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
         let first = park();
         assert!(first.is_some() && park().is_none(), "there is one permit");

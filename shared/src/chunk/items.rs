@@ -9,8 +9,9 @@ use longshore_domain::records::records;
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
-use super::chain::deferred_in;
-use super::{ChunkError, KnownJob, read_chain};
+use super::chain::{deferred_in, read_chain};
+use super::delivery::ChunkError;
+use super::known::KnownJob;
 use crate::handler::{RawItem, Shape};
 use crate::ports::JobFolder;
 
@@ -134,9 +135,8 @@ pub(super) async fn find(
     // The limit applies to records only: a job without a file has its options as its item.
     let longest = if source.is_some() { known.limits().item_bytes } else { u64::MAX };
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
-        let place = (message.group, message.chunk);
-        let folder = JobFolder { tenant: &message.tenant, id: message.job_id };
-        let chain = read_chain(files, folder, place, cursor.file.as_deref(), cursor.round - 1).await?;
+        let folder = JobFolder { tenant: &message.tenant, id: message.job_id }.chunk(message.id());
+        let chain = read_chain(files, folder, cursor.file.as_deref(), cursor.round - 1).await?;
         return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1, longest)));
     }
     let plan = &message.plan;

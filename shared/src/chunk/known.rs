@@ -6,7 +6,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, JobStore};
 
-use super::{ChunkError, Mode};
+use super::delivery::{ChunkError, Mode};
 use crate::handler::{PreparedJob, Registry, TypeLimits};
 use crate::ports::Ports;
 
@@ -77,18 +77,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
-    use crate::files::MemoryFiles;
     use crate::job_types::builtin;
-    use crate::queues::MemoryQueues;
-    use crate::store::memory::MemoryStore;
-    use crate::store::records::MemoryRecords;
+    use longshore_domain::tenant::TenantId;
+    use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 
     #[tokio::test]
     async fn a_job_of_which_a_chunk_was_given_up_is_worked_by_its_handler_all_the_same() {
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         let (ports, known) = (Ports { store, queues, files }, KnownJobs::default());
         let registry = builtin(MemoryRecords::default());
-        let job = Job::waiting(JobId::generate(), "t", "import", Timestamp(0));
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
         let definition = Definition { options: json!({"dataset": "d", "key": "id"}), columns: None };
         ports.store.create_job(&job, &definition, None).await.unwrap();
         for (mode, has_handler) in [(Mode::GiveUp, false), (Mode::Work, true), (Mode::GiveUp, true), (Mode::Work, true)]

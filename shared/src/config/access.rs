@@ -1,7 +1,7 @@
-//! Access to the HTTP functions: a mandatory setting, so that no function is open by omission.
+//! Access: mandatory settings, so that no caller is let in, and none is an operator, by omission.
 
 use super::{ConfigError, text};
-use crate::http::Access;
+use crate::http::{Access, Operators};
 
 const ACCESS: &str = "LONGSHORE_ACCESS";
 
@@ -22,6 +22,14 @@ fn read(access: &str, tenant_claim: Result<String, ConfigError>) -> Result<Acces
         "cognito" | "oidc" => Ok(Access::SignedIn { tenant_claim: tenant_claim? }),
         _ => Err(ConfigError::Invalid { name: ACCESS, expected: "cognito, oidc or open" }),
     }
+}
+
+/// Returns the rule that identifies operators: `LONGSHORE_OPERATOR_CLAIM` and `LONGSHORE_OPERATOR_GROUP`.
+///
+/// # Errors
+/// If one is missing.
+pub fn operators() -> Result<Operators, ConfigError> {
+    Ok(Operators { claim: text("LONGSHORE_OPERATOR_CLAIM")?, group: text("LONGSHORE_OPERATOR_GROUP")? })
 }
 
 #[cfg(test)]

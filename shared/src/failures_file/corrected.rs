@@ -6,10 +6,10 @@
 use std::borrow::Cow;
 
 use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
-use longshore_domain::records::{Span, delimited_records};
+use longshore_domain::records::{Extent, Span, delimited_records};
 use longshore_domain::work_file::Entry;
 
-use super::findings::Listed;
+use super::listed::Listed;
 use super::{Columns, Layout, NotAFailuresFile};
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -59,7 +59,7 @@ impl CorrectedFile {
         if bytes.len() as u64 > super::CORRECTED_BYTES {
             return Err(NotAFailuresFile(format!("it has more than {} MiB", super::CORRECTED_BYTES >> 20)));
         }
-        let layout = Layout::find(&bytes, true, &columns)?;
+        let layout = Layout::find(&bytes, Extent::Whole, &columns)?;
         let (repeated, unreadable) = (Listed::default(), Listed::default());
         let mut file = Self { bytes, columns, layout, rows: Vec::new(), repeated, unreadable };
         file.index(item_bytes);
@@ -86,13 +86,15 @@ impl CorrectedFile {
             let content = span.content(text);
             match self.layout.number_of(content, &mut reader) {
                 Numbered::Blank => {}
-                Numbered::Unreadable => self.unreadable.note(line),
+                Numbered::Unreadable => self.unreadable.add(line),
                 Numbered::Row { number, whole } => {
-                    let whole = whole && !span.unterminated && content.len() as u64 <= item_bytes;
-                    if !whole {
-                        self.unreadable.note(line);
+                    let row = self.layout.row(number, span);
+                    if whole && !span.unterminated && content.len() as u64 <= item_bytes {
+                        self.rows.push(row);
+                    } else {
+                        self.unreadable.add(line);
+                        self.rows.push(Row { end: row.start, ..row });
                     }
-                    self.rows.push(self.layout.row(number, span, whole));
                 }
             }
         }
@@ -106,7 +108,7 @@ impl CorrectedFile {
             match rows {
                 [row] if row.start < row.end => kept.push(*row),
                 [_] => {}
-                [row, ..] => self.repeated.note(row.number),
+                [row, ..] => self.repeated.add(row.number),
                 [] => {}
             }
         }
@@ -171,9 +173,9 @@ impl Layout {
     }
 
     /// Returns a row after the first line; the file is smaller than 4 GiB.
-    fn row(&self, number: u64, span: Span, whole: bool) -> Row {
+    fn row(&self, number: u64, span: Span) -> Row {
         let start = self.rows_from + span.start as usize;
-        let end = if whole { self.rows_from + span.content_end as usize } else { start };
+        let end = self.rows_from + span.content_end as usize;
         Row { number, start: start as u32, end: end as u32 }
     }
 }

@@ -3,34 +3,8 @@
 use longshore_domain::job::JobError;
 use longshore_domain::work_file::{End, Entry};
 
-use super::{CorrectedFile, Correction};
-
-/// Maximum number of row numbers in a message: enough to find the error, few enough to read.
-const NAMED: usize = 5;
-
-/// A count of rows, and the first few of them.
-#[derive(Clone, Eq, PartialEq, Debug, Default)]
-pub(super) struct Listed {
-    count: u64,
-    first: Vec<u64>,
-}
-
-impl Listed {
-    pub(super) fn note(&mut self, number: u64) {
-        self.count += 1;
-        if self.first.len() < NAMED {
-            self.first.push(number);
-        }
-    }
-
-    /// Returns an issue if there was any row: `1 row (7) …`, `12 rows (7, 8, …) …`.
-    fn issue(&self, code: &str, what: &str) -> Option<JobError> {
-        let named: Vec<_> = self.first.iter().map(u64::to_string).collect();
-        let (named, more) = (named.join(", "), if self.count > NAMED as u64 { ", …" } else { "" });
-        let rows = if self.count == 1 { "row" } else { "rows" };
-        (self.count > 0).then(|| JobError::new(code, format!("{} {rows} ({named}{more}) {what}", self.count)))
-    }
-}
+use super::corrected::{CorrectedFile, Correction};
+use super::listed::Listed;
 
 /// Comparison of a corrected file with the failed items.
 #[derive(Debug)]
@@ -69,9 +43,9 @@ impl<'a> Findings<'a> {
     pub fn issues(mut self) -> Vec<JobError> {
         let (mut unknown, mut unchanged) = (Listed::default(), Listed::default());
         let rows = self.file.rows.iter().zip(&self.observed);
-        rows.filter(|(_, observed)| !**observed).for_each(|(row, _)| unknown.note(row.number));
+        rows.filter(|(_, observed)| !**observed).for_each(|(row, _)| unknown.add(row.number));
         self.unchanged.sort_unstable();
-        self.unchanged.iter().for_each(|number| unchanged.note(*number));
+        self.unchanged.iter().for_each(|number| unchanged.add(*number));
         let issues = [
             match self.left_off {
                 false => unknown.issue("corrected_rows_unknown", UNKNOWN),

@@ -3,7 +3,7 @@
 //! The API checks a file's first bytes, so that a wrong file is refused while its owner is present; the splitter
 //! checks again. Both get the same result, because it depends on the first line only.
 
-use longshore_domain::records::{Span, check_utf8, delimited_records, sniff};
+use longshore_domain::records::{Extent, Span, check_utf8, delimited_records, sniff};
 
 use super::Columns;
 use crate::formula::original;
@@ -43,12 +43,12 @@ impl Layout {
     ///
     /// # Errors
     /// If it is not text, or its first line lacks the column of numbers or one of the item's own.
-    pub fn find(header: &[u8], whole: bool, columns: &Columns) -> Result<Self, NotAFailuresFile> {
-        let bom_len = sniff(header, whole).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
+    pub fn find(header: &[u8], extent: Extent, columns: &Columns) -> Result<Self, NotAFailuresFile> {
+        let bom_len = sniff(header, extent).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
         let text = &header[bom_len..];
         let mut best: Option<Header> = None;
         for delimiter in DELIMITERS {
-            let header = Header::read(text, whole, delimiter)?;
+            let header = Header::read(text, extent, delimiter)?;
             if header.misses(columns).is_empty() {
                 return header.layout(columns, bom_len);
             }
@@ -70,10 +70,10 @@ struct Header {
 }
 
 impl Header {
-    fn read(text: &[u8], whole: bool, delimiter: u8) -> Result<Self, NotAFailuresFile> {
+    fn read(text: &[u8], extent: Extent, delimiter: u8) -> Result<Self, NotAFailuresFile> {
         let mut spans = delimited_records(delimiter, text);
         let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
-        if span.unterminated || (!whole && span.end as usize == text.len()) {
+        if span.unterminated || (extent == Extent::Start && span.end as usize == text.len()) {
             let message = "the first line does not end; is a quote in it never closed?";
             return Err(NotAFailuresFile(message.into()));
         }
@@ -124,5 +124,68 @@ fn missing_columns(missing: &[String]) -> String {
 }
 
 #[cfg(test)]
-#[path = "layout_tests.rs"]
-mod tests;
+mod tests {
+    use super::*;
+
+    fn named(names: &[&str]) -> Columns {
+        Columns::Named(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn find(file: &str, columns: &Columns) -> Result<Layout, String> {
+        Layout::find(file.as_bytes(), Extent::Whole, columns).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_are_found_by_name_wherever_a_spreadsheet_puts_them() {
+        for (file, delimiter, number, own) in [
+            ("row,id,name,code,field,message\r\n", b',', 0, [1, 2]),
+            ("\u{feff}row;id;name;code;field;message\r\n", b';', 0, [1, 2]),
+            ("row\tid\tname\n", b'\t', 0, [1, 2]),
+            ("message,name,,id,row,,\n", b',', 4, [3, 1]),
+            ("\"row\";\" id \"; name\r", b';', 0, [1, 2]),
+            ("name;row;id", b';', 1, [2, 0]),
+        ] {
+            let layout = find(file, &named(&["id", "name"])).unwrap();
+            assert_eq!((layout.delimiter, layout.number, &layout.own[..]), (delimiter, number, &own[..]), "{file:?}");
+            assert_eq!(layout.rows_from, file.len());
+        }
+    }
+
+    #[test]
+    fn names_of_the_job_are_known_as_a_report_shows_them() {
+        let columns = named(&["row", "=a;b", "'=x", "code"]);
+        let layout = find("row_2,row,'=a;b,''=x,code,code_2,field,message\r\n1,,,,,,,\r\n", &columns).unwrap();
+        assert_eq!((layout.number, &layout.own[..]), (0, &[1, 2, 3, 4][..]));
+        let raw = find("row;item;code\n", &Columns::Raw).unwrap();
+        assert_eq!((raw.number, raw.own), (0, vec![1]));
+    }
+
+    #[test]
+    fn what_is_no_failures_file_says_what_is_missing_and_the_way_out() {
+        let columns = named(&["id", "name"]);
+        for (file, expected) in [
+            ("", "The file is empty"),
+            ("id,name\n1,Ann\n", "no column \"row\"; download"),
+            ("row;id\n1;2\n", "no column \"name\"; download"),
+            ("row\n1\n", "no column \"id\", \"name\"; download"),
+            ("row,id,name,id\n", "two columns are called \"id\""),
+            ("row,id,name,row\n", "two columns are called \"row\""),
+            ("row,id,\"name\n1,2,3\n", "is a quote in it never closed?"),
+            ("PK\u{3}\u{4}\n", "zip archive"),
+            ("r\0o\0w\0,\0i\0d\0", "UTF-16"),
+        ] {
+            let error = find(file, &columns).unwrap_err();
+            assert!(error.contains(expected), "{file:?}: {error}");
+        }
+        let latin = [b"row,id,name,Gr\xf6\xdfe\n".as_slice(), b"1,2,3,4\n"].concat();
+        assert!(Layout::find(&latin, Extent::Whole, &columns).unwrap_err().to_string().contains("not UTF-8"));
+    }
+
+    #[test]
+    fn a_first_line_that_goes_on_behind_the_header_is_refused_and_one_that_ends_in_it_is_not() {
+        let columns = named(&["id", "name"]);
+        for (header, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
+            assert_eq!(Layout::find(header.as_bytes(), Extent::Start, &columns).is_ok(), taken, "{header:?}");
+        }
+    }
+}

@@ -10,11 +10,13 @@
 //! | `layout` | the positions of the columns in a corrected file |
 //! | `corrected` | its rows by number, and each row's effect on an item |
 //! | `findings` | findings about a corrected file's rows, for people |
+//! | `listed` | a count of rows with the first few numbers |
 
 mod columns;
 mod corrected;
 mod findings;
 mod layout;
+mod listed;
 
 pub use columns::{Columns, REPORT_COLUMNS, free_name};
 pub use corrected::{CorrectedFile, Correction};

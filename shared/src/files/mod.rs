@@ -1,26 +1,20 @@
 //! Sources, work files and reports: bytes in one bucket, never in the table.
 //!
 //! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs with which clients
-//! upload and download files themselves are also created here, without a call.
+//! upload and download files themselves are created without a call.
 
-mod memory;
-mod memory_parts;
 mod multipart;
 mod parts;
 mod presign;
 mod remove;
 mod resuming;
 mod s3;
-mod stream;
 
 use longshore_domain::ports::PortError;
 
-pub use memory::{MemoryFiles, MemoryStream};
-pub use parts::{Completion, ReceivedPart};
-pub use presign::{PutUrl, content_disposition};
+pub use presign::content_disposition;
 pub use resuming::{ResumingReader, Version};
-pub use s3::S3Files;
-pub use stream::S3Stream;
+pub use s3::{S3Files, S3Stream};
 
 /// Error: S3 began an upload without returning an id.
 #[derive(Debug, thiserror::Error)]

@@ -6,44 +6,16 @@
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::list_parts::ListPartsOutput;
 use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart};
-use longshore_domain::parts::{Multipart, Part};
-use longshore_domain::ports::{PortResult, Upload};
+use longshore_domain::parts::{Multipart, PartChecksum};
+use longshore_domain::ports::{Completion, PartPlaces, PortResult, PutUrl, ReceivedPart, Upload};
 
 use super::presign::{for_seconds, put_url};
-use super::{NoUploadId, PutUrl, S3Files, failed};
+use super::{NoUploadId, S3Files, failed};
 
-/// A part that S3 has received.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub struct ReceivedPart {
-    /// Number of the part, from 1.
-    pub number: u32,
-    /// Size of the part.
-    pub size_bytes: u64,
-    /// SHA-256 in base64, as computed by S3.
-    pub sha256: Option<String>,
-    /// Entity tag of the bytes: it changes if the part is uploaded again.
-    pub etag: String,
-}
-
-/// Result of completing a multipart upload.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Completion {
-    /// The file exists.
-    Done,
-    /// The upload no longer exists, or the file already exists: another call is completing or has completed it, or it
-    /// was removed.
-    Gone,
-    /// A part differs from the listed one: it was uploaded again meanwhile, or another call completed the upload.
-    Changed,
-}
-
-impl S3Files {
+impl PartPlaces for S3Files {
     /// CreateMultipartUpload: returns S3's id of the upload. An upload that is never completed is invisible, and the
     /// bucket's lifecycle removes it.
-    ///
-    /// # Errors
-    /// If the call fails.
-    pub async fn begin_parts(&self, upload: &Upload) -> PortResult<String> {
+    async fn begin(&self, upload: &Upload) -> PortResult<String> {
         let call = self.client.create_multipart_upload().bucket(&self.bucket).key(&upload.key);
         let call = call.content_type(&upload.content_type).checksum_algorithm(ChecksumAlgorithm::Sha256);
         let begun = call.send().await.map_err(failed("begin_parts"))?;
@@ -52,18 +24,15 @@ impl S3Files {
 
     /// Returns a URL that accepts exactly this part: its length, and the bytes of this SHA-256 (base64). The part can
     /// be uploaded again.
-    ///
-    /// # Errors
-    /// If `seconds` is more than a week. No call is made.
-    pub async fn presign_part(
+    async fn part_url(
         &self,
-        (key, multipart): (&str, &Multipart),
-        part: Part,
-        sha256: &str,
+        upload: &Upload,
+        multipart: &Multipart,
+        PartChecksum { part, sha256 }: &PartChecksum,
         seconds: u64,
     ) -> PortResult<PutUrl> {
         let size = i64::try_from(part.size_bytes).unwrap_or(i64::MAX);
-        let put = self.client.upload_part().bucket(&self.bucket).key(key).upload_id(&multipart.id);
+        let put = self.client.upload_part().bucket(&self.bucket).key(&upload.key).upload_id(&multipart.id);
         let put = put.part_number(number(part.number)).content_length(size).checksum_sha256(sha256);
         let signed = put.presigned(for_seconds(seconds, "presign_part")?).await.map_err(failed("presign_part"))?;
         Ok(put_url(&signed))
@@ -71,11 +40,8 @@ impl S3Files {
 
     /// ListParts: returns the parts that S3 has, in order; `None` if the upload no longer exists. A page holds a
     /// thousand parts, and an upload never has more.
-    ///
-    /// # Errors
-    /// If the call fails.
-    pub async fn received_parts(&self, key: &str, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
-        let call = self.client.list_parts().bucket(&self.bucket).key(key).upload_id(&multipart.id);
+    async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        let call = self.client.list_parts().bucket(&self.bucket).key(&upload.key).upload_id(&multipart.id);
         match call.send().await {
             Ok(list) => Ok(Some(received(list))),
             Err(error) if code(&error) == "NoSuchUpload" => Ok(None),
@@ -85,15 +51,7 @@ impl S3Files {
 
     /// CompleteMultipartUpload with `If-None-Match: *`: assembles the file from these parts, once. S3 compares their
     /// total with the promised size. Idempotent: a repeated call returns [`Completion::Gone`].
-    ///
-    /// # Errors
-    /// If the call fails.
-    pub async fn complete_parts(
-        &self,
-        upload: &Upload,
-        multipart: &Multipart,
-        parts: &[ReceivedPart],
-    ) -> PortResult<Completion> {
+    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts.iter().map(completed).collect())).build();
         let call = self.client.complete_multipart_upload().bucket(&self.bucket).key(&upload.key);
         let call = call.upload_id(&multipart.id).if_none_match("*").multipart_upload(parts);
@@ -110,8 +68,14 @@ impl S3Files {
         }
     }
 
+    async fn abort(&self, upload: &Upload, multipart: &Multipart) {
+        self.abort_parts(&upload.key, &multipart.id).await;
+    }
+}
+
+impl S3Files {
     /// AbortMultipartUpload, best effort: the bucket's lifecycle removes parts that stay.
-    pub async fn abort_parts(&self, key: &str, upload_id: &str) {
+    pub(super) async fn abort_parts(&self, key: &str, upload_id: &str) {
         let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
         if let Err(error) = call.send().await {
             tracing::warn!(error = &error as &dyn std::error::Error, "an unfinished upload could not be aborted");

@@ -1,30 +1,17 @@
 //! Presigned URLs: a client uploads or downloads one file itself, for a limited time and without any other right.
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::time::Duration;
 
 use aws_sdk_s3::presigning::{PresignedRequest, PresigningConfig};
-use longshore_domain::ports::{PortResult, Upload};
+use longshore_domain::ports::{DownloadUrls, Files, PortResult, PutUrl, Upload, UploadPlaces};
 
 use super::{S3Files, failed};
 
-/// A URL for one PUT, and the headers that must come with it.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub struct PutUrl {
-    /// The URL.
-    pub url: String,
-    /// Signed headers: a request without them, or with other values, is refused. `content-length` is signed too but
-    /// not listed, because every HTTP client sends it by itself. Nothing else is listed: a browser asks S3 by CORS
-    /// for every header that it will send, and S3 refuses those that the bucket does not expect.
-    pub headers: Vec<(String, String)>,
-}
-
-impl S3Files {
-    /// Returns a URL that accepts exactly the promised upload: its length, its media type, its checksum if one was
-    /// given, and only while there is no such file (`If-None-Match: *`).
-    ///
-    /// # Errors
-    /// If `seconds` is more than a week. No call is made.
-    pub async fn presign_put(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
+impl UploadPlaces for S3Files {
+    /// Signs the length, the media type, the checksum if one was given, and `If-None-Match: *`: only while there is no
+    /// such file.
+    async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
         let size = i64::try_from(upload.size_bytes).unwrap_or(i64::MAX);
         let put = self.client.put_object().bucket(&self.bucket).key(&upload.key).if_none_match("*");
         let put = put.content_type(&upload.content_type).content_length(size);
@@ -33,11 +20,14 @@ impl S3Files {
         Ok(put_url(&signed))
     }
 
-    /// Returns a URL with which a browser saves the file under this name.
-    ///
-    /// # Errors
-    /// If `seconds` is more than a week. No call is made.
-    pub async fn presign_get(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
+    /// Sends one HeadObject.
+    async fn is_received(&self, upload: &Upload) -> PortResult<bool> {
+        Ok(self.info(&upload.key).await?.is_some())
+    }
+}
+
+impl DownloadUrls for S3Files {
+    async fn download_url(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
         let get = self.client.get_object().bucket(&self.bucket).key(key);
         let get = get.response_content_disposition(content_disposition(file_name));
         let signed = get.presigned(for_seconds(seconds, "presign_get")?).await.map_err(failed("presign_get"))?;
@@ -63,29 +53,26 @@ pub(super) fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<P
     PresigningConfig::expires_in(Duration::from_secs(seconds)).map_err(failed(operation))
 }
 
+/// All characters but those that RFC 3986 leaves unreserved. RFC 8187 permits these in a value, and some more.
+const NOT_IN_VALUES: AsciiSet = NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
 /// Returns a `Content-Disposition` that saves under any name: an ASCII form for old clients, and the exact one (RFC
 /// 6266).
 pub fn content_disposition(file_name: &str) -> String {
     let plain = |c: char| if c.is_ascii_graphic() && !"\"\\%;/".contains(c) || c == ' ' { c } else { '_' };
     let ascii: String = file_name.chars().map(plain).collect();
-    let exact: String = file_name.bytes().map(percent_encoded).collect();
+    let exact = utf8_percent_encode(file_name, &NOT_IN_VALUES);
     format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
-}
-
-fn percent_encoded(byte: u8) -> String {
-    match byte {
-        b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => char::from(byte).to_string(),
-        _ => format!("%{byte:02X}"),
-    }
 }
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::tenant::TenantId;
     use std::process::Command;
 
     use aws_sdk_s3::config::{Credentials, Region};
     use longshore_domain::ids::FileGuid;
-    use longshore_domain::ports::Upload;
+    use longshore_domain::ports::{Upload, UploadPlaces};
     use longshore_domain::time_stamp::Timestamp;
 
     use super::{content_disposition, signed_names};
@@ -95,7 +82,7 @@ mod tests {
     fn upload() -> Upload {
         Upload {
             file_guid: FileGuid::generate(),
-            tenant: "t".into(),
+            tenant: TenantId::from_static("t"),
             key: "uploads/t/1".into(),
             file_name: "a.csv".into(),
             content_type: "text/csv".into(),
@@ -121,7 +108,7 @@ mod tests {
         }
         let credentials = Credentials::new("key", "secret", None, None, "test");
         let aws = Aws::new(Region::from_static("eu-central-1"), credentials, None);
-        let put = S3Files::new(aws.s3(), "bucket".into()).presign_put(&upload(), 60).await.unwrap();
+        let put = S3Files::new(aws.s3(), "bucket".into()).upload_url(&upload(), 60).await.unwrap();
         let mut listed: Vec<_> = put.headers.iter().map(|(name, _)| name.as_str()).collect();
         listed.extend(["content-length", "host"]);
         listed.sort_unstable();

@@ -5,160 +5,16 @@
 //! an idempotency key per item and makes its effects idempotent under that key.
 
 mod cells;
+mod job_type;
 mod limits;
 mod options;
 mod record;
 mod registry;
 
-use std::future::Future;
-use std::time::{Duration, Instant};
-
-use longshore_domain::ids::JobId;
-use longshore_domain::job::{JobError, Tolerance};
 pub use longshore_domain::outcome::{Outcome, Rejection};
-use serde::de::DeserializeOwned;
-use serde_json::Value;
 
 pub use cells::{CellReader, Cells};
+pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, TypeLimits};
 pub use record::Record;
 pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};
-
-use crate::problem::FieldError;
-
-/// Time after which the default batch form returns, so that the worker can commit and check that the job
-/// still runs.
-const BATCH_TIME: Duration = Duration::from_secs(1);
-
-/// A kind of work over many items.
-///
-/// ```
-/// use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
-///
-/// struct Greet;
-///
-/// #[derive(serde::Deserialize)]
-/// struct Person { name: String }
-///
-/// impl JobType for Greet {
-///     const NAME: &'static str = "greet";
-///     type Options = serde_json::Value;
-///     type Item = Person;
-///
-///     async fn process(&self, _: &JobContext, _: &Self::Options, _: ItemKey, person: Person) -> Outcome {
-///         if person.name.is_empty() {
-///             return Outcome::reject("no_name", Some("name"), "a person needs a name");
-///         }
-///         Outcome::Ok
-///     }
-/// }
-/// ```
-pub trait JobType: Send + Sync + 'static {
-    /// The value of `jobType` in a client's request.
-    const NAME: &'static str;
-    /// Source of the items.
-    const INPUT: Input = Input::File;
-    /// Limits: chunk size, retries of an item, duration of a job.
-    const LIMITS: TypeLimits = TypeLimits::DEFAULT;
-    /// The value of `options` in a client's request. Deny unknown fields, so that a misspelt option is
-    /// refused.
-    type Options: DeserializeOwned + Send + Sync + 'static;
-    /// One row or one JSON line.
-    type Item: DeserializeOwned + Send;
-
-    /// Returns every error in the options beyond their types. Called when a job is created.
-    fn check(&self, options: &Self::Options) -> Vec<FieldError> {
-        let _ = options;
-        Vec::new()
-    }
-
-    /// Checks a file's columns before anything runs: an error fails the job, and the list is shown as its
-    /// `issues`.
-    ///
-    /// # Errors
-    /// If no row of a file with these columns could be processed.
-    fn check_columns(&self, options: &Self::Options, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        let _ = (options, columns);
-        Ok(Vec::new())
-    }
-
-    /// Returns the options of the real job, if a job with these options only validates its items; else
-    /// `None`. `options` are valid, and as the client sent them.
-    fn started(options: &Value) -> Option<Value> {
-        let _ = options;
-        None
-    }
-
-    /// Returns the number of failed items that the job tolerates.
-    fn tolerance(&self, options: &Self::Options) -> Tolerance {
-        let _ = options;
-        Tolerance::default()
-    }
-
-    /// Parses one record as an item; by default with serde, which converts a CSV cell to the type of its
-    /// field.
-    ///
-    /// # Errors
-    /// The reason why the record is invalid; the item then fails with it.
-    fn read(&self, options: &Self::Options, record: &Record<'_>) -> Result<Self::Item, Rejection> {
-        let _ = options;
-        record.parse()
-    }
-
-    /// Processes one item. Must be idempotent under the same key.
-    fn process(
-        &self,
-        job: &JobContext,
-        options: &Self::Options,
-        key: ItemKey,
-        item: Self::Item,
-    ) -> impl Future<Output = Outcome> + Send;
-
-    /// Processes several items at once, where that is cheaper. Returns the outcomes of the first items, at
-    /// least of one; the remaining items are offered again. No outcome may follow [`Outcome::Fatal`].
-    fn process_batch(
-        &self,
-        job: &JobContext,
-        options: &Self::Options,
-        items: Vec<(ItemKey, Self::Item)>,
-    ) -> impl Future<Output = Vec<Outcome>> + Send {
-        async move {
-            let (began, mut outcomes) = (Instant::now(), Vec::with_capacity(items.len()));
-            for (key, item) in items {
-                let outcome = self.process(job, options, key, item).await;
-                let fatal = matches!(outcome, Outcome::Fatal(_));
-                outcomes.push(outcome);
-                if fatal || began.elapsed() > BATCH_TIME {
-                    break;
-                }
-            }
-            outcomes
-        }
-    }
-}
-
-/// Information about the job for a handler.
-#[derive(Clone, Debug)]
-pub struct JobContext {
-    /// The job.
-    pub job_id: JobId,
-    /// The tenant that owns the job.
-    pub tenant: String,
-    /// 0 for the first attempt at an item, n for its nth round of retries.
-    pub round: u32,
-}
-
-/// The idempotency key of one item: the same for every attempt, different for every other item.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
-pub struct ItemKey {
-    /// The job.
-    pub job_id: JobId,
-    /// Number of the item in the file, from 1.
-    pub number: u64,
-}
-
-impl std::fmt::Display for ItemKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.job_id, self.number)
-    }
-}

@@ -137,7 +137,7 @@ mod tests {
         faults
     }
 
-    fn described(faults: &[(&str, &str)]) -> Vec<(String, String)> {
+    fn describe(faults: &[(&str, &str)]) -> Vec<(String, String)> {
         faults.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
     }
 
@@ -174,13 +174,13 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(faults::<Options>(options.clone()), described(&expected), "{options}");
+            assert_eq!(faults::<Options>(options.clone()), describe(&expected), "{options}");
         }
     }
 
     #[test]
     fn a_member_that_nothing_can_stand_in_for_is_reported_once() {
-        let expected = described(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
+        let expected = describe(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
         assert_eq!(faults::<Strict>(json!({"kind": "small", "name": 1})), expected);
     }
 

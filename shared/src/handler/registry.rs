@@ -232,6 +232,7 @@ fn unterminated(number: u64) -> Rejection {
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::tenant::TenantId;
     use std::cell::Cell;
     use std::sync::Arc;
 
@@ -255,7 +256,7 @@ mod tests {
     #[test]
     fn a_batch_of_records_that_take_long_is_read_in_part_and_at_least_one_of_them() {
         let prepared = Prepared { job_type: Arc::new(Accepting), options: json!({}) };
-        let job = JobContext { job_id: JobId::generate(), tenant: "t".into(), round: 0 };
+        let job = JobContext { job_id: JobId::generate(), tenant: TenantId::from_static("t"), round: 0 };
         let options = json!({});
         let items: Vec<_> = (1..=9).map(|number| RawItem { number, shape: Shape::Options(&options) }).collect();
         for (records, read) in [(0, 1), (1, 1), (4, 4), (20, 9)] {

@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{Extension, Router};
 use longshore_domain::rate::Rate;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 use crate::problem::{Kind, Problem};
@@ -20,7 +21,7 @@ const TENANTS: usize = 10_000;
 pub struct CallLimit {
     rate: Rate,
     clock: fn() -> Timestamp,
-    tenants: Mutex<HashMap<String, Timestamp>>,
+    tenants: Mutex<HashMap<TenantId, Timestamp>>,
 }
 
 /// The cost of a route's call in tokens; one by default.
@@ -37,7 +38,7 @@ impl CallLimit {
     ///
     /// # Errors
     /// 429 `rate-limited` if the tenant has called too often.
-    pub(super) fn count(&self, tenant: &str, cost: CallCost) -> Result<(), Problem> {
+    pub(super) fn count(&self, tenant: &TenantId, cost: CallCost) -> Result<(), Problem> {
         let now = (self.clock)();
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let full_at = tenants.get(tenant).copied().unwrap_or(now);
@@ -48,7 +49,7 @@ impl CallLimit {
         }
         // Only the gateway counts tenants beyond the maximum.
         if tenants.len() < TENANTS || tenants.contains_key(tenant) {
-            tenants.insert(tenant.to_owned(), full_then);
+            tenants.insert(tenant.clone(), full_then);
         }
         Ok(())
     }
@@ -77,26 +78,26 @@ mod tests {
     #[test]
     fn a_tenant_that_calls_too_often_is_refused_and_no_other() {
         let limit = limit(3);
-        let count = |tenant| limit.count(tenant, CallCost(1)).map_err(|problem| problem.retry_after_s.unwrap().get());
-        assert_eq!(
-            [count("a"), count("a"), count("a"), count("a"), count("b")],
-            [Ok(()), Ok(()), Ok(()), Err(2), Ok(())]
-        );
+        let count = |tenant| {
+            let counted = limit.count(&TenantId::from_static(tenant), CallCost(1));
+            counted.map_err(|problem| problem.retry_after_s.unwrap().get())
+        };
+        assert_eq!(["a", "a", "a", "a", "b"].map(count), [Ok(()), Ok(()), Ok(()), Err(2), Ok(())]);
     }
 
     #[test]
     fn a_dear_call_costs_more() {
-        let limit = limit(3);
-        assert!(limit.count("a", CallCost(2)).is_ok());
-        assert!(limit.count("a", CallCost(2)).is_err());
-        assert!(limit.count("a", CallCost(1)).is_ok());
+        let (limit, a) = (limit(3), TenantId::from_static("a"));
+        assert!(limit.count(&a, CallCost(2)).is_ok());
+        assert!(limit.count(&a, CallCost(2)).is_err());
+        assert!(limit.count(&a, CallCost(1)).is_ok());
     }
 
     #[test]
     fn a_process_remembers_a_bounded_number_of_tenants() {
         let limit = limit(1);
         for n in 0..TENANTS + 10 {
-            assert!(limit.count(&n.to_string(), CallCost(1)).is_ok());
+            assert!(limit.count(&TenantId::parse(&n.to_string()).unwrap(), CallCost(1)).is_ok());
         }
         assert_eq!(limit.tenants.lock().unwrap().len(), TENANTS);
     }

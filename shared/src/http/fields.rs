@@ -45,14 +45,14 @@ impl Fields {
             self.refuse(name, &Bad::new("required", format!("{name} is required")));
             return None;
         };
-        self.noted(name, read(&value))
+        self.checked(name, read(&value))
     }
 
     /// Reads an optional member; `null` counts as missing.
     pub fn optional<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
         self.known.push(name);
         let value = self.members.remove(name).filter(|value| !value.is_null())?;
-        self.noted(name, read(&value))
+        self.checked(name, read(&value))
     }
 
     /// Records an error that only shows once several members are read.
@@ -93,7 +93,7 @@ impl Fields {
         self.errors.into_iter().chain(unknown).collect()
     }
 
-    fn noted<T>(&mut self, name: &'static str, checked: Checked<T>) -> Option<T> {
+    fn checked<T>(&mut self, name: &'static str, checked: Checked<T>) -> Option<T> {
         checked.map_err(|bad| self.refuse(name, &bad)).ok()
     }
 }

@@ -1,6 +1,7 @@
 //! `Idempotency-Key`: a client that got no response repeats the request and gets the first result.
 
 use axum::http::HeaderMap;
+use data_encoding::HEXLOWER;
 use longshore_domain::ports::IdempotencyKey;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::Value;
@@ -31,7 +32,7 @@ pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
 /// Returns the key with the hash of its request's meaning: equal for two bodies with the same meaning.
 pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey {
     let hash = Sha256::digest(meaning.to_string());
-    IdempotencyKey { key, request_hash: hash.iter().map(|byte| format!("{byte:02x}")).collect(), at }
+    IdempotencyKey { key, request_hash: HEXLOWER.encode(&hash), at }
 }
 
 /// 422: the key was used for another request.

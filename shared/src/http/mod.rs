@@ -5,7 +5,6 @@
 //! with its cause, and answered without it. Every problem names its request, and a valid `traceparent` is returned
 //! unchanged.
 
-mod access;
 mod body;
 mod bounds;
 mod call_limit;
@@ -20,7 +19,6 @@ mod routes;
 mod tenant;
 mod trace;
 
-pub use access::{Access, with_access};
 pub use body::{JsonFields, OptionalFields};
 pub use call_limit::{CallCost, CallLimit, rate_limited, with_call_limit};
 pub use failure::Failure;
@@ -29,7 +27,7 @@ pub use lambda::serve;
 pub use operator::{Operator, Operators, with_operators};
 pub use parameters::{PathText, QueryText};
 pub use routes::with_problems;
-pub use tenant::Tenant;
+pub use tenant::{Access, Tenant, with_access};
 
 /// The result of every handler.
 pub type Answer = Result<axum::response::Response, Failure>;

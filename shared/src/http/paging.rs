@@ -2,8 +2,12 @@
 
 use std::ops::RangeInclusive;
 
+use axum::Json;
+use axum::http::header;
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use serde::Serialize;
 
 use super::QueryText;
 use crate::problem::FieldError;
@@ -41,6 +45,13 @@ pub fn bad_cursor() -> FieldError {
 pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
     let query: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     format!("<{path}?{}>; rel=\"next\"", query.join("&"))
+}
+
+/// Answers with a page that no cache keeps, and with the link to the next page.
+pub fn answer(page: impl Serialize, next_link: Option<String>) -> Response {
+    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
+    about.extend(next_link.map(|link| (header::LINK, link)));
+    (AppendHeaders(about), Json(page)).into_response()
 }
 
 #[cfg(test)]

@@ -5,20 +5,12 @@ use std::sync::Arc;
 use axum::extract::FromRequestParts;
 use axum::http::Extensions;
 use axum::http::request::Parts;
+use axum::{Extension, Router};
 use lambda_http::request::RequestContext;
-use longshore_domain::ids::DEFAULT_TENANT;
+use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 
-use super::{Access, CallCost, CallLimit, Failure};
+use super::{CallCost, CallLimit, Failure};
 use crate::problem::{Kind, Problem};
-
-/// Maximum length of a tenant's name: the longest message group that SQS takes, and the space that a record leaves
-/// for it.
-const MAX_NAME_BYTES: usize = 128;
-
-/// Characters that a tenant's name may hold beside letters and digits. The name is part of keys of DynamoDB
-/// (separated by `#`) and S3 (separated by `/`), and it is a message group of SQS. The names of the usual issuers
-/// fit: UUIDs, `auth0|5f7c…`, e-mail addresses, URNs.
-const MARKS: &[u8] = b"-_.@|:+=";
 
 /// The tenant on whose behalf a call is made. Everything that a handler reads or writes belongs to this tenant;
 /// another tenant's data is not found.
@@ -28,14 +20,14 @@ const MARKS: &[u8] = b"-_.@|:+=";
 /// claim, or its value is not a valid name. 429 `rate-limited` if the tenant calls more often than the router's
 /// [`CallLimit`] allows.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub struct Tenant(pub String);
+pub struct Tenant(pub TenantId);
 
 impl<S: Send + Sync> FromRequestParts<S> for Tenant {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let tenant = match parts.extensions.get::<Access>() {
-            Some(Access::Open) => Self(DEFAULT_TENANT.to_owned()),
+            Some(Access::Open) => Self(DEFAULT_TENANT.clone()),
             Some(Access::SignedIn { tenant_claim }) => signed_in(&parts.extensions, tenant_claim)?,
             None => return Err(Failure::Ours("the router was built without saying who may call".into())),
         };
@@ -54,13 +46,14 @@ fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
         );
         no_tenant(detail)
     })?;
-    if is_name(name) {
-        return Ok(Tenant(name.to_owned()));
+    if let Some(tenant) = TenantId::parse(name) {
+        return Ok(Tenant(tenant));
     }
     let detail = format!(
-        "the claim {claim} of the token is not a valid tenant name: 1 to {MAX_NAME_BYTES} letters, digits and the \
-         characters {}, without a leading dot",
-        String::from_utf8_lossy(MARKS)
+        "the claim {claim} of the token is not a valid tenant name: 1 to {} letters, digits and the characters {}, \
+         without a leading dot",
+        TenantId::MAX_BYTES,
+        TenantId::MARKS
     );
     Err(no_tenant(detail))
 }
@@ -72,15 +65,26 @@ pub(super) fn claim_of<'a>(extensions: &'a Extensions, claim: &str) -> Option<&'
     claims.get(claim).map(String::as_str)
 }
 
-/// Checks a tenant's name. `.` and `..` would lead out of a folder.
-fn is_name(text: &str) -> bool {
-    let fits = (1..=MAX_NAME_BYTES).contains(&text.len()) && !text.starts_with('.');
-    fits && text.bytes().all(|b| b.is_ascii_alphanumeric() || MARKS.contains(&b))
-}
-
 /// 403 and not 404: the configuration is wrong, and no foreign id is involved.
 fn no_tenant(detail: String) -> Problem {
     Problem::new(Kind::NoTenant, detail)
+}
+
+/// The callers that are let in.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum Access {
+    /// Any caller, all as one tenant; tokens are ignored. Only if the setting names it explicitly.
+    Open,
+    /// Callers whose token the gateway has accepted.
+    SignedIn {
+        /// Name of the claim that holds the tenant, `sub` for instance.
+        tenant_claim: String,
+    },
+}
+
+/// Makes the caller's tenant available to the router's handlers: they take [`Tenant`] as an argument.
+pub fn with_access<S: Clone + Send + Sync + 'static>(router: Router<S>, access: &Access) -> Router<S> {
+    router.layer(Extension(access.clone()))
 }
 
 #[cfg(test)]

@@ -24,7 +24,7 @@ async fn whose(access: Option<Access>, mut parts: Parts) -> Result<String, (u16,
         parts.extensions.insert(access);
     }
     match Tenant::from_request_parts(&mut parts, &()).await {
-        Ok(Tenant(name)) => Ok(name),
+        Ok(Tenant(name)) => Ok(name.into()),
         Err(Failure::Problem(problem)) => Err((problem.status(), problem.kind.name(), problem.detail)),
         Err(Failure::Ours(error)) => Err((500, "ours", error.to_string())),
     }

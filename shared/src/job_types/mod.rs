@@ -4,7 +4,7 @@ pub mod import;
 
 use self::import::Import;
 use crate::handler::Registry;
-use crate::store::records::RecordStore;
+use longshore_domain::ports::RecordStore;
 
 /// Returns all built-in job types.
 pub fn builtin<R: RecordStore>(records: R) -> Registry {

@@ -6,7 +6,7 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::BearerChallenge;
+use super::headers::BearerChallenge;
 
 /// The error body of API Gateway if it does not pass a call on, or gets no response to it.
 #[derive(Debug, ToSchema)]

@@ -1,8 +1,8 @@
-//! Schemas of response headers.
+//! Response headers and parameters of several functions' calls.
 
 use utoipa::openapi::schema::{Schema, Type};
 use utoipa::openapi::{ObjectBuilder, RefOr, SchemaFormat};
-use utoipa::{PartialSchema, ToSchema};
+use utoipa::{IntoParams, PartialSchema, ToSchema};
 
 /// Names a header's value, so that operations can refer to it as `inline(Name)`.
 macro_rules! header {
@@ -32,7 +32,7 @@ header!(
     text().format(Some(SchemaFormat::Custom("uri".to_owned())))
 );
 header!(
-    /// Seconds until the next request is useful; see `jobs-api`'s `pace`.
+    /// Seconds until the next request is useful; see `poll_interval` in `jobs-api`.
     RetryAfterSeconds,
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(30))
 );
@@ -79,4 +79,30 @@ header!(
 
 fn text() -> ObjectBuilder {
     ObjectBuilder::new().schema_type(Type::String)
+}
+
+/// `Idempotency-Key`, as parsed by `http::idempotency`.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Header)]
+pub struct IdempotencyKeyHeader {
+    /// Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
+    /// refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
+    #[param(
+        rename = "Idempotency-Key",
+        required = false,
+        min_length = 1,
+        max_length = 255,
+        pattern = "^[!-~]([ -~]*[!-~])?$",
+        example = "7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11"
+    )]
+    pub idempotency_key: String,
+}
+
+/// `cursor`, as encoded by `http::paging`.
+#[derive(Debug, IntoParams)]
+#[into_params(parameter_in = Query)]
+pub struct PageCursor {
+    /// The `nextCursor` of the previous page.
+    #[param(required = false, min_length = 1, pattern = "^[A-Za-z0-9_-]+$")]
+    pub cursor: String,
 }

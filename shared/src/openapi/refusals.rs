@@ -9,7 +9,8 @@ use utoipa::openapi::header::HeaderBuilder;
 use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{PartialSchema, ToSchema};
 
-use super::{ComeAgainSeconds, gateway};
+use super::gateway;
+use super::headers::ComeAgainSeconds;
 use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
 
 /// Responses by status.

@@ -10,7 +10,7 @@ use serde::Serialize;
 ///
 /// # Errors
 /// If the message cannot be written as JSON.
-pub(super) fn body(message: &impl Serialize) -> Result<String, serde_json::Error> {
+pub fn body(message: &impl Serialize) -> Result<String, serde_json::Error> {
     let text = serde_json::to_string(message)?;
     if !text.contains(['\u{FFFE}', '\u{FFFF}']) {
         return Ok(text);
@@ -29,6 +29,7 @@ mod tests {
 
     use super::*;
     use crate::aws_limits::sqs::{Sent, check_message};
+    use longshore_domain::tenant::TenantId;
 
     /// Any characters, including those that SQS refuses.
     fn text(bytes: usize) -> impl Strategy<Value = String> {
@@ -46,17 +47,17 @@ mod tests {
     proptest! {
         #[test]
         fn every_message_is_of_the_characters_that_sqs_takes(
-            (tenant, inline) in (text(128), proptest::option::of(text(2_000))),
+            inline in proptest::option::of(text(2_000)),
             numbers in any::<[u32; 4]>(),
             oversize in any::<bool>(),
         ) {
             let [position, resend, group, chunk] = numbers;
             let (job_id, generation) = (JobId::generate(), position);
             let plan = ChunkPlan { first: 1, items: group, start: 0, end: u64::from(chunk), oversize };
-            travels(&CreateMessage { tenant: String::new(), job_id, generation, position, resend, failures: 0 });
-            travels(&CompleteMessage { job_id, generation, resend, step: resend, tenant: String::new(), failures: 0 });
+            travels(&CreateMessage { tenant: None, job_id, generation, position, resend, failures: 0 });
+            travels(&CompleteMessage { job_id, generation, resend, step: resend, tenant: None, failures: 0 });
             let priority = Priority::Low;
-            travels(&ChunkMessage { job_id, tenant, priority, group, chunk, plan, inline, failures: resend });
+            travels(&ChunkMessage { job_id, tenant: TenantId::from_static("t"), priority, group, chunk, plan, inline, failures: resend });
         }
     }
 

@@ -4,13 +4,12 @@
 
 mod body;
 mod dead_letters;
-mod memory;
 mod sqs;
 
 use longshore_domain::ports::PortError;
 
+pub use body::body;
 pub use dead_letters::SqsDeadLetters;
-pub use memory::{MemoryQueues, SentChunk};
 pub use sqs::{QueueUrls, SqsQueues};
 
 /// Names the failed operation as the port does.

@@ -231,7 +231,7 @@ fn batches<'a>(
         bytes += body.len();
         if let Some(batch) = batches.last_mut() {
             let entry = SendMessageBatchRequestEntry::builder().id(batch.len().to_string()).message_body(body);
-            batch.push(entry.message_group_id(&message.tenant).delay_seconds(delay_s).build()?);
+            batch.push(entry.message_group_id(message.tenant.as_str()).delay_seconds(delay_s).build()?);
         }
     }
     batches.retain(|batch| !batch.is_empty());

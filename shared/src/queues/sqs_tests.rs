@@ -2,13 +2,14 @@
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
+use longshore_domain::tenant::TenantId;
 
 use super::*;
 
 fn message(chunk: u32, bytes: usize) -> ChunkMessage {
     ChunkMessage {
         job_id: JobId::generate(),
-        tenant: "t".into(),
+        tenant: TenantId::from_static("t"),
         priority: Priority::Normal,
         group: 0,
         chunk,

@@ -4,6 +4,5 @@
 //! [`replay`]: it recognises a store's own earlier write when the reply was lost.
 
 pub mod dynamo;
-pub mod memory;
 pub mod records;
 pub mod replay;

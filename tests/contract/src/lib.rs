@@ -92,10 +92,10 @@ impl Answer<'_> {
                 return self.wrong(format!("the document says otherwise of {name}: {text}"));
             }
         }
-        let reported = self.headers.iter().map(|(name, _)| name.to_lowercase());
+        let names = self.headers.iter().map(|(name, _)| name.to_lowercase());
         let is_documented = |name: &str| documented.iter().any(|(known, _)| known.eq_ignore_ascii_case(name));
         let mut unknown =
-            reported.filter(|name| MEANINGFUL.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
+            names.filter(|name| MEANINGFUL.contains(&name.as_str()) && !EVERYWHERE.contains(&name.as_str()));
         match unknown.find(|name| !is_documented(name)) {
             Some(name) => self.wrong(format!("the document does not say that there is a header {name}")),
             None => Ok(()),
@@ -106,8 +106,8 @@ impl Answer<'_> {
         let Some(content) = response["content"].as_object() else {
             return if self.body.is_empty() { Ok(()) } else { self.wrong("the document knows no body") };
         };
-        let reported = self.header("content-type").unwrap_or_default();
-        let media_type = reported.split(';').next().unwrap_or_default().trim();
+        let content_type = self.header("content-type").unwrap_or_default();
+        let media_type = content_type.split(';').next().unwrap_or_default().trim();
         let Some(content) = content.get(media_type) else {
             return self.wrong(format!("the document knows no content of type {media_type:?}"));
         };

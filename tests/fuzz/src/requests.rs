@@ -49,7 +49,7 @@ fn request(input: &[u8]) -> Option<Request<Body>> {
 
 /// Signs the request in, as the gateway does after it has accepted the caller's token.
 fn signed_in(request: Request<Body>) -> Request<Body> {
-    let claims = json!({ "sub": TENANT, "cognito:groups": "operators" });
+    let claims = json!({ "sub": TENANT.as_str(), "cognito:groups": "operators" });
     let context = json!({ "http": { "method": "GET" }, "timeEpoch": 0, "authorizer": { "jwt": { "claims": claims } } });
     let context = serde_json::from_value(context).unwrap_or_else(|error| panic!("{error}"));
     let mut lambda = Context::default();
@@ -67,8 +67,8 @@ async fn answer(request: Request<Body>) {
     let text = |value: &axum::http::HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
     let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
     assert!(status < 500, "{method} {path} answered {status}: {}", String::from_utf8_lossy(&body));
-    let reported = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &body };
-    reported.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+    let answer = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &body };
+    answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
     if status >= 400 && method != "HEAD" {
         problem(status, &body);
     }

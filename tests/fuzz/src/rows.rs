@@ -7,11 +7,12 @@ use longshore::failures_file::{Columns, CorrectedFile, Correction};
 use longshore::formula::{harmless, original};
 use longshore::handler::{CellReader, JobContext, Outcome, RawItem, Registry, Shape};
 use longshore::job_types::builtin;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::records::{Format, delimited_records};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::work_file::{End, Entry};
+use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
 use crate::oracle;
@@ -52,7 +53,7 @@ fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
     let import = import.prepare(options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let job = JobContext {
         job_id: JobId::parse(&"1".repeat(32)).unwrap_or_else(JobId::generate),
-        tenant: "t".into(),
+        tenant: TenantId::from_static("t"),
         round: 0,
     };
     let items = [RawItem { number: 1, shape }];

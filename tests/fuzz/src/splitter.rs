@@ -3,13 +3,13 @@
 //! The first six bytes set the format, three block sizes, and the items and bytes of a chunk.
 
 use futures::FutureExt;
-use longshore::files::MemoryFiles;
-use longshore::header::{FileHeader, read_header};
+use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::Files;
-use longshore_domain::records::{Cutter, Format, Span, records, sniff};
+use longshore_domain::records::{Cutter, Extent, Format, Span, records, sniff};
 use longshore_domain::split::{ChunkLimits, Chunker};
+use longshore_testing::MemoryFiles;
 
 use crate::oracle;
 
@@ -95,7 +95,7 @@ fn chunks_hold_the_records(format: Format, bytes: &[u8], spans: &[Span], limits:
 /// Compares the header with the oracle's first record.
 fn opens(format: Format, bytes: &[u8]) {
     let found = header(format, bytes);
-    let bom_len = match sniff(bytes, true) {
+    let bom_len = match sniff(bytes, Extent::Whole) {
         Ok(header) => header.bom_len,
         Err(refused) => return assert_eq!(code(&found), refused.code()),
     };
@@ -139,6 +139,9 @@ fn header(format: Format, bytes: &[u8]) -> Result<FileHeader, JobError> {
     // In-memory calls never wait.
     let etag = files.info(&key).now_or_never().and_then(Result::ok).flatten().map(|info| info.etag).unwrap_or_default();
     let source = SourceFile { key, size_bytes: bytes.len() as u64, etag, format, name: String::new() };
-    let found = read_header(&files, &source).now_or_never().and_then(Result::ok);
-    found.unwrap_or_else(|| panic!("files in memory fail"))
+    match read_header(&files, &source).now_or_never() {
+        Some(Ok(header)) => Ok(header),
+        Some(Err(HeaderError::Source(error))) => Err(error),
+        _ => panic!("files in memory fail"),
+    }
 }

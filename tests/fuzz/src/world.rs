@@ -3,20 +3,21 @@
 
 use dead_letters::DeadLetters;
 use jobs_api::{Api, Backend, Limits, QueueDepths};
-use longshore::files::MemoryFiles;
 use longshore::http::{Access, Operators};
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
-use longshore::queues::MemoryQueues;
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::{Dataset, MemoryRecords, NewRecord, RecordStore, Rule, Writer};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobTimes, SourceFile, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, PortError, Upload};
+use longshore_domain::ports::{NewRecord, RecordStore};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::writer::{Rule, Writer};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 use upload::Uploads;
 
@@ -24,7 +25,7 @@ use upload::Uploads;
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// The tenant that owns everything.
-pub(crate) const TENANT: &str = "t";
+pub(crate) static TENANT: TenantId = TenantId::from_static("t");
 
 const FILE: &str = "id,name\n1,Ann\n,\"=1\n2\"\n";
 const FAILED: &str = "row,id,name,code,field,message\r\n2,,\"'=1\n2\",missing_key,id,it is missing\r\n";
@@ -72,7 +73,7 @@ impl World {
         world.job("2", "upsert").await?;
         world.job("3", "validate").await?;
         world.finish("3", 0).await?;
-        let dataset = Dataset { tenant: TENANT.to_owned(), name: "people".to_owned() };
+        let dataset = Dataset { tenant: TENANT.clone(), name: "people".to_owned() };
         let writer = Writer { job: job_id("1"), row: 1 };
         let data = json!({ "id": "1" }).as_object().cloned().unwrap_or_default();
         let records = ["1", "2", "3"].map(|key| NewRecord { key: key.to_owned(), data: data.clone(), writer });
@@ -121,11 +122,11 @@ impl World {
     }
 
     async fn upload(&self, digit: &str, name: &str, bytes: &str) -> Result<(), PortError> {
-        let (file_guid, key) = (file_guid(digit), upload_key(TENANT, file_guid(digit)));
+        let (file_guid, key) = (file_guid(digit), upload_key(&TENANT, file_guid(digit)));
         self.files.put(&key, bytes);
         let upload = Upload {
             file_guid,
-            tenant: TENANT.to_owned(),
+            tenant: TENANT.clone(),
             key,
             file_name: name.to_owned(),
             content_type: String::new(),
@@ -140,11 +141,11 @@ impl World {
 
     /// Creates a waiting job over the first upload.
     async fn job(&self, digit: &str, mode: &str) -> Result<(), PortError> {
-        let key = upload_key(TENANT, file_guid("a"));
+        let key = upload_key(&TENANT, file_guid("a"));
         let info = self.files.info(&key).await?.unwrap_or_else(|| panic!("there is no upload"));
         let (size_bytes, etag, format) = (info.size_bytes, info.etag, Format::Csv);
         let source = Some(SourceFile { key, size_bytes, etag, format, name: "people.csv".to_owned() });
-        let waiting = Job::waiting(job_id(digit), TENANT, "import", NOW);
+        let waiting = Job::waiting(job_id(digit), TENANT.clone(), "import", NOW);
         let job = Job {
             source,
             times: JobTimes {

@@ -10,8 +10,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde_json::{Value, json};
 
-use super::check::in_json;
 use super::dynamodb::written;
+use super::refused::in_json;
 use longshore::aws_limits::Refusal;
 
 const MESSAGE: &str = "Transaction is ongoing for the item";
@@ -49,9 +49,9 @@ impl Conflicts {
         let meets = |key: &String| {
             writes.iter().any(|other| (is_transaction || other.is_transaction) && other.keys.contains(key))
         };
-        let observed: Vec<bool> = keys.iter().map(meets).collect();
-        if observed.contains(&true) {
-            return Err(if is_transaction { canceled(&observed) } else { conflict() });
+        let conflicts: Vec<bool> = keys.iter().map(meets).collect();
+        if conflicts.contains(&true) {
+            return Err(if is_transaction { canceled(&conflicts) } else { conflict() });
         }
         let id = writes.last().map_or(0, |last| last.id + 1);
         writes.push(Write { id, keys, is_transaction });
@@ -74,9 +74,9 @@ fn conflict() -> Vec<u8> {
 }
 
 /// The response to a canceled transaction, with a reason for each of its actions.
-fn canceled(observed: &[bool]) -> Vec<u8> {
+fn canceled(conflicts: &[bool]) -> Vec<u8> {
     let codes: Vec<_> =
-        observed.iter().map(|observed| if *observed { "TransactionConflict" } else { "None" }).collect();
+        conflicts.iter().map(|is_conflict| if *is_conflict { "TransactionConflict" } else { "None" }).collect();
     let reason = |code: &&str| match *code {
         "None" => json!({ "Code": code }),
         _ => json!({ "Code": code, "Message": MESSAGE }),

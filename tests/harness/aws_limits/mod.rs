@@ -8,6 +8,7 @@
 mod check;
 mod conflicts;
 mod dynamodb;
+mod refused;
 mod request;
 mod s3;
 mod sqs;
@@ -20,8 +21,9 @@ use std::thread;
 
 use anyhow::{Context, Result};
 
-use check::{Checks, Refused};
+use check::Checks;
 use conflicts::InFlight;
+use refused::Refused;
 use request::{Body, Head};
 
 /// Size of the blocks in which a response is forwarded.
@@ -32,12 +34,12 @@ const ANSWER_BYTES: usize = 64 * 1024;
 pub struct LimitsProxy {
     /// Base URL of the proxy, without a trailing slash.
     pub endpoint: String,
-    observed: Arc<Observed>,
+    refusals: Arc<Refusals>,
 }
 
 /// Refusals so far.
 #[derive(Debug, Default)]
-struct Observed {
+struct Refusals {
     limits: Mutex<Vec<String>>,
     conflicts: AtomicUsize,
 }
@@ -50,15 +52,15 @@ impl LimitsProxy {
     pub fn start(upstream: &str) -> Result<Self> {
         let listener = TcpListener::bind("127.0.0.1:0").context("no port for the proxy")?;
         let upstream = upstream.strip_prefix("http://").context("the upstream is no http:// URL")?.to_owned();
-        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), observed: Arc::default() };
+        let proxy = Self { endpoint: format!("http://{}", listener.local_addr()?), refusals: Arc::default() };
         let checks = Arc::new(Checks::default());
-        let observed = Arc::clone(&proxy.observed);
+        let refusals = Arc::clone(&proxy.refusals);
         thread::spawn(move || {
             for client in listener.incoming().flatten() {
-                let (upstream, checks, observed) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&observed));
+                let (upstream, checks, refusals) = (upstream.clone(), Arc::clone(&checks), Arc::clone(&refusals));
                 thread::spawn(move || {
                     // An error on the connection closes both sides.
-                    let _ = Connection { client, checks, observed, in_flight: Arc::default() }.serve(&upstream);
+                    let _ = Connection { client, checks, refusals, in_flight: Arc::default() }.serve(&upstream);
                 });
             }
         });
@@ -67,12 +69,12 @@ impl LimitsProxy {
 
     /// Calls that have been refused so far: operation, code and message.
     pub fn refusals(&self) -> Vec<String> {
-        self.observed.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.refusals.limits.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// Number of calls that have been refused so far because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
-        self.observed.conflicts.load(Ordering::Relaxed)
+        self.refusals.conflicts.load(Ordering::Relaxed)
     }
 }
 
@@ -80,7 +82,7 @@ impl LimitsProxy {
 struct Connection {
     client: TcpStream,
     checks: Arc<Checks>,
-    observed: Arc<Observed>,
+    refusals: Arc<Refusals>,
     /// The write that has not been answered yet.
     in_flight: Arc<Mutex<Option<InFlight>>>,
 }
@@ -150,9 +152,9 @@ impl Connection {
         match &refused.limit {
             Some(limit) => {
                 eprintln!("AWS would refuse: {limit}");
-                self.observed.limits.lock().unwrap_or_else(PoisonError::into_inner).push(limit.clone());
+                self.refusals.limits.lock().unwrap_or_else(PoisonError::into_inner).push(limit.clone());
             }
-            None => drop(self.observed.conflicts.fetch_add(1, Ordering::Relaxed)),
+            None => drop(self.refusals.conflicts.fetch_add(1, Ordering::Relaxed)),
         }
         Ok((&self.client).write_all(&refused.answer)?)
     }

@@ -6,7 +6,6 @@ use std::sync::{Mutex, PoisonError};
 use longshore::aws_limits::Refusal;
 use longshore::aws_limits::s3::{check_key, check_part_number, check_parts};
 
-use super::check;
 use super::request::Head;
 
 /// Sizes of the uploaded parts, by upload and part number.
@@ -48,13 +47,6 @@ pub(super) fn check(head: &Head, body: &[u8], parts: &Parts) -> Result<(), Refus
         }
         _ => Ok(()),
     }
-}
-
-/// A refusal in S3's form.
-pub(super) fn answer(refusal: &Refusal) -> Vec<u8> {
-    let text = refusal.message.replace('&', "&amp;").replace('<', "&lt;");
-    let body = format!("<?xml version=\"1.0\"?><Error><Code>{}</Code><Message>{text}</Message></Error>", refusal.code);
-    check::answer("application/xml", &body, "")
 }
 
 fn part_of(head: &Head) -> Option<(String, usize)> {

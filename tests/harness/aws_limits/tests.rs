@@ -70,7 +70,7 @@ fn calls_beyond_the_limits_are_refused_in_the_words_of_dynamodb() {
     let statement = json!({ "Statement": update, "Parameters": parameters });
     let read = json!({ "Statement": "SELECT * FROM \"t\" WHERE \"PK\" = ? AND \"SK\" = ?", "Parameters": [{ "S": "p" }, { "S": "x" }] });
     let many: Vec<_> = (0..101).map(|number| item(&number.to_string())).collect();
-    for (operation, call, reported) in [
+    for (operation, call, text) in [
         ("PutItem", json!({ "Item": { "PK": { "S": "" } } }), "empty string value"),
         ("PutItem", json!({ "Item": { "a": { "S": "x".repeat(409_600) } } }), "Item size has exceeded"),
         ("UpdateItem", json!({ "UpdateExpression": "x".repeat(4097) }), "Expression size has exceeded"),
@@ -82,9 +82,9 @@ fn calls_beyond_the_limits_are_refused_in_the_words_of_dynamodb() {
         ("BatchGetItem", json!({ "RequestItems": { "t": { "Keys": [item("a"), item("a")] } } }), "duplicates"),
         ("BatchGetItem", json!({ "RequestItems": { "t": { "Keys": many } } }), "less than or equal to 100"),
     ] {
-        let answer = dynamodb(operation, call).unwrap_or_else(|| panic!("{operation} {reported}"));
+        let answer = dynamodb(operation, call).unwrap_or_else(|| panic!("{operation} {text}"));
         assert!(answer.starts_with("HTTP/1.1 400 "), "{answer}");
-        assert!(answer.contains("#ValidationException") && answer.contains(reported), "{reported}: {answer}");
+        assert!(answer.contains("#ValidationException") && answer.contains(text), "{text}: {answer}");
     }
 }
 

@@ -43,10 +43,10 @@ impl Partition {
             (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
         let partition = Self { succeeded: rest, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
-            let reported = report.count(name)?;
+            let counted = report.count(name)?;
             ensure!(
-                reported == rows.len() as u64,
-                "{name}: {reported} are counted, and {} are there: {rows:?}",
+                counted == rows.len() as u64,
+                "{name}: {counted} are counted, and {} are there: {rows:?}",
                 rows.len()
             );
         }

@@ -26,8 +26,9 @@ impl Report {
     /// Reads the result of a job whose items have `columns` columns.
     pub(super) fn read(client: &Client, job: &str, columns: usize) -> Result<Self> {
         let document = client.get(&format!("/api/jobs/{job}/output"))?.expect(200)?;
-        let rows =
-            |name: &str, reported| rows(client, &document["files"][name], columns, reported).context(name.to_owned());
+        let rows = |name: &str, report_columns| {
+            rows(client, &document["files"][name], columns, report_columns).context(name.to_owned())
+        };
         let (failed, skipped, unprocessed) = (rows("failed", 3)?, rows("skipped", 1)?, rows("unprocessed", 0)?);
         Ok(Self { failed, skipped, unprocessed, document })
     }
@@ -43,15 +44,15 @@ impl Report {
     }
 }
 
-/// Rows of a file with `reported` report columns. A file that was not written has none.
-fn rows(client: &Client, file: &Value, columns: usize, reported: usize) -> Result<Vec<Listed>> {
+/// Rows of a file with so many report columns. A file that was not written has none.
+fn rows(client: &Client, file: &Value, columns: usize, report_columns: usize) -> Result<Vec<Listed>> {
     let Some(url) = file["url"].as_str() else { return Ok(Vec::new()) };
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
     // Not flexible: a row with a different number of cells is an error.
     let mut reader = csv::ReaderBuilder::new().from_reader(answer.body.as_slice());
     let width = reader.headers()?.len();
-    ensure!(width == 1 + columns + reported, "{width} columns for {columns} of the item");
+    ensure!(width == 1 + columns + report_columns, "{width} columns for {columns} of the item");
     let listed = reader.records().map(|record| {
         let mut cells: Vec<_> = record?.iter().map(str::to_owned).collect();
         cells.truncate(1 + columns);

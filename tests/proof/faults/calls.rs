@@ -8,7 +8,7 @@ use std::fmt::Display;
 use std::time::Instant;
 
 use anyhow::Result;
-use longshore_tests::harness::scoped_faults::Rule;
+use longshore_tests::harness::faults::Rule;
 use longshore_tests::harness::stack::Stack;
 use serde_json::json;
 
@@ -59,15 +59,15 @@ fn run(stack: &Stack, wave: &[Injection]) -> Outcome {
     let began = Instant::now();
     let mut outcome = Outcome::default();
     match inject(stack, wave) {
-        Ok((observed, fired)) => {
+        Ok((of_wave, fired)) => {
             for ((operation, kind), fired) in wave.iter().zip(fired) {
-                let violations = observed.violations.len() + usize::from(fired == 0);
-                write(*operation, *kind, [&fired, &observed.jobs, &observed.rows, &violations]);
+                let violations = of_wave.violations.len() + usize::from(fired == 0);
+                write(*operation, *kind, [&fired, &of_wave.jobs, &of_wave.rows, &violations]);
                 if fired == 0 {
                     outcome.violations.push(format!("{} never met {:?}", operation.name, kind.name()));
                 }
             }
-            outcome.add(observed);
+            outcome.add(of_wave);
         }
         Err(error) => outcome.violations.push(format!("{error:#}")),
     }

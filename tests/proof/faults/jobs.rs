@@ -6,17 +6,19 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use longshore_domain::ids::nonce;
+use longshore_tests::harness::backdoor::{items, objects};
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::leftovers::{items, objects};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use super::stacks::UPLOAD_BYTES_PER_DAY;
 use crate::sample::Sample;
 
 /// Rows of a job's file.
 pub(crate) const ROWS: u64 = 2_000;
+
+/// Quota of upload bytes: more than all files of these tests together, and not more than the maximum for one upload.
+pub(super) const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
 
 /// Total time of a client's retries without a response: a restart, or the redelivery of a killed function's message.
 const PATIENCE: Duration = Duration::from_secs(60);

@@ -1,15 +1,21 @@
 //! Kills of function processes at random moments, as the kernel kills them when memory runs out.
+//!
+//! Stop and start of the emulator while jobs run: every function dies at once, calls in flight have no response, and
+//! messages in flight are redelivered late.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use anyhow::Result;
+use anyhow::{Result, ensure};
+use fastrand::Rng;
+use local_cloud::process::kill;
 use longshore_domain::ids::nonce;
-use longshore_tests::harness::children::kill;
 use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::{Watch, is_final};
 
-use super::jobs::{Variant, work};
-use super::stacks::{faulty, record_outcome};
+use super::jobs::{Outcome, ROWS, Variant, finish, patient, sweeping, work};
+use super::stacks::{faulty, own, record_outcome};
+use crate::sample::Sample;
 
 /// Environment variable with the seed of an earlier run. Its moments are repeated as far as the machine allows.
 const SEED: &str = "LONGSHORE_SEED";
@@ -49,13 +55,13 @@ fn functions_killed_at_random_lose_no_row() {
 }
 
 fn kill_some(stack: &Stack, over: &AtomicBool, (seed, deaths): (u64, u64)) -> Result<u64> {
-    let (mut chance, mut killed, began) = (Chance(seed), 0, Instant::now());
+    let (mut rng, mut killed, began) = (Rng::with_seed(seed), 0, Instant::now());
     while killed < deaths && !over.load(Ordering::Relaxed) && began.elapsed() < SEASON {
-        std::thread::sleep(Duration::from_millis(chance.below(INTERVAL_MS)));
-        let victim = VICTIMS[chance.below(VICTIMS.len() as u64) as usize];
+        std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
+        let victim = VICTIMS[rng.usize(..VICTIMS.len())];
         let mut processes = stack.processes(victim)?;
         processes.sort_unstable();
-        if let Some(process) = processes.get(chance.below(processes.len().max(1) as u64) as usize) {
+        if let Some(process) = processes.get(rng.usize(..processes.len().max(1))) {
             killed += u64::from(kill(*process).is_ok());
         }
     }
@@ -66,14 +72,37 @@ fn fresh_seed() -> u64 {
     nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31))
 }
 
-/// The random generator SplitMix64, for which every seed is good.
-struct Chance(u64);
+/// Restarts in the complete set. The jobs have progressed further at each.
+const RESTARTS: u64 = 3;
 
-impl Chance {
-    fn below(&mut self, end: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (mixed ^ (mixed >> 31)) % end
+#[test]
+fn an_emulator_restarted_in_the_middle_of_jobs_loses_no_row() {
+    let Some(mut stack) = own(true, &[]) else { return };
+    let restarts = if measurements::is_whole() { RESTARTS } else { 1 };
+    let outcome = jobs_through(&mut stack, restarts).unwrap_or_else(|error| panic!("{error:?}"));
+    let again = "cargo test -p longshore-tests --test proof an_emulator_restarted";
+    record_outcome("emulator restarted in the middle of jobs", &restarts, &outcome, again);
+}
+
+/// Runs jobs through restarts. New jobs begin before each restart, and the restart comes when some of their rows are
+/// done and others are not.
+fn jobs_through(stack: &mut Stack, restarts: u64) -> Result<Outcome> {
+    let (mut jobs, client) = (Vec::new(), patient(stack));
+    for _ in 0..restarts {
+        for _ in 0..3 {
+            let sample = Sample::insert(&format!("restarted-{}", nonce()), ROWS);
+            jobs.push((client.start_once("import", &sample.file, &sample.options())?, sample));
+        }
+        let newest = jobs.last().map(|(id, _)| id.clone()).unwrap_or_default();
+        let seen = Watch::new(stack, &newest).until("begun", |job| job["itemProgress"].as_u64() > Some(0))?;
+        ensure!(!is_final(&seen["status"]), "the job was over before it could be interrupted: {seen}");
+        stack.restart()?;
     }
+    let mut outcome = Outcome::default();
+    sweeping(stack, || {
+        for (id, sample) in &jobs {
+            outcome.add(Outcome::new(finish(stack, &client, (id, sample))));
+        }
+    });
+    Ok(outcome)
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] by [`kinds`] |
 //! | [`kills`] | processes of functions are killed at random |
-//! | [`restart`] | the emulator is stopped and started while jobs run |
+//! | [`kills`] | the emulator is stopped and started while jobs run |
 //! | [`poison`] | every queue contains an unreadable message |
 //! | [`schedule`] | messages are lost while the sweeper's schedule is stopped |
 //!
@@ -17,6 +17,5 @@ mod kills;
 mod kinds;
 mod operations;
 mod poison;
-mod restart;
 mod schedule;
 mod stacks;

@@ -8,6 +8,7 @@ use longshore_domain::ids::{JobId, nonce};
 use longshore_domain::job::Priority;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Queues;
+use longshore_domain::tenant::TenantId;
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::stack::Stack;
@@ -59,7 +60,8 @@ fn poisoned(stack: &Stack) -> Result<(Outcome, usize)> {
         let id = client.start_at(priority, "import", &sample.file, &sample.options())?;
         jobs.push((client, id, sample));
     }
-    let mut foreign = ChunkMessage { tenant: user.tenant, ..chunks[0].clone() };
+    let tenant = TenantId::parse(&user.tenant).context("the user has no tenant")?;
+    let mut foreign = ChunkMessage { tenant, ..chunks[0].clone() };
     foreign.plan.items = 1;
     let (mut sent, mut kept) = (Vec::new(), Vec::new());
     for (queue, dead) in QUEUES {

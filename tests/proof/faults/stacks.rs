@@ -5,10 +5,7 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use longshore_tests::harness::stack::{Stack, StackOptions};
 
-use super::jobs::Outcome;
-
-/// Quota of upload bytes: more than all files of these tests together, and not more than the maximum for one upload.
-pub(super) const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
+use super::jobs::{Outcome, UPLOAD_BYTES_PER_DAY};
 
 /// The sweeper pushes jobs without progress after five seconds: it is part of the recovery that is tested. No message
 /// is received so often that its rows are given up: each row must have its own expected outcome. Workers have fifteen

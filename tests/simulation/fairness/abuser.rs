@@ -1,12 +1,10 @@
 //! The worst tenant: it creates large files with slow rows and schemas that take long to compile, deletes them as
 //! soon as they are created, and reads at the gateway's maximum rate.
 
-use std::collections::VecDeque;
-
 use longshore_domain::ports::CallWindow;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::{ABUSER, CALL, Call, Guard, JobState, STEP, World};
+use super::deployment::{ABUSER, CALL, Call, Guard, STEP, World};
 
 /// Calls per second that the gateway allows: creates, deletes and reads.
 const CREATES: i64 = 100;
@@ -18,28 +16,8 @@ const COUNTED: i64 = 15;
 const WORK_CALLS: u64 = 100;
 /// Milliseconds of a create with a schema of the maximum size.
 const COMPILE: i64 = 1_000;
-/// Milliseconds of a delivery whose job is deleted.
-const PASSED_OVER: i64 = 60;
 /// Milliseconds until the sweeper removes a deleted job.
 const REMOVED_AFTER: i64 = 225_000;
-
-/// State of the abuser.
-#[derive(Default)]
-pub(super) struct Abuser {
-    /// Jobs that are neither done nor deleted, oldest first.
-    pub(super) live: VecDeque<usize>,
-    /// Times at which deleted jobs are removed.
-    removals: VecDeque<i64>,
-    window: Option<CallWindow>,
-    counted: u64,
-}
-
-impl JobState {
-    /// Remaining milliseconds of work, which are few if the job is deleted.
-    pub(super) fn left(&self, left: i64) -> i64 {
-        if self.is_deleted { left.min(PASSED_OVER) } else { left }
-    }
-}
 
 impl World {
     pub(super) fn abuse(&mut self) {

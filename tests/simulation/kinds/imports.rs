@@ -7,19 +7,19 @@ use futures::FutureExt;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore::job_types::import::{Import, ImportOptions, Row};
 use longshore::problem::FieldError;
-use longshore::store::records::{
-    Dataset, KnownDataset, ListError, MemoryRecords, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written,
-};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::job::{JobError, Tolerance};
+use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
 use longshore_domain::ports::{Page, PortResult};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::writer::{Rule, Writer, Written};
+use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
-use super::Ended;
 use crate::faults::{Fault, after, again, before};
-use crate::handler::{ACTIONS, bit};
-use crate::run::run;
+use crate::report::Ended;
+use crate::rows::{ACTIONS, bit};
 use crate::stepwise::Stepwise;
-use crate::trace::TraceMode;
 use crate::unguarded::{Unguarded, without};
 
 /// Records whose single writes can be interrupted, refused and made twice.
@@ -138,7 +138,7 @@ impl RecordStore for Records {
         self.0.list(from, limit, cursor).await
     }
 
-    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
         self.0.datasets(tenant, limit, after).await
     }
 }
@@ -156,12 +156,7 @@ impl RecordStore for Unguarded<MemoryRecords> {
         self.0.list(from, limit, cursor).await
     }
 
-    async fn datasets(&self, tenant: &str, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
         self.0.datasets(tenant, limit, after).await
     }
-}
-
-#[test]
-fn a_table_without_the_condition_of_an_insert_is_detected() {
-    assert!((0..500).any(|seed| run(seed, Some(CARELESS), TraceMode::Off).is_err()));
 }

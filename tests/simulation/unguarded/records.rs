@@ -1,15 +1,76 @@
-//! Records whose writes have no condition that can be removed, or none at all.
+//! Permits and parked chunks without conditions, and records whose writes have no condition that can be removed.
 
-use longshore::store::memory::MemoryStore;
+use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::{
-    DeadLetterRecords, Delivered, DeliveryRecords, JobPosition, Page, PortResult, Removal, Sweeps,
+    DeadLetterRecords, Delivered, DeliveryRecords, JobPosition, Page, ParkedChunks, Permits, PortResult, Removal,
+    Sweeps,
 };
+use longshore_domain::tenant::TenantId;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryStore;
 
-use super::{Unguarded, as_is};
+use super::{Unguarded, as_is, without};
+
+impl Permits for Unguarded<MemoryStore> {
+    as_is! {
+        async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>>;
+    }
+
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+        if without("permits-acquired-when-free") {
+            self.vacate(job_type, permit.number).await?;
+        }
+        self.0.acquire(job_type, permit, now).await
+    }
+
+    async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
+        if without("permits-released-by-their-holder") {
+            return self.vacate(job_type, permit.number).await;
+        }
+        self.0.release(job_type, permit).await
+    }
+}
+
+impl Unguarded<MemoryStore> {
+    /// Releases a permit regardless of its holder.
+    async fn vacate(&self, job_type: &str, number: u32) -> PortResult<()> {
+        for held in self.0.permits(job_type).await?.into_iter().filter(|held| held.number == number) {
+            self.0.release(job_type, &held).await?;
+        }
+        Ok(())
+    }
+
+    /// The current record of a parked chunk.
+    async fn recorded(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<ParkedChunk> {
+        let all = self.0.parked(job_type, usize::MAX).await?;
+        Ok(all.into_iter().find(|record| record.name() == parked.name()).unwrap_or_else(|| parked.clone()))
+    }
+}
+
+impl ParkedChunks for Unguarded<MemoryStore> {
+    as_is! {
+        async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>>;
+        async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
+    }
+
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+        if without("called-by-one") {
+            return self.0.mark_woken(job_type, &self.recorded(job_type, parked).await?, now).await;
+        }
+        self.0.mark_woken(job_type, parked, now).await
+    }
+
+    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        if without("forgotten-as-it-was-read") {
+            return self.0.forget(job_type, &self.recorded(job_type, parked).await?).await;
+        }
+        self.0.forget(job_type, parked).await
+    }
+}
 
 impl Sweeps for Unguarded<MemoryStore> {
     as_is! {
@@ -21,7 +82,7 @@ impl Sweeps for Unguarded<MemoryStore> {
 impl DeliveryRecords for Unguarded<MemoryStore> {
     as_is! {
         async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
-        async fn deliveries(&self, tenant: &str, priority: Priority) -> PortResult<Deliveries>;
+        async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries>;
     }
 }
 

@@ -1,13 +1,12 @@
 //! Queues and files without conditions.
 
-use longshore::files::MemoryFiles;
-use longshore::queues::MemoryQueues;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     FileInfo, Files, MultipartFiles, MultipartUpload, PortResult, Queues, Read, RedriveToSource,
 };
+use longshore_testing::{MemoryFiles, MemoryQueues};
 
 use super::{NONCE, Unguarded, as_is, without};
 

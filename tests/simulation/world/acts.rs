@@ -9,8 +9,8 @@ use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline,
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 
-use super::function::Shared;
-use super::{World, clock};
+use super::services::Shared;
+use crate::clock::clock;
 use crate::faults;
 
 /// A request of a client or operator.
@@ -89,13 +89,4 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
     // The sweeper sends it.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);
     Ok("202")
-}
-
-impl World {
-    /// A client without a response repeats its request, or gives up, at random.
-    pub(super) fn request(&mut self, id: JobId, act: Act) {
-        if self.rng.often(500) {
-            self.requests.push((id, act));
-        }
-    }
 }

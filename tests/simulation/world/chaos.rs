@@ -1,7 +1,9 @@
 //! Random events: deliveries, steps, deaths, losses, sweeps, waits, and client requests.
 
+use super::World;
 use super::acts::Act;
-use super::{CLOCK, Work, World};
+use super::function::Work;
+use crate::clock::CLOCK;
 use crate::faults;
 
 /// First of the random numbers for which an operator replays.

@@ -1,17 +1,18 @@
 //! Immediate requests of the client, and the file that it corrects.
 
-use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Reopen, SourceFile, Stop, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, JobTransitions, Queues, Reopened};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
+use longshore_testing::MemoryFiles;
 
 use super::acts::Act;
-use super::{World, clock, now};
-use crate::handler::{ACTIONS, bit, line};
-use crate::plan::Dialect;
+use super::{World, now};
+use crate::clock::clock;
+use crate::rows::{ACTIONS, Dialect, bit, line};
 
 impl World {
     /// Retries the remaining items of the jobs. Returns false if there are none.
@@ -62,7 +63,7 @@ impl World {
     pub(super) fn correct(&mut self) {
         let job = self.job();
         let failed: Vec<_> =
-            if job.has_remaining() { self.reported("failed.csv").into_keys().collect() } else { Vec::new() };
+            if job.has_remaining() { self.report_rows("failed.csv").into_keys().collect() } else { Vec::new() };
         if failed.is_empty() {
             return;
         }
@@ -87,7 +88,7 @@ impl World {
     /// Stores a corrected file as an upload.
     fn upload(&mut self, csv: &str) -> SourceFile {
         let id = format!("00000000-0000-4000-8000-{:012}", self.number());
-        let key = upload_key(self.customer().tenant, FileGuid::parse(&id).expect("a UUID"));
+        let key = upload_key(&TenantId::from_static(self.customer().tenant), FileGuid::parse(&id).expect("a UUID"));
         self.files.put(&key, csv);
         let info = now(self.files.info(&key)).unwrap().unwrap();
         self.customer_mut().corrected.insert(key.clone());

@@ -4,8 +4,10 @@ use longshore_domain::concurrency::Permit;
 use longshore_domain::ports::{ParkedChunks, Permits};
 use longshore_domain::time_stamp::Timestamp;
 
-use super::dead_letters::Message;
-use super::{PATIENCE_S, RESERVE_S, World, clock, now};
+use super::function::PATIENCE_S;
+use super::message::Message;
+use super::{RESERVE_S, World, now};
+use crate::clock::clock;
 use crate::handler::{CONCURRENCY_LIMIT, running};
 
 impl World {

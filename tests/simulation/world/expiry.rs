@@ -3,11 +3,12 @@
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html>
 
-use longshore::store::memory::JobItem;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{JobStore, Ledger};
+use longshore_testing::JobItem;
 
-use super::{CLOCK, World, now};
+use super::{World, now};
+use crate::clock::CLOCK;
 use crate::{faults, handler};
 
 impl World {

@@ -1,7 +1,5 @@
 //! The functions themselves, as a message, a client or the schedule invokes them.
 
-use std::cell::RefCell;
-use std::collections::BTreeSet;
 use std::error::Error;
 use std::fmt::Debug;
 use std::pin::Pin;
@@ -10,17 +8,22 @@ use std::rc::Rc;
 use complete_job::Completer;
 use create_job::Splitter;
 use longshore::batch::Delivery;
-use longshore::chunk::{KnownJobs, Receipts, Worker};
-use longshore::handler::Registry;
-use longshore::queues::MemoryQueues;
+use longshore::chunk::{Receipts, Worker};
 use longshore_domain::ids::JobId;
 use longshore_domain::time_stamp::Timestamp;
 use sweep::{Sweep, read_dead_letters};
 
 use super::acts::{Act, act};
-use super::dead_letters::Message;
-use super::{PART_BYTES, PATIENCE_S, SWEEP_S, Services, clock};
-use crate::stepwise::Stepwise;
+use super::message::{Hops, Message};
+use super::services::Shared;
+use crate::clock::clock;
+
+/// Seconds that a function may run.
+pub(super) const PATIENCE_S: i64 = 20;
+/// Size of a part of a report's file in bytes: small, so that most reports have parts.
+pub(super) const PART_BYTES: usize = 64;
+/// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
+pub(super) const SWEEP_S: i64 = 55;
 
 /// Trigger of a function.
 #[derive(Clone, Debug)]
@@ -43,7 +46,7 @@ impl Work {
     }
 
     /// The trigger in a line of the trace.
-    pub(super) fn described(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         // The first digits of the id are enough to identify a job.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
@@ -62,23 +65,30 @@ impl Work {
     }
 }
 
+/// A running function.
+pub(super) struct Task {
+    pub(super) number: u64,
+    pub(super) work: Work,
+    /// Number of the message that it processes, if that message still exists.
+    pub(super) message: Option<u64>,
+    /// Number of invocations of each function in the chain of messages that led here.
+    pub(super) hops: Hops,
+    /// Error of its clock.
+    pub(super) skew_ms: i64,
+    /// True if it rarely progresses: others do much between two of its steps.
+    pub(super) slow: bool,
+    /// Time at which the machine kills it if it has not ended, some time after it should have stopped on its own.
+    pub(super) dies_at: i64,
+    /// Number of its calls that have failed.
+    pub(super) errors: u32,
+    pub(super) steps: u32,
+    pub(super) future: Pin<Box<dyn Future<Output = FunctionEnd>>>,
+}
+
 /// End of a function.
 pub(super) enum FunctionEnd {
     Done(String),
     Failed(String),
-}
-
-/// Services and state that all functions of a world share.
-pub(super) struct Shared {
-    pub(super) ports: Services,
-    pub(super) dead_letters: Stepwise<MemoryQueues>,
-    pub(super) registry: Registry,
-    pub(super) known: KnownJobs,
-    pub(super) retry_base_s: i64,
-    /// Seconds without progress that count as healthy.
-    pub(super) stall_s: i64,
-    /// Generations of jobs that clients have stopped.
-    pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }
 
 pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = FunctionEnd>>> {

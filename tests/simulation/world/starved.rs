@@ -3,7 +3,7 @@
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Ledger;
 
-use super::dead_letters::Message;
+use super::message::Message;
 use super::{World, now};
 use crate::plan::JobPlan;
 
@@ -32,7 +32,7 @@ impl World {
     pub(crate) fn take_turns(&mut self, seconds: i64, turns: Turns, mut each: impl FnMut(&mut Self, i64)) {
         for second in 0..seconds {
             self.collect();
-            let slow = self.chunks(&|message| second % TURN_S == 0 && message.tenant == turns.slowly);
+            let slow = self.chunks(&|message| second % TURN_S == 0 && message.tenant.as_str() == turns.slowly);
             let mut next = self.visible();
             next.retain(|number| match &self.messages[number].message {
                 Message::Chunk(message) => Some(message.tenant.as_str()) == turns.at_once,
@@ -62,7 +62,7 @@ impl World {
 
     /// Number of a tenant's visible chunk messages.
     pub(crate) fn parked_of(&self, tenant: &str) -> usize {
-        self.chunks(&|message| message.tenant == tenant).len()
+        self.chunks(&|message| message.tenant.as_str() == tenant).len()
     }
 
     /// Loses the messages of the current job for these chunks.

@@ -1,33 +1,16 @@
 //! Running functions: begin, step, end, kill.
 
-use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 
-use super::dead_letters::Hops;
-use super::function::{self, FunctionEnd, Work};
-use super::{CLOCK, DEDUPLICATION_MS, MOST_STEPS, PATIENCE_S, RESERVE_S, SKEW, SWEEP_S, World};
+use longshore_domain::ids::JobId;
+
+use super::acts::Act;
+use super::function::{self, FunctionEnd, PATIENCE_S, SWEEP_S, Task, Work};
+use super::{DEDUPLICATION_MS, MOST_STEPS, RESERVE_S, World};
+use crate::clock::{CLOCK, SKEW};
 use crate::unguarded::without;
 use crate::{faults, trace};
-
-pub(super) struct Task {
-    pub(super) number: u64,
-    pub(super) work: Work,
-    /// Number of the message that it processes, if that message still exists.
-    pub(super) message: Option<u64>,
-    /// Number of invocations of each function in the chain of messages that led here.
-    pub(super) hops: Hops,
-    /// Error of its clock.
-    pub(super) skew_ms: i64,
-    /// True if it rarely progresses: others do much between two of its steps.
-    pub(super) slow: bool,
-    /// Time at which the machine kills it if it has not ended, some time after it should have stopped on its own.
-    pub(super) dies_at: i64,
-    /// Number of its calls that have failed.
-    pub(super) errors: u32,
-    pub(super) steps: u32,
-    pub(super) future: Pin<Box<dyn Future<Output = FunctionEnd>>>,
-}
 
 impl World {
     /// Begins a function.
@@ -46,7 +29,7 @@ impl World {
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
         trace::set_function(work.name(), number);
         if trace::is_on() {
-            trace::append(format_args!("begins: {}", work.described()));
+            trace::append(format_args!("begins: {}", work.describe()));
         }
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let dies_at = CLOCK.get() + limit_s * 1000;
@@ -93,6 +76,13 @@ impl World {
             Work::Sweep => self.disturbances += u32::from(failed),
             Work::Client(id, act) if failed => self.request(id, act),
             Work::Client(..) | Work::Message(..) => {}
+        }
+    }
+
+    /// A client without a response repeats its request, or gives up, at random.
+    pub(super) fn request(&mut self, id: JobId, act: Act) {
+        if self.rng.often(500) {
+            self.requests.push((id, act));
         }
     }
 

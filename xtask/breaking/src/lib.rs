@@ -5,29 +5,16 @@
 //!
 //! The existing tools for this task are programs that download themselves, hence a crate of our own.
 
+mod change;
 mod limits;
 mod operations;
+mod pair;
 mod schemas;
 
+pub use change::Change;
+
+use pair::Pair;
 use serde_json::Value;
-
-/// One difference that matters to clients.
-#[derive(Clone, Eq, PartialEq, Debug)]
-pub struct Change {
-    /// The call, and the position within its request or response.
-    pub place: String,
-    /// A description of the difference.
-    pub what: String,
-    /// True if a client of the old document may fail.
-    pub is_breaking: bool,
-}
-
-impl std::fmt::Display for Change {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = if self.is_breaking { "breaking" } else { "fine    " };
-        write!(f, "{kind}  {}: {}", self.place, self.what)
-    }
-}
 
 /// Lists the differences that matter to clients, in the order of the old document. Descriptions, examples and titles
 /// are ignored.
@@ -47,39 +34,6 @@ pub fn may_break(old: &Value, new: &Value) -> bool {
     match (significant(old), significant(new)) {
         (Some(old), Some(new)) => old != new,
         _ => true,
-    }
-}
-
-/// The old and the new document.
-struct Pair<'a> {
-    old: &'a Value,
-    new: &'a Value,
-}
-
-/// Resolves a `$ref`, or returns the value itself.
-fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
-    match value["$ref"].as_str() {
-        Some(to) => document.pointer(to.trim_start_matches('#')).unwrap_or(&Value::Null),
-        None => value,
-    }
-}
-
-/// Members of an object; empty for any other value.
-fn members(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
-    value.as_object().into_iter().flatten()
-}
-
-/// The differences found so far.
-#[derive(Default)]
-struct Found(Vec<Change>);
-
-impl Found {
-    fn breaking(&mut self, place: &str, what: impl Into<String>) {
-        self.0.push(Change { place: place.to_owned(), what: what.into(), is_breaking: true });
-    }
-
-    fn fine(&mut self, place: &str, what: impl Into<String>) {
-        self.0.push(Change { place: place.to_owned(), what: what.into(), is_breaking: false });
     }
 }
 

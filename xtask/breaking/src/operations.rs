@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::change::{Change, Found};
+use crate::pair::{Pair, members, resolved};
 use crate::schemas::{self, Direction};
-use crate::{Change, Found, Pair, members, resolved};
 
 /// Lists every difference between the calls of two documents.
 pub(crate) fn compare(pair: &Pair<'_>) -> Vec<Change> {

@@ -2,8 +2,9 @@
 
 use serde_json::Value;
 
+use crate::change::Found;
 use crate::limits::not_within;
-use crate::{Found, Pair, members, resolved};
+use crate::pair::{Pair, members, resolved};
 
 /// The sender of a value.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]

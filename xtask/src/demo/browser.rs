@@ -1,7 +1,7 @@
 //! Opens the demo's job on the page, in the local browser.
 
-use crate::state::State;
 use crate::up;
+use local_cloud::state::State;
 use std::process::{Command, Stdio};
 
 /// Opens the page of the job at `url` of the API; without a browser, only prints its URL.

@@ -1,23 +1,11 @@
 //! The independent check: Python's csv and jsonschema decide which rows are valid.
 
-use super::Plan;
-use crate::api::Mode;
-use crate::progress;
-use crate::project::Project;
-use crate::tools::Tools;
 use anyhow::{Context, Result, bail, ensure};
-use serde::Deserialize;
-use std::collections::BTreeSet;
-
-/// The expected result of an import.
-#[derive(Deserialize)]
-pub(super) struct Expected {
-    items: u64,
-    /// Numbers of the rows that must fail, from 1.
-    pub(super) invalid: BTreeSet<u64>,
-    /// Distinct keys of the rows that must succeed.
-    pub(super) keys: BTreeSet<String>,
-}
+use local_cloud::project::Project;
+use local_cloud::tools::Tools;
+use longshore_cli::api::Mode;
+use longshore_cli::import::{Expected, Plan};
+use longshore_cli::progress;
 
 /// Reads and checks the file again, in Python.
 pub(super) fn ask(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expected> {

@@ -11,8 +11,8 @@ use std::process::Stdio;
 use anyhow::{Context, Result, bail};
 use serde_json::Value;
 
-use crate::cargo;
-use crate::project::Project;
+use local_cloud::cargo;
+use local_cloud::project::Project;
 
 /// Builds the fuzzer's binary and returns its path.
 pub(super) fn binary(project: &Project) -> Result<PathBuf> {

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, Result};
 use sha2::{Digest, Sha256};
 
-use crate::project::Project;
+use local_cloud::project::Project;
 
 /// The committed inputs of a target.
 pub(super) struct Corpus {

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 use anyhow::{Context, Result, bail, ensure};
 
 use super::corpus::{Corpus, read_files, replace_folder};
-use crate::project::Project;
+use local_cloud::project::Project;
 
 /// Timeout of one input, in seconds: a thousand times the slowest input.
 const INPUT_TIMEOUT_S: u32 = 20;

@@ -1,9 +1,9 @@
 //! Compares each committed version of the document with the next one. A published document stays binding, even if a
 //! later commit has rewritten it.
 
-use super::{parse, refuse_breaking};
-use crate::project::Project;
+use super::document::{parse, refuse_breaking};
 use anyhow::{Context, Result, ensure};
+use local_cloud::project::Project;
 use std::process::Command;
 
 /// Compares every two consecutive versions in the available history; a shallow clone has fewer.

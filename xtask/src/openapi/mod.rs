@@ -3,17 +3,15 @@
 //! A change that breaks clients is refused unless the workspace's version permits it; the crate `breaking` finds such
 //! changes. CI checks every two consecutive versions of the document in the history in the same way.
 
+mod document;
 mod history;
 mod page;
 
-use crate::cargo;
-use crate::project::Project;
 use anyhow::{Context, Result, bail, ensure};
-use serde_json::Value;
+use document::{DOCUMENT, parse, refuse_breaking};
+use local_cloud::cargo;
+use local_cloud::project::Project;
 use std::fs;
-
-/// The document within the checkout. `jobs-api` serves it.
-const DOCUMENT: &str = "docs/openapi.json";
 
 /// The page within the checkout, also served.
 const PAGE: &str = "docs/api/page.html";
@@ -53,23 +51,4 @@ fn generate(project: &Project) -> Result<String> {
         bail!("the document cannot be made:\n{}", String::from_utf8_lossy(&output.stderr));
     }
     String::from_utf8(output.stdout).context("the document is no text")
-}
-
-fn parse(document: &str) -> Result<Value> {
-    serde_json::from_str(document).with_context(|| format!("{DOCUMENT} is no JSON"))
-}
-
-/// Prints the changes, and refuses those that break clients without a version change.
-fn refuse_breaking(old: &Value, new: &Value) -> Result<()> {
-    let changes = breaking::changes(old, new);
-    for change in &changes {
-        println!("  {change}");
-    }
-    let breaks = changes.iter().any(|change| change.is_breaking);
-    ensure!(
-        !breaks || breaking::may_break(old, new),
-        "this breaks clients of version {}: make it fit, or raise the leading number of `version` in Cargo.toml",
-        old["info"]["version"]
-    );
-    Ok(())
 }

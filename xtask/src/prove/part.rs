@@ -9,9 +9,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result};
 
 use super::second_engine;
-use crate::cargo;
-use crate::progress;
-use crate::project::Project;
+use local_cloud::cargo;
+use local_cloud::project::Project;
+use longshore_cli::progress;
 
 /// Number of lines of a failed run that are shown; the log has all of them.
 const TAIL: usize = 60;

@@ -7,8 +7,9 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, bail, ensure};
 use deployment::binary::Binary;
 
-use crate::project::Project;
-use crate::{cargo, progress, tools};
+use local_cloud::project::Project;
+use local_cloud::{cargo, tools};
+use longshore_cli::progress;
 
 /// Builds the probe by `cargo lambda build --release`, and checks it as `deploy-check` does. For another machine, zig
 /// would link it; the profile and the code are the same.

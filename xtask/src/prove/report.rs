@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::metrics::Table;
 use super::part::Outcome;
-use crate::markdown::table;
+use bench::markdown::table;
 
 /// Titles of the tables.
 const TITLES: [(&str, &str); 17] = [

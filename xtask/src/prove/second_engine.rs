@@ -8,8 +8,8 @@ use std::process::Command;
 
 use anyhow::{Context, Result};
 
-use crate::emulator::free_port;
-use crate::project::Project;
+use local_cloud::process::free_port;
+use local_cloud::project::Project;
 
 /// Name of the results table.
 pub(super) const TABLE: &str = "second-engine";

@@ -13,8 +13,9 @@ use anyhow::{Context, Result, bail};
 use indicatif::{HumanDuration, ProgressBar};
 
 use super::stop::Caught;
-use crate::project::Project;
-use crate::{machine, progress};
+use bench::machine;
+use local_cloud::project::Project;
+use longshore_cli::progress;
 
 /// Path of the record, below the checkout.
 const RECORD: &str = "infra/proof/soaks.md";
@@ -166,7 +167,7 @@ impl Course<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::project::Build;
+    use local_cloud::project::Build;
 
     #[test]
     fn what_is_reported_goes_on_where_every_seed_before_is_done() {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
-use crate::process::signal_group;
+use local_cloud::process::terminate_group;
 
 /// Signals that are caught, from construction on.
 pub(super) struct Caught(Signals);
@@ -30,8 +30,8 @@ impl Caught {
         thread::spawn(move || {
             for _ in self.0.forever() {
                 flag.store(true, Ordering::Relaxed);
-                // Fails only if there is no shell; the group then ends when nothing reads its output.
-                let _ = signal_group("TERM", group);
+                // If it fails, the group ends when nothing reads its output.
+                let _ = terminate_group(group);
             }
         });
         Stopped(stopped)

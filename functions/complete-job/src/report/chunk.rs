@@ -6,6 +6,7 @@ use longshore::chunk::{ChunkError, deferred_in, read_chain};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::records;
@@ -16,8 +17,7 @@ use crate::CompleteError;
 /// A chunk whose group is closed or done.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Chunk<'a> {
-    /// Numbers of the group and of the chunk.
-    pub(super) place: (u32, u32),
+    pub(super) id: ChunkId,
     /// Committed position, if any.
     pub(super) cursor: Option<&'a Cursor>,
     /// Plan of the chunk, if some of its items may not have ended.
@@ -67,13 +67,13 @@ impl<F: Files> ChunkReader<'_, F> {
     /// # Errors
     /// If the bucket fails, a work file is missing or damaged, or the range does not match the plan.
     pub(super) async fn read(&self, chunk: Chunk<'_>) -> Result<ChunkRows, CompleteError> {
-        let (group, number) = chunk.place;
+        let ChunkId { group, chunk: number } = chunk.id;
         self.rows(chunk).await.map_err(|source| CompleteError::Chunk { group, chunk: number, source })
     }
 
     async fn rows(&self, chunk: Chunk<'_>) -> Result<ChunkRows, ChunkError> {
         let last = chunk.cursor.and_then(|c| c.file.as_deref());
-        let chain = read_chain(self.files, self.folder, chunk.place, last, 0).await?;
+        let chain = read_chain(self.files, self.folder.chunk(chunk.id), last, 0).await?;
         let mut rows = ChunkRows::default();
         if let Some(plan) = chunk.plan.filter(|_| !chunk.cursor.is_some_and(|c| c.finished)) {
             let round = chunk.cursor.map_or(0, |c| c.round);

@@ -1,14 +1,14 @@
 //! Layout of the input: the columns, and the part that was never split.
 
 use longshore::failures_file::Columns;
-use longshore::header::{FileHeader, read_header};
+use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, Store};
 use longshore_domain::records::Format;
 use serde_json::Value;
 
 use crate::ending::Ending;
-use crate::error::CompleteError;
+use crate::outcome::CompleteError;
 use longshore::ports::Ports;
 
 /// Layout of the input.
@@ -53,25 +53,40 @@ impl Layout {
         };
         let needs_header =
             (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
-        let header = if needs_header { Some(read_header(&ports.files, source).await?) } else { None };
-        Ok(Self::of_file(job, source, definition.columns, header, unsplit))
+        let header = if needs_header { Header::read(&ports.files, source).await? } else { Header::NotNeeded };
+        let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
+        let columns = definition.columns.or_else(|| header.columns());
+        let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
+        Ok(Self { columns, options: Vec::new(), unsplit })
+    }
+}
+
+/// Header of the input.
+enum Header {
+    NotNeeded,
+    Found(FileHeader),
+    Unreadable(JobError),
+}
+
+impl Header {
+    async fn read(files: &impl Files, source: &SourceFile) -> Result<Self, CompleteError> {
+        match read_header(files, source).await {
+            Ok(header) => Ok(Self::Found(header)),
+            Err(HeaderError::Source(error)) => Ok(Self::Unreadable(error)),
+            Err(HeaderError::Port(error)) => Err(error.into()),
+        }
     }
 
-    fn of_file(
-        job: &Job,
-        source: &SourceFile,
-        stored: Option<Vec<String>>,
-        header: Option<Result<FileHeader, JobError>>,
-        unsplit: bool,
-    ) -> Self {
-        let unsplit = match &header {
-            _ if !unsplit => Unsplit::Nothing,
-            Some(Err(error)) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
-            Some(Ok(header)) if job.split.groups == 0 => Unsplit::From(header.start),
+    /// Returns the unsplit part of a job that was stopped before the last group.
+    fn unsplit(&self, job: &Job) -> Unsplit {
+        match self {
+            Self::Unreadable(error) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
+            Self::Found(header) if job.split.groups == 0 => Unsplit::From(header.start),
             _ => Unsplit::From(job.split.offset),
-        };
-        let read = || header.and_then(Result::ok).and_then(|header| header.columns);
-        let columns = Columns::from_names(source.format, stored.or_else(read)).unwrap_or(Columns::Raw);
-        Self { columns, options: Vec::new(), unsplit }
+        }
+    }
+
+    fn columns(self) -> Option<Vec<String>> {
+        if let Self::Found(header) = self { header.columns } else { None }
     }
 }

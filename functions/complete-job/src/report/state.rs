@@ -37,8 +37,8 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(at: Position, source_gone: bool, issues: Vec<JobError>, tables: [SavedTable; 3]) -> Self {
-        Self { format: FORMAT.into(), at, source_gone, issues, tables }
+    pub(super) fn new(at: Position, issues: Vec<JobError>, tables: [SavedTable; 3]) -> Self {
+        Self { format: FORMAT.into(), at, source_gone: false, issues, tables }
     }
 
     /// Returns the bytes to store.

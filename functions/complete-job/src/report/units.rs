@@ -83,8 +83,8 @@ impl Unit<'_> {
             let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(LEAST_BYTES);
             let deferred = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
             let chunks = deferred.map(|(n, cursor)| {
-                let (place, bytes) = ((group.number, *n), bytes * reads_of(Some(cursor)));
-                Chunk { place, cursor: Some(cursor), plan: None, bytes }
+                let (id, bytes) = (ChunkId::new(group.number, *n), bytes * reads_of(Some(cursor)));
+                Chunk { id, cursor: Some(cursor), plan: None, bytes }
             });
             return chunks.collect();
         };
@@ -92,7 +92,7 @@ impl Unit<'_> {
         let chunks = (0..).zip(&manifest.chunks).skip(skip).map(|(n, plan)| {
             let cursor = group.cursors.get(&n);
             let bytes = (plan.end - plan.start).max(LEAST_BYTES) * reads_of(cursor);
-            Chunk { place: (group.number, n), cursor, plan: Some(plan), bytes }
+            Chunk { id: ChunkId::new(group.number, n), cursor, plan: Some(plan), bytes }
         });
         chunks.collect()
     }

@@ -16,7 +16,7 @@ use super::units::{ReadAhead, Take, Unit, units};
 use super::unsplit::{RecordAt, write_unsplit};
 use super::{Reached, WrittenReport};
 use crate::ending::Ending;
-use crate::error::CompleteError;
+use crate::outcome::CompleteError;
 use longshore::ports::Ports;
 
 const FAILED: usize = 0;
@@ -89,7 +89,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     pub(crate) fn stored(&self) -> Result<Vec<u8>, CompleteError> {
         let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::save);
         let tables = [failed.0, skipped.0, unprocessed.0];
-        let state = State::new(self.at, self.source_gone, self.issues.clone(), tables);
+        let mut state = State::new(self.at, self.issues.clone(), tables);
+        state.source_gone = self.source_gone;
         Ok(state.to_bytes([failed.1, skipped.1, unprocessed.1])?)
     }
 
@@ -226,8 +227,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
                 }
             }
             (Unsplit::Unreadable(error), _) => {
-                let described = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
-                self.issues.extend((described != Some(error)).then(|| error.clone()));
+                let own = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
+                self.issues.extend((own != Some(error)).then(|| error.clone()));
             }
             (Unsplit::Nothing | Unsplit::From(_), _) => {}
         }

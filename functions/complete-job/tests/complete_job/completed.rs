@@ -142,16 +142,9 @@ fn a_finished_job_is_not_touched() {
 fn another_generations_message_and_an_absent_job_are_harmless() {
     let fixture = Fixture::csv(PEOPLE);
     worked(&fixture, &[What::Ok; 5]);
-    let other =
-        CompleteMessage { job_id: fixture.id, generation: 1, resend: 0, step: 0, tenant: String::new(), failures: 0 };
-    let absent = CompleteMessage {
-        job_id: JobId::generate(),
-        generation: 0,
-        resend: 0,
-        step: 0,
-        tenant: String::new(),
-        failures: 0,
-    };
+    let other = CompleteMessage { job_id: fixture.id, generation: 1, resend: 0, step: 0, tenant: None, failures: 0 };
+    let absent =
+        CompleteMessage { job_id: JobId::generate(), generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
     let (ports, deadline) = (&fixture.ports, Timestamp(i64::MAX));
     let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: 8 << 20, clock: Timestamp::now };
     assert_eq!(now(completer.complete(&other)).unwrap(), CompleteEnd::OtherGeneration);

@@ -2,6 +2,7 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::Ledger;
 use longshore_domain::records::records;
@@ -21,7 +22,7 @@ pub(crate) enum What {
 
 pub(crate) struct CraftedWorker<'a> {
     fixture: &'a Fixture,
-    place: (u32, u32),
+    id: ChunkId,
     cursor: Option<Cursor>,
     /// Items of this round, in order.
     todo: Vec<(u64, String)>,
@@ -31,10 +32,10 @@ pub(crate) struct CraftedWorker<'a> {
 }
 
 impl<'a> CraftedWorker<'a> {
-    pub(crate) fn new(fixture: &'a Fixture, (place, plan): &((u32, u32), ChunkPlan)) -> Self {
+    pub(crate) fn new(fixture: &'a Fixture, (id, plan): &(ChunkId, ChunkPlan)) -> Self {
         let texts = texts(fixture, plan);
         let todo = (plan.first..).zip(texts).collect();
-        Self { fixture, place: *place, cursor: None, todo, position: 0, deferred: Vec::new(), commits: 0 }
+        Self { fixture, id: *id, cursor: None, todo, position: 0, deferred: Vec::new(), commits: 0 }
     }
 
     /// Returns the number of remaining items of this round.
@@ -94,7 +95,7 @@ impl<'a> CraftedWorker<'a> {
     fn write(&self, token: &str, entries: Vec<Entry>) {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
         let file = WorkFile { header: Header::behind(self.round(), prev, None), entries };
-        let key = self.fixture.folder().work_key(self.place, token);
+        let key = self.fixture.folder().chunk(self.id).work_key(token);
         self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
     }
 
@@ -128,8 +129,8 @@ impl<'a> CraftedWorker<'a> {
             self.position = 0;
         }
         let commit =
-            Commit { chunk: self.place.1, from: self.cursor.replace(to.clone()), to, counts, at: Timestamp(7_000) };
-        now(self.fixture.ports.store.commit(self.fixture.id, self.place.0, &commit)).unwrap()
+            Commit { chunk: self.id.chunk, from: self.cursor.replace(to.clone()), to, counts, at: Timestamp(7_000) };
+        now(self.fixture.ports.store.commit(self.fixture.id, self.id.group, &commit)).unwrap()
     }
 }
 

@@ -6,18 +6,18 @@ use complete_job::{CompleteEnd, CompleteError, Completer};
 use futures::FutureExt;
 use longshore::header::read_header;
 use longshore::ports::{JobFolder, Ports, report_file_keys};
-use longshore::queues::MemoryQueues;
 use longshore::receipt::{RECEIPT_NAME, Receipt};
 use longshore::result::ResultDocument;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::{ChunkLimits, Chunker, chunks_in_group};
+use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
 use crate::hooked::Hooked;
@@ -42,7 +42,7 @@ pub(crate) struct Fixture {
 }
 
 /// The committed chunks of a job, by group and number.
-pub(crate) type Plans = Vec<((u32, u32), ChunkPlan)>;
+pub(crate) type Plans = Vec<(ChunkId, ChunkPlan)>;
 
 impl Fixture {
     /// A begun job over a CSV file.
@@ -76,7 +76,7 @@ impl Fixture {
     }
 
     pub(crate) fn folder(&self) -> JobFolder<'static> {
-        JobFolder { tenant: "default", id: self.id }
+        JobFolder { tenant: &DEFAULT_TENANT, id: self.id }
     }
 
     pub(crate) fn job(&self) -> Job {
@@ -87,7 +87,7 @@ impl Fixture {
     /// end.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
         let source = self.job().source.unwrap();
-        let header = now(read_header(&self.ports.files, &source)).unwrap().unwrap();
+        let header = now(read_header(&self.ports.files, &source)).unwrap();
         if let Some(columns) = &header.columns {
             now(self.ports.store.put_columns(self.id, columns)).unwrap();
         }
@@ -123,7 +123,7 @@ impl Fixture {
                 ))
                 .unwrap(),
             );
-            committed.extend((0..).zip(chunks).map(|(n, plan)| ((number, n), plan.clone())));
+            committed.extend((0..).zip(chunks).map(|(n, plan)| (ChunkId::new(number, n), plan.clone())));
             (rest, number) = (after, number + 1);
         }
         if groups.is_none() {
@@ -159,8 +159,7 @@ impl Fixture {
         deadline: Timestamp,
         clock: fn() -> Timestamp,
     ) -> Result<CompleteEnd, CompleteError> {
-        let message =
-            CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: String::new(), failures: 0 };
+        let message = CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
         self.block_on(deadline, clock, async |completer| completer.complete(&message).await)
     }
 
@@ -251,6 +250,6 @@ fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
             expires_at: 86_400,
             ..JobTimes::accepted(Timestamp(1_000))
         },
-        ..Job::waiting(JobId::generate(), "default", "probe", Timestamp(1_000))
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp(1_000))
     }
 }

@@ -3,11 +3,11 @@
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{
     FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortError, PortResult, Read,
 };
+use longshore_testing::{MemoryFiles, MemoryStream};
 
 /// Called with the operation and its key before it happens; returning false refuses it.
 pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;

@@ -9,6 +9,7 @@ use longshore_domain::job::Status;
 use longshore_domain::job::Tolerance;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
@@ -37,7 +38,7 @@ fn sha256(bytes: &[u8]) -> String {
 /// Stores the upload of the source, with the checksum that its client gave.
 fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
     let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
-    let (tenant, file_name, content_type) = ("default".into(), "people.csv".into(), "text/csv".into());
+    let (tenant, file_name, content_type) = (DEFAULT_TENANT.clone(), "people.csv".into(), "text/csv".into());
     let (key, promised_at) = (key.to_owned(), Timestamp(0));
     let (size_bytes, multipart, expires_at) = (1, None, 9);
     let upload = Upload {

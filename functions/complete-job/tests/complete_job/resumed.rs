@@ -25,7 +25,7 @@ fn ticking() -> Timestamp {
 }
 
 /// The job of a story, up to the last step of its workers.
-fn described(story: &Story, stopped: bool) -> Fixture {
+fn story_fixture(story: &Story, stopped: bool) -> Fixture {
     let (source, format) = story.source();
     let fixture =
         Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
@@ -97,7 +97,7 @@ fn run(fixture: &Fixture, invocation: &Invocation) -> Option<CompleteEnd> {
 
 fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: usize) {
     NOW.set(100_000);
-    let mut fixture = described(story, stopped);
+    let mut fixture = story_fixture(story, stopped);
     fixture.part_bytes = part_bytes;
     for invocation in invocations {
         run(&fixture, invocation);
@@ -108,7 +108,7 @@ fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: u
         assert!(more < 500, "it does not end");
         invoke(&fixture, 8);
     }
-    let single = described(story, stopped);
+    let single = story_fixture(story, stopped);
     single.complete().unwrap();
     assert_eq!(report(&fixture), report(&single));
     assert_eq!(fixture.job().completion.totals, single.job().completion.totals);

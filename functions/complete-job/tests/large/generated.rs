@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use longshore::files::MemoryFiles;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortResult, Read};
 use longshore_domain::work_file::{End, Entry, Header, NAMED_FILES, WorkFile};
+use longshore_testing::MemoryFiles;
 
 pub(crate) const KEY: &str = "uploads/default/large";
 

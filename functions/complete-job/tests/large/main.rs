@@ -13,9 +13,7 @@ use std::time::{Duration, Instant};
 use complete_job::{CompleteEnd, Completer};
 use futures::FutureExt;
 use longshore::ports::{Ports, report_key};
-use longshore::queues::MemoryQueues;
 use longshore::receipt::Receipt;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
@@ -24,7 +22,9 @@ use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryQueues, MemoryStore};
 use measurements::{is_whole, row};
 use serde_json::json;
 
@@ -66,7 +66,10 @@ impl Large {
         let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
         let size_bytes = blocks * BLOCK_BYTES;
         let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name };
-        let job = Job { source: Some(source), ..Job::waiting(JobId::generate(), "default", "probe", Timestamp::now()) };
+        let job = Job {
+            source: Some(source),
+            ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
+        };
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
         now(ports.store.create_job(&job, &Definition { options: json!({}), columns }, None)).unwrap();
         now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
@@ -124,14 +127,8 @@ impl Large {
             let deadline = Timestamp::now().plus_seconds(INVOCATION_S);
             let (ports, clock) = (&self.ports, Timestamp::now);
             let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
-            let message = CompleteMessage {
-                job_id: self.id,
-                generation: 0,
-                resend: 0,
-                step: 0,
-                tenant: String::new(),
-                failures: 0,
-            };
+            let message =
+                CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
             let end = runtime.block_on(completer.complete(&message)).unwrap();
             assert!(began.elapsed() < TIMEOUT, "the function is killed before it ends: {:?}", began.elapsed());
             match end {

@@ -5,12 +5,8 @@ use std::collections::BTreeSet;
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports};
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
@@ -21,8 +17,10 @@ use longshore_domain::ports::{
     Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, PortResult, Read, Reopened,
 };
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 use serde_json::json;
 
 const KEY: &str = "uploads/default/file";
@@ -113,7 +111,7 @@ impl World {
         let rows = u64::from(groups * CHUNKS * items);
         files.0.put(KEY, ROW.repeat(rows as usize));
         let source = SourceFile { format: Format::JsonLines, ..source(&files, KEY) };
-        let job = Job::waiting(JobId::generate(), "default", "import", Timestamp(0));
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
         let job = Job { source: Some(source), ..job };
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
@@ -143,13 +141,13 @@ impl World {
         let plan = GroupPlan::of_file(0, manifest, at(0)..at(CHUNKS));
         now(self.ports.store.commit_group(&self.job(), &plan, clock())).unwrap();
         let mut counts = Counts::default();
-        (0..CHUNKS).for_each(|chunk| counts += self.chunk((group, chunk), chain(first(chunk) + 1)));
+        (0..CHUNKS).for_each(|chunk| counts += self.chunk(ChunkId::new(group, chunk), chain(first(chunk) + 1)));
         now(self.ports.store.group_done(self.id, group, clock())).unwrap();
         counts
     }
 
     /// Writes a chunk's work files, and commits the cursor that names the last one.
-    fn chunk(&self, place: (u32, u32), chain: Chain) -> Counts {
+    fn chunk(&self, id: ChunkId, chain: Chain) -> Counts {
         let (folder, mut header, mut counts) = (self.job(), None::<Header>, Counts::default());
         for (n, (round, entries)) in (0_u32..).zip(chain) {
             let count = |is: fn(&End) -> bool| entries.iter().filter(|entry| is(&entry.end)).count() as u64;
@@ -157,16 +155,16 @@ impl World {
             counts.skipped += count(|end| matches!(end, End::Skipped { .. }));
             let prev = n.checked_sub(1).map(|before| before.to_string());
             let file = WorkFile { header: Header::behind(round, prev, header.as_ref()), entries };
-            let key = JobFolder::for_job(&folder).work_key(place, &n.to_string());
+            let key = JobFolder::for_job(&folder).chunk(id).work_key(&n.to_string());
             self.ports.files.0.put(&key, file.to_bytes().unwrap());
             header = Some(file.header);
         }
         let round = header.as_ref().map_or(0, |header| header.round);
         let last = header.and_then(|header| header.prev).map_or(0, |prev| prev.parse::<u32>().unwrap() + 1);
-        let (token, file) = (format!("a{}", place.1), Some(last.to_string()));
+        let (token, file) = (format!("a{}", id.chunk), Some(last.to_string()));
         let to = Cursor { round, position: 0, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-        let commit = Commit { chunk: place.1, from: None, to, counts, at: clock() };
-        let outcome = now(self.ports.store.commit(self.id, place.0, &commit)).unwrap();
+        let commit = Commit { chunk: id.chunk, from: None, to, counts, at: clock() };
+        let outcome = now(self.ports.store.commit(self.id, id.group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
         counts
     }
@@ -220,7 +218,7 @@ impl World {
             now(self.ports.store.progress_from(self.id, self.job().retry.carried_over.groups)).unwrap().unwrap();
         let files = groups.iter().flat_map(|group| {
             let files = group.cursors.iter().filter_map(|(chunk, cursor)| Some((*chunk, cursor.file.as_deref()?)));
-            files.map(|(chunk, file)| JobFolder::for_job(&job).work_key((group.number, chunk), file))
+            files.map(|(chunk, file)| JobFolder::for_job(&job).chunk(ChunkId::new(group.number, chunk)).work_key(file))
         });
         let entries = files.flat_map(|key| WorkFile::parse(&self.ports.files.0.get(&key).unwrap()).unwrap().entries);
         entries.filter(|entry| matches!(entry.end, End::Transient { .. })).count()

@@ -142,8 +142,7 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     let world = World::default();
     let job = world.job("acme").await;
     let stop = Stop { status: Status::Failed, error: Some(JobError::new("split_failed", "")), at: NOW };
-    let create =
-        CreateMessage { tenant: String::new(), job_id: job.job_id, generation: 1, position: 0, resend: 0, failures: 0 };
+    let create = CreateMessage { tenant: None, job_id: job.job_id, generation: 1, position: 0, resend: 0, failures: 0 };
     world.end(&job, Status::Failed, 10).await;
     let ended = world.stored(&job).await;
     let reopen =

@@ -10,17 +10,17 @@ use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
 use longshore::http::{Access, Operators};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, KEPT_S, Queue};
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Finish, Job, JobTimes, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
 /// The time of every call.
@@ -117,7 +117,7 @@ impl World {
         let (store, id) = (&self.store, JobId::generate());
         let job = Job {
             times: JobTimes { timeout_s: 60, ..JobTimes::accepted(NOW) },
-            ..Job::waiting(id, tenant, "import", NOW)
+            ..Job::waiting(id, TenantId::parse(tenant).unwrap(), "import", NOW)
         };
         store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
         store.begin(id, NOW).await.unwrap();
@@ -187,7 +187,8 @@ impl World {
     pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetterRecord {
         let first = u64::from(chunk) * 10 + 1;
         let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
-        let message = ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, (0, chunk), &plan) };
+        let message =
+            ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, ChunkId::new(0, chunk), &plan) };
         self.note(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
     }
 }

@@ -67,38 +67,40 @@ impl<F: Files> ReportAudit<'_, F> {
         }
         for expected in self.expected(result) {
             self.check_listed(&expected);
-            let name = expected.name;
-            let saved = download_name(&self.records.job, name);
-            let receipted = receipt.and_then(|receipt| receipt.files.iter().find(|file| file.name == saved));
-            if receipt.is_some() {
-                self.findings.count(
-                    "receipt_files",
-                    name,
-                    u64::from(expected.rows > 0),
-                    receipted.iter().count() as u64,
-                );
-            }
+            let receipted = receipt.and_then(|receipt| self.check_receipted(&expected, receipt));
             if expected.rows == 0 {
-                reported.set(name, ItemSet::default());
-                continue;
-            }
-            match self.read(&expected, &mut numbers).await? {
-                Counting::Done(counted) => {
-                    self.check_counted(&expected, receipted, &counted);
-                    reported.set(name, counted.items);
-                }
-                Counting::Absent => self.findings.count("rows", name, expected.rows, 0),
-                Counting::OutOfTime => {
-                    let reason =
-                        "there was no time to read it as a whole; download it, and hold it against its receipt";
-                    self.findings.leave_out(name, reason);
-                }
+                reported.set(expected.name, ItemSet::default());
+            } else if let Some(counted) = self.count_rows(&expected, &mut numbers).await? {
+                self.check_counted(&expected, receipted, &counted);
+                reported.set(expected.name, counted.items);
             }
         }
         if result.item_count > FOLLOWED {
             self.findings.leave_out("row_numbers", format!("only items up to {FOLLOWED} are held to have one row"));
         }
         Ok(reported)
+    }
+
+    /// Returns the file's entry in the receipt, and compares its presence.
+    fn check_receipted<'b>(&mut self, expected: &Expected<'_>, receipt: &'b Receipt) -> Option<&'b FileReceipt> {
+        let saved = download_name(&self.records.job, expected.name);
+        let receipted = receipt.files.iter().find(|file| file.name == saved);
+        let (wanted, found) = (u64::from(expected.rows > 0), receipted.iter().count() as u64);
+        self.findings.count("receipt_files", expected.name, wanted, found);
+        receipted
+    }
+
+    /// Counts the rows of a file. Returns `None` if it is absent, or there is no time to read it as a whole.
+    async fn count_rows(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Option<Counted>> {
+        match self.read(expected, numbers).await? {
+            Counting::Done(counted) => return Ok(Some(counted)),
+            Counting::Absent => self.findings.count("rows", expected.name, expected.rows, 0),
+            Counting::OutOfTime => {
+                let reason = "there was no time to read it as a whole; download it, and hold it against its receipt";
+                self.findings.leave_out(expected.name, reason);
+            }
+        }
+        Ok(None)
     }
 
     fn expected<'b>(&self, result: &'b ResultDocument) -> Vec<Expected<'b>> {

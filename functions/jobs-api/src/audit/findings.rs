@@ -21,7 +21,7 @@ pub(super) struct Findings {
 impl Findings {
     /// Compares two numbers.
     pub(super) fn count(&mut self, name: &str, place: impl Display, expected: u64, found: u64) {
-        self.compared(name, [expected, found], expected == found);
+        self.compare(name, expected, found);
         if expected != found {
             self.differs(name, place, expected, found);
         }
@@ -30,7 +30,7 @@ impl Findings {
     /// Compares two texts; `found` is `None` if there is no text.
     pub(super) fn text(&mut self, name: &str, place: impl Display, expected: &str, found: Option<&str>) {
         let equal = found == Some(expected);
-        self.compared(name, [1, u64::from(equal)], equal);
+        self.compare(name, 1, u64::from(equal));
         if !equal {
             self.differs(name, place, expected, found.unwrap_or("nothing"));
         }
@@ -39,7 +39,7 @@ impl Findings {
     /// Checks that a number is at most the limit.
     pub(super) fn at_most(&mut self, name: &str, place: impl Display, limit: u64, found: u64) {
         let equal = found <= limit;
-        self.compared(name, [1, u64::from(equal)], equal);
+        self.compare(name, 1, u64::from(equal));
         if !equal {
             self.differs(name, place, format_args!("at most {limit}"), found);
         }
@@ -70,7 +70,7 @@ impl Findings {
         AuditDocument { job_id: job.job_id, status: job.status, equal, checks, differences, unchecked }
     }
 
-    fn compared(&mut self, name: &str, [expected, found]: [u64; 2], equal: bool) {
+    fn compare(&mut self, name: &str, expected: u64, found: u64) {
         let known = self.checks.iter().position(|check| check.name == name);
         let at = known.unwrap_or(self.checks.len());
         if known.is_none() {
@@ -79,7 +79,7 @@ impl Findings {
         if let Some(check) = self.checks.get_mut(at) {
             check.expected = check.expected.saturating_add(expected);
             check.found = check.found.saturating_add(found);
-            check.equal &= equal;
+            check.equal &= expected == found;
         }
     }
 
@@ -98,9 +98,10 @@ mod tests {
     use longshore_domain::time_stamp::Timestamp;
 
     use super::*;
+    use longshore_domain::tenant::TenantId;
 
     fn verdict(findings: Findings) -> Option<bool> {
-        findings.document(&Job::waiting(JobId::generate(), "t", "import", Timestamp(0))).equal
+        findings.document(&Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))).equal
     }
 
     #[test]

@@ -53,10 +53,10 @@ impl<F: Files> ReportAudit<'_, F> {
     async fn check_inputs(&mut self, receipt: &Receipt) -> PortResult<()> {
         let job = &self.records.job;
         let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
-        let described = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
+        let name_of = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
         let (input, corrected) = (of(&job.source), of(&job.retry.corrected));
-        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&described(&receipt.input)));
-        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&described(&receipt.corrected)));
+        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&name_of(&receipt.input)));
+        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&name_of(&receipt.corrected)));
         match &receipt.input {
             Some(input) => self.check_input(input).await,
             None => Ok(()),

@@ -53,16 +53,15 @@ impl RowNumbers {
             self.number.extend(self.text.iter().take(wrote.min(DIGITS + 1)));
         }
         if let ReadFieldResult::Field { record_end } = result {
-            self.end_of_cell(record_end, row);
+            self.cell += 1;
+            if record_end {
+                self.end_row(row);
+            }
         }
         block.get(read..).unwrap_or_default()
     }
 
-    fn end_of_cell(&mut self, record_end: bool, row: &mut impl FnMut(Option<u64>)) {
-        self.cell += 1;
-        if !record_end {
-            return;
-        }
+    fn end_row(&mut self, row: &mut impl FnMut(Option<u64>)) {
         self.lines += 1;
         if self.lines > 1 {
             row(std::str::from_utf8(&self.number).ok().and_then(|text| text.parse().ok()));

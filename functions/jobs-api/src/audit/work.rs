@@ -7,6 +7,7 @@ use futures::{FutureExt, StreamExt, stream};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, PortResult, Read};
 
 use super::findings::Findings;
@@ -106,7 +107,9 @@ impl<F: Files> WorkAudit<'_, F> {
         let mut work = GroupWork::default();
         for (chunk, plan) in (0..).zip(&manifest.chunks) {
             let Some(cursor) = group.cursors.get(&chunk) else { continue };
-            let Some(chain) = self.read_chain((group.number, chunk), cursor, &mut work).await? else { continue };
+            let Some(chain) = self.read_chain(ChunkId::new(group.number, chunk), cursor, &mut work).await? else {
+                continue;
+            };
             match chain.ended(cursor, plan) {
                 Some(ended) => work.ended += ended,
                 None => work.damaged.push(chunk),
@@ -118,20 +121,20 @@ impl<F: Files> WorkAudit<'_, F> {
     }
 
     /// Reads the work files of a chunk, from its cursor back. Returns `None` if they cannot be read completely.
-    async fn read_chain(&self, place: (u32, u32), cursor: &Cursor, work: &mut GroupWork) -> PortResult<Option<Chain>> {
+    async fn read_chain(&self, id: ChunkId, cursor: &Cursor, work: &mut GroupWork) -> PortResult<Option<Chain>> {
         let (mut chain, mut next) = (Chain::default(), cursor.file.clone());
         while let Some(token) = next {
             if !(self.in_time)() {
                 work.out_of_time = true;
                 return Ok(None);
             }
-            let key = JobFolder::for_job(&self.records.job).work_key(place, &token);
+            let key = JobFolder::for_job(&self.records.job).chunk(id).work_key(&token);
             let Read::Found(bytes) = self.files.read(&key, None, None).await? else {
                 work.absent = true;
                 return Ok(None);
             };
             let Ok(prev) = chain.take(&bytes) else {
-                work.damaged.push(place.1);
+                work.damaged.push(id.chunk);
                 return Ok(None);
             };
             next = prev;

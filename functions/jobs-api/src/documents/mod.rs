@@ -3,8 +3,6 @@
 //!
 //! They are public, because a browser follows a link without a token. They contain no data of any tenant.
 
-mod answer;
 pub(crate) mod docs;
-pub(crate) mod openapi;
 mod page;
 pub(crate) mod problems;

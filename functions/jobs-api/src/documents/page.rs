@@ -1,13 +1,14 @@
-//! The frame of every HTML page: one style for light and dark mode, and a policy that blocks all other content.
+//! Answers with a document that changes only with a deployment, and the frame of every HTML page: one style for light
+//! and dark mode, and a policy that blocks all other content.
 
-use axum::http::{HeaderMap, HeaderName, HeaderValue, header};
-use axum::response::Response;
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use sha2::{Digest, Sha256};
 
-use super::answer::answer;
+use crate::etag;
 
 /// Shared with the page that `cargo xtask openapi` generates.
 const STYLE: &str = include_str!("../../../../docs/api/style.css");
@@ -45,4 +46,18 @@ pub(super) fn framed(headers: &HeaderMap, page: &[u8]) -> Response {
     ];
     response.headers_mut().extend(about);
     response
+}
+
+/// Long enough for tools that poll, short enough that a new deployment is visible soon.
+const CACHE: &str = "public, max-age=300";
+
+/// Returns the document, or 304 if the client has it already.
+pub(super) fn answer(headers: &HeaderMap, content_type: &'static str, body: &[u8]) -> Response {
+    let tag = etag::for_bytes(body);
+    let known = etag::is_known(headers, &tag);
+    let about = AppendHeaders([(header::CACHE_CONTROL, CACHE.to_owned()), (header::ETAG, tag)]);
+    if known {
+        return (StatusCode::NOT_MODIFIED, about).into_response();
+    }
+    (about, [(header::CONTENT_TYPE, content_type)], body.to_vec()).into_response()
 }

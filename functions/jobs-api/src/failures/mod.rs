@@ -10,7 +10,6 @@
 //! | `document` | the response |
 //! | `error` | reasons for which a page cannot be read |
 
-mod cursor;
 mod document;
 mod error;
 pub(crate) mod list;

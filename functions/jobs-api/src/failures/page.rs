@@ -4,9 +4,9 @@
 use longshore_domain::job::Job;
 use longshore_domain::ports::{FileStream, Files, Read};
 
-use super::cursor::Cursor;
 use super::document::{FailuresDocument, Layout};
 use super::error::{Damaged, PageError};
+use super::request::Cursor;
 use super::rows::{Row, Rows};
 
 /// Size in bytes of a ranged read: about one usual page.

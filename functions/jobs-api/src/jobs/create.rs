@@ -114,8 +114,8 @@ async fn answered_before<B: Backend>(
 
 /// Reports every error of a request at once, including those of its file.
 async fn refusal<B: Backend>(api: &Api<B>, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
-    let described = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
-    if let Some(file) = file.filter(|_| !described) {
+    let names_file = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
+    if let Some(file) = file.filter(|_| !names_file) {
         match find_source(api, tenant, file).await {
             Err(Failure::Problem(more)) => {
                 return Problem::invalid([problem.errors, more.errors].concat()).into();
@@ -141,6 +141,6 @@ fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest, sour
             ..JobTimes::accepted(now)
         },
         validation: Validation { checks_only: request.checks_only, ..Validation::default() },
-        ..Job::waiting(JobId::generate(), tenant.0.as_str(), &request.job_type, now)
+        ..Job::waiting(JobId::generate(), tenant.0.clone(), &request.job_type, now)
     }
 }

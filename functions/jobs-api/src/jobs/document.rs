@@ -3,6 +3,7 @@
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
+use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::time_stamp::Timestamp;
 use serde::Serialize;
@@ -112,6 +113,12 @@ pub struct JobCounts {
     pub pending: u64,
 }
 
+impl From<Counts> for JobCounts {
+    fn from(Counts { succeeded, failed, skipped }: Counts) -> Self {
+        Self { succeeded, failed, skipped, pending: 0 }
+    }
+}
+
 /// Paths of a job's resources and actions; `null` while not available.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = JobLinks)]
@@ -140,7 +147,7 @@ impl JobDocument {
     /// The document changes only when the job does: rate and ETA are those of the last change.
     pub fn new(job: &Job, groups: &[Group]) -> Self {
         let progress = Progress::new(job, groups, updated_at(job, groups));
-        let (counts, item_progress) = (progress.counts, progress.item_progress());
+        let (counts, item_progress) = (JobCounts::from(progress.counts), progress.item_progress());
         // The totals of an ended job include groups that were committed after `groups` was read.
         let item_count = if job.completion.totals.is_some() { job.split.item_count } else { progress.item_count };
         Self {
@@ -154,12 +161,7 @@ impl JobDocument {
             item_count,
             item_count_final: progress.item_count_final,
             item_progress,
-            counts: JobCounts {
-                succeeded: counts.succeeded,
-                failed: counts.failed,
-                skipped: counts.skipped,
-                pending: item_count.saturating_sub(item_progress),
-            },
+            counts: JobCounts { pending: item_count.saturating_sub(item_progress), ..counts },
             percent: progress.percent,
             items_per_second: progress.items_per_second,
             eta_seconds: progress.eta_seconds,

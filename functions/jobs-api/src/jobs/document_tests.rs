@@ -5,6 +5,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitState, Stage, Status, Validation};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::json;
 
@@ -32,7 +33,7 @@ pub(crate) fn running() -> Job {
             expires_at: 1_800_000_000,
             ..JobTimes::accepted(Timestamp(1_700_000_000_000))
         },
-        ..Job::waiting(JobId::generate(), "default", "import", Timestamp(1_700_000_000_000))
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(1_700_000_000_000))
     }
 }
 

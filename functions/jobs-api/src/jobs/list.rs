@@ -5,12 +5,9 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse};
 use futures::{StreamExt, TryStreamExt, stream};
-use longshore::http::{Answer, QueryText, Tenant};
+use longshore::http::{Answer, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{JobPosition, JobStore, JobsPage};
@@ -61,9 +58,8 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     let there = read.try_filter_map(async |read| Ok(read));
     let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
     let jobs = fitting.map_ok(|(groups, job)| JobDocument::new(&job, &groups)).try_collect().await?;
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
-    about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
-    Ok((AppendHeaders(about), Json(JobsDocument { jobs, next_cursor: next })).into_response())
+    let link = next.as_ref().map(|cursor| wanted.next_link(cursor));
+    Ok(paging::answer(JobsDocument { jobs, next_cursor: next }, link))
 }
 
 /// Cuts the page to the jobs whose groups can be read at once; keeps at least one job.

@@ -12,7 +12,6 @@
 
 mod accept;
 pub(crate) mod cancel;
-mod corrected;
 pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod document;

@@ -14,9 +14,9 @@ use longshore_domain::ports::{JobTransitions, Reopened};
 use utoipa::ToSchema;
 
 use super::accept::{accepted, send_create};
-use super::corrected::find_corrected;
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
+use super::source::find_corrected;
 use super::source::unknown_file;
 use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
 use crate::backend::{Api, Backend};

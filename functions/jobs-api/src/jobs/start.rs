@@ -122,7 +122,7 @@ fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
             ..JobTimes::accepted(now)
         },
         validation: Validation { started_from: Some(checked.job_id), ..Validation::default() },
-        ..Job::waiting(JobId::generate(), checked.tenant.as_str(), &checked.job_type, now)
+        ..Job::waiting(JobId::generate(), checked.tenant.clone(), &checked.job_type, now)
     }
 }
 

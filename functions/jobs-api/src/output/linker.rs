@@ -5,11 +5,10 @@ use longshore::ports::report_key;
 use longshore::receipt::{RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ReportFiles, ResultDocument};
 use longshore_domain::job::Job;
-use longshore_domain::ports::PortResult;
+use longshore_domain::ports::{DownloadUrls, PortResult};
 use longshore_domain::time_stamp::Timestamp;
 
 use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
-use crate::links::DownloadUrls;
 
 /// Lifetime of a link in seconds: long enough for a click, too short to be shared.
 const LINK_SECONDS: i64 = 15 * 60;

@@ -2,14 +2,12 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
-use longshore::store::records::{Dataset, RecordStore};
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::RecordStore;
 
 use super::document::{DatasetDocument, DatasetsDocument};
 use crate::backend::{Api, Backend};
@@ -56,11 +54,10 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
     }
     let page = api.records.datasets(&tenant.0, limit, after.flatten().as_deref()).await?;
     let next_cursor = page.next.as_deref().map(paging::opaque);
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
     let link = |cursor: &str| paging::next_link("/api/datasets", &[("limit", &limit.to_string()), ("cursor", cursor)]);
-    about.extend(next_cursor.as_deref().map(|cursor| (header::LINK, link(cursor))));
+    let link = next_cursor.as_deref().map(link);
     let datasets = page.items.into_iter().map(DatasetDocument::from).collect();
-    Ok((AppendHeaders(about), Json(DatasetsDocument { datasets, next_cursor })).into_response())
+    Ok(paging::answer(DatasetsDocument { datasets, next_cursor }, link))
 }
 
 /// Decodes the name in a cursor; `None` if no page can have returned this cursor.

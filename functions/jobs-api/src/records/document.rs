@@ -1,7 +1,7 @@
 //! Response documents for datasets and records.
 
-use longshore::store::records::{KnownDataset, StoredRecord};
 use longshore_domain::ids::JobId;
+use longshore_domain::ports::{KnownDataset, StoredRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;

@@ -2,15 +2,13 @@
 
 use std::sync::Arc;
 
-use axum::Json;
 use axum::extract::State;
-use axum::http::header;
-use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::{FieldError, Problem};
-use longshore::store::records::{BadDatasetName, Dataset, ListError, RecordStore};
+use longshore_domain::dataset::{BadDatasetName, Dataset};
 use longshore_domain::ports::Page;
+use longshore_domain::ports::{ListError, RecordStore};
 
 use super::document::{RecordDocument, RecordsDocument, records_path};
 use crate::backend::{Api, Backend};
@@ -56,10 +54,9 @@ pub(crate) async fn list<B: Backend>(
     let wanted = Wanted::read(tenant, dataset, &query)?;
     let page = api.records.list(&wanted.dataset, wanted.limit, wanted.cursor).await;
     let Page { items, next } = page.map_err(refused)?;
-    let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
-    about.extend(next.as_ref().map(|cursor| (header::LINK, wanted.next_link(cursor))));
+    let link = next.as_ref().map(|cursor| wanted.next_link(cursor));
     let records = items.into_iter().map(RecordDocument::from).collect();
-    Ok((AppendHeaders(about), Json(RecordsDocument { records, next_cursor: next })).into_response())
+    Ok(paging::answer(RecordsDocument { records, next_cursor: next }, link))
 }
 
 /// Parameters of a page of records.

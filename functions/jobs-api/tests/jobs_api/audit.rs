@@ -1,20 +1,18 @@
 //! Audits whose files cannot be read in one stream: resumed, or refused temporarily, and never wrong.
 
+use longshore_domain::ports::DownloadUrls;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use axum::body::Body;
 use axum::http::Request;
-use jobs_api::{Api, Backend, DownloadUrls, router};
-use longshore::files::{MemoryFiles, MemoryStream};
+use jobs_api::{Api, Backend, router};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
 use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, Read};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 
 use crate::world::{Fakes, NOW, Reply, World, folder};
 
@@ -169,8 +167,8 @@ async fn an_audit_goes_on_where_a_stream_broke_off() {
     assert_eq!(rows["found"], 3_000, "{rows}");
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         for faults in 1..=3 {
-            let observed = audit(&world, id, fault, faults).await;
-            assert_eq!((observed.status, &observed.body), (200, &sound.body), "{fault:?} {faults}");
+            let answer = audit(&world, id, fault, faults).await;
+            assert_eq!((answer.status, &answer.body), (200, &sound.body), "{fault:?} {faults}");
         }
     }
 }
@@ -180,10 +178,10 @@ async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
     for fault in [Fault::Breaks, Fault::EndsEarly, Fault::IsWrittenAnew, Fault::IsRefused] {
         let world = World::default();
         let id = with_report(&world).await;
-        let observed = audit(&world, id, fault, ALWAYS).await;
-        assert_eq!(observed.status, 503, "{fault:?} {}", observed.text);
-        observed.is_problem(503, "unavailable");
-        assert_eq!(observed.header("retry-after"), "10", "{fault:?}");
+        let answer = audit(&world, id, fault, ALWAYS).await;
+        assert_eq!(answer.status, 503, "{fault:?} {}", answer.text);
+        answer.is_problem(503, "unavailable");
+        assert_eq!(answer.header("retry-after"), "10", "{fault:?}");
     }
 }
 

@@ -6,10 +6,18 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::tenant::TenantId;
 use serde_json::json;
 
 fn complete(job_id: JobId) -> CompleteMessage {
-    CompleteMessage { job_id, generation: 0, resend: 0, step: 0, tenant: "default".into(), failures: 0 }
+    CompleteMessage {
+        job_id,
+        generation: 0,
+        resend: 0,
+        step: 0,
+        tenant: Some(TenantId::from_static("default")),
+        failures: 0,
+    }
 }
 
 #[tokio::test]

@@ -1,20 +1,19 @@
 //! `POST /api/jobs/{jobId}/retry` with a corrected failures file: accepted and refused files.
 
+use longshore_domain::ports::DownloadUrls;
 use std::sync::{Arc, Mutex};
 
-use jobs_api::{Api, Backend, DownloadUrls};
+use jobs_api::{Api, Backend};
 use longshore::failures_file::HEAD_BYTES;
-use longshore::files::{MemoryFiles, MemoryStream};
 use longshore::ports::Ports;
-use longshore::queues::MemoryQueues;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{
     Definition, FileInfo, FileStream, Files, JobStore, JobTransitions, PortError, PortResult, Read, Upload,
 };
+use longshore_domain::tenant::TenantId;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 use serde_json::{Value, json};
 
 use crate::world::{Fakes, NOW, Reply, World};
@@ -58,7 +57,9 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
     let id = failed(&world).await;
     let promised = world.upload(|_| {}, None).await;
     let shorter = world.upload(|upload| upload.size_bytes = 1, Some(FILE)).await;
-    let theirs = |upload: &mut Upload| (upload.tenant, upload.size_bytes) = ("another".into(), FILE.len() as u64);
+    let theirs = |upload: &mut Upload| {
+        (upload.tenant, upload.size_bytes) = (TenantId::from_static("another"), FILE.len() as u64)
+    };
     let theirs = world.upload(theirs, Some(FILE)).await;
     let large = file(&world, &FILE.repeat(100)).await;
     let mut table = vec![
@@ -109,7 +110,7 @@ async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_c
     world.finish(unread, Status::Canceled, 0).await;
     let reply = retry(&world, unread, json!(file(&world, FILE).await)).await;
     assert_eq!(reply.faults(), [("/fileGuid", "not_a_failures_file")]);
-    let job = Job::waiting(JobId::generate(), "default", "ping", NOW);
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "ping", NOW);
     world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     world.finish(job.job_id, Status::Failed, 1).await;
     let reply = retry(&world, job.job_id, json!(file(&world, FILE).await)).await;

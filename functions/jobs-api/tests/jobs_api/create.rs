@@ -6,6 +6,7 @@ use longshore_domain::job::{Job, Priority};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::JobStore;
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use serde_json::{Value, json};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -39,7 +40,7 @@ async fn a_job_is_accepted_stored_and_sent() {
     let definition = world.store.definition(job.job_id).await.unwrap().unwrap();
     assert_eq!((definition.options, definition.columns), (request["options"].clone(), None));
     let message = CreateMessage {
-        tenant: "default".into(),
+        tenant: Some(TenantId::from_static("default")),
         job_id: job.job_id,
         generation: 0,
         position: 0,
@@ -169,7 +170,7 @@ async fn a_file_must_be_there_as_it_was_promised() {
         (world.upload(|_| {}, None).await, "file_not_uploaded"),
         (world.upload(|upload| upload.size_bytes += 1, Some(FILE)).await, "file_size_mismatch"),
         (world.upload(|upload| upload.size_bytes = 1_001, Some(&long)).await, "file_too_large"),
-        (world.upload(|upload| upload.tenant = "other".into(), Some(FILE)).await, "unknown_file"),
+        (world.upload(|upload| upload.tenant = TenantId::from_static("other"), Some(FILE)).await, "unknown_file"),
         (world.upload(|upload| upload.expires_at = NOW.seconds(), Some(FILE)).await, "unknown_file"),
     ];
     for (file, code) in cases {

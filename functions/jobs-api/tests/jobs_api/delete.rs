@@ -1,11 +1,12 @@
 //! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and removed by the sweeper later.
 
 use crate::world::{NOW, World};
-use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Stage, Status, Stop};
 use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::tenant::TenantId;
+use longshore_testing::MemoryFiles;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
 
@@ -83,7 +84,7 @@ async fn a_key_does_not_bring_its_deleted_job_back() {
     // The sweeper removes the upload with the job.
     let upload = serde_json::from_str::<serde_json::Value>(&request).unwrap()["fileGuid"].clone();
     let upload = FileGuid::parse(upload.as_str().unwrap()).unwrap();
-    MemoryFiles::remove(&world.files, &upload_key("default", upload));
+    MemoryFiles::remove(&world.files, &upload_key(&TenantId::from_static("default"), upload));
     world.post(request.clone(), &[JSON, key]).await.is_problem(409, "job-deleted");
     assert_eq!(world.queues.take_creates(), []);
     world.post(request, &[JSON, ("idempotency-key", "another")]).await.is_problem(422, "invalid-request");

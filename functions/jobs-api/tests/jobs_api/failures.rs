@@ -8,6 +8,7 @@ use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::tenant::TenantId;
 use serde_json::{Value, json};
 
 const FILE: &str = "row,id,'=note,code,field,message\r\n\
@@ -132,7 +133,7 @@ async fn there_are_no_failures_before_the_end_nor_of_others_nor_without_a_report
     let world = World::default();
     let id = world.job().await;
     world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "not-finished");
-    let others = Job::waiting(JobId::generate(), "other", "import", NOW);
+    let others = Job::waiting(JobId::generate(), TenantId::from_static("other"), "import", NOW);
     world.store.create_job(&others, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     world.finish(others.job_id, Status::Completed, 2).await;
     for absent in [JobId::generate(), others.job_id] {

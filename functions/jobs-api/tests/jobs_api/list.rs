@@ -6,11 +6,12 @@ use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Definition, JobStore, JobTransitions};
+use longshore_domain::tenant::TenantId;
 use serde_json::{Value, json};
 
 /// Stores a job of this age.
 async fn stored(world: &World, age_s: i64, change: impl FnOnce(&mut Job)) -> JobId {
-    let mut job = Job::waiting(JobId::generate(), "default", "import", NOW.plus_seconds(-age_s));
+    let mut job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", NOW.plus_seconds(-age_s));
     job.times.expires_at = 1_800_000_000;
     (job.times.timeout_s, job.times.deadline_at) = (3_600, NOW.plus_seconds(3_600 - age_s));
     change(&mut job);
@@ -38,7 +39,7 @@ fn ids(reply: &Reply) -> Vec<Value> {
 async fn the_list_is_of_the_tenant_and_newest_first() {
     let world = World::default();
     let old = stored(&world, 30, |_| {}).await;
-    stored(&world, 20, |job| job.tenant = "other".into()).await;
+    stored(&world, 20, |job| job.tenant = TenantId::from_static("other")).await;
     let new = stored(&world, 10, |_| {}).await;
     let reply = world.get("/api/jobs").await;
     assert_eq!((reply.status, reply.header("cache-control"), reply.header("link")), (200, "no-store", ""));
@@ -143,7 +144,7 @@ async fn a_list_that_cannot_be_is_refused_with_every_fault() {
 async fn a_cursor_in_another_tenants_hands_shows_only_its_own_jobs() {
     let world = World::default();
     for n in 0..3 {
-        stored(&world, n, |job| job.tenant = "other".into()).await;
+        stored(&world, n, |job| job.tenant = TenantId::from_static("other")).await;
     }
     let own = stored(&world, 9, |_| {}).await;
     // A position between the other tenant's jobs.

@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
 
+mod admission;
 mod audit;
 mod cancel;
 mod corrected;

@@ -6,12 +6,15 @@ use axum::http::Request;
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use longshore::result::RESULT_NAME;
-use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, JobError, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::ports::{NewRecord, RecordStore};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::writer::{Rule, Writer};
 use serde_json::{Value, json};
 
 async fn get_if_none_match(world: &World, path: &str, tag: &str) -> Reply {
@@ -144,7 +147,7 @@ async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
 #[tokio::test]
 async fn records_are_read_page_by_page() {
     let world = World::default();
-    let dataset = Dataset { tenant: "default".into(), name: "people".into() };
+    let dataset = Dataset { tenant: TenantId::from_static("default"), name: "people".into() };
     let writer = Writer { job: JobId::generate(), row: 7 };
     let record =
         |key: &str| NewRecord { key: key.into(), data: json!({"id": key}).as_object().cloned().unwrap(), writer };
@@ -167,7 +170,7 @@ async fn datasets_are_read_page_by_page() {
     assert_eq!(world.get("/api/datasets").await.body, json!({"datasets": [], "nextCursor": null}));
     let writer = Writer { job: JobId::generate(), row: 1 };
     for (tenant, name) in [("default", "b"), ("default", "a"), ("other", "c"), ("default", "a")] {
-        let dataset = Dataset { tenant: tenant.into(), name: name.into() };
+        let dataset = Dataset { tenant: TenantId::from_static(tenant), name: name.into() };
         let record = NewRecord { key: "k".into(), data: serde_json::Map::new(), writer };
         world.records.put(&dataset, Rule::Upsert, vec![record]).await;
     }

@@ -5,9 +5,8 @@ use axum::body::Body;
 use axum::http::Request;
 use contract::{DOCUMENT, validator};
 use lambda_http::tower::ServiceExt;
-use longshore::files::MemoryFiles;
 use longshore::http::Access;
-use longshore::store::memory::MemoryStore;
+use longshore_testing::{MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
 
 /// Returns true if the document's schema with that name allows a value.

@@ -3,9 +3,12 @@
 use crate::world::{FILE, Reply, World};
 use axum::body::Body;
 use axum::http::Request;
-use longshore::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer};
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
+use longshore_domain::ports::{NewRecord, RecordStore};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::writer::{Rule, Writer};
 use serde_json::{Value, json};
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -71,7 +74,7 @@ async fn a_dataset_is_the_tenants_own() {
     let world = World::default();
     let writer = Writer { job: JobId::generate(), row: 1 };
     let record = NewRecord { key: "a".into(), data: json!({"id": "a"}).as_object().cloned().unwrap(), writer };
-    let dataset = Dataset { tenant: "default".into(), name: "people".into() };
+    let dataset = Dataset { tenant: TenantId::from_static("default"), name: "people".into() };
     world.records.put(&dataset, Rule::Upsert, vec![record]).await;
     let path = "/api/datasets/people/records";
     assert_eq!(world.get(path).await.body["records"].as_array().unwrap().len(), 1);
@@ -81,7 +84,7 @@ async fn a_dataset_is_the_tenants_own() {
 #[tokio::test]
 async fn files_of_a_job_are_kept_below_its_tenants_name() {
     let world = World::default().as_tenant("acme");
-    let file = world.upload(|upload| upload.tenant = "acme".into(), Some(FILE)).await;
+    let file = world.upload(|upload| upload.tenant = TenantId::from_static("acme"), Some(FILE)).await;
     let options = json!({"dataset": "people", "key": "id"});
     let reply = world.create(&json!({"jobType": "import", "fileGuid": file, "options": options})).await;
     assert_eq!(reply.status, 202, "{}", reply.body);

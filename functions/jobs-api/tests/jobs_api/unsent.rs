@@ -4,12 +4,10 @@ use axum::body::Body;
 use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
-use longshore::files::MemoryFiles;
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::job::{Priority, Stage};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, PortError, PortResult, QueueDepth, Queues};
+use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
 
 use crate::world::World;
 

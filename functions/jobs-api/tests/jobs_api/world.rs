@@ -8,21 +8,19 @@ use jobs_api::{Api, Backend, Limits, QueueDepths, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
-use longshore::files::MemoryFiles;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::http::Access;
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
-use longshore::queues::MemoryQueues;
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
-use longshore::store::memory::MemoryStore;
-use longshore::store::records::MemoryRecords;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Definition, JobStore, JobTransitions, Upload};
 use longshore_domain::rate::Rate;
+use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
 /// The time of every call.
@@ -34,7 +32,7 @@ pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
 
 /// Folder of a job's files.
 pub(crate) fn folder(id: JobId) -> JobFolder<'static> {
-    JobFolder { tenant: "default", id }
+    JobFolder { tenant: &DEFAULT_TENANT, id }
 }
 
 /// Services in memory.
@@ -251,8 +249,8 @@ impl World {
         let file_guid = FileGuid::generate();
         let mut upload = Upload {
             file_guid,
-            tenant: "default".into(),
-            key: upload_key("default", file_guid),
+            tenant: TenantId::from_static("default"),
+            key: upload_key(&TenantId::from_static("default"), file_guid),
             file_name: "people.csv".into(),
             content_type: "text/csv".into(),
             size_bytes: FILE.len() as u64,
@@ -283,7 +281,7 @@ impl World {
 
     /// Creates a job of another tenant.
     pub(crate) async fn job_of(&self, tenant: &str) -> JobId {
-        let job = Job::waiting(JobId::generate(), tenant, "ping", NOW);
+        let job = Job::waiting(JobId::generate(), TenantId::parse(tenant).unwrap(), "ping", NOW);
         let definition = Definition { options: json!({}), columns: None };
         self.store.create_job(&job, &definition, None).await.unwrap();
         job.job_id

@@ -1,5 +1,6 @@
 //! The function on fakes, with every call validated against the OpenAPI document.
 
+use longshore_domain::ports::{Completion, PartPlaces, PutUrl, ReceivedPart, UploadPlaces};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -8,14 +9,14 @@ use axum::http::{HeaderValue, Request, Response};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
-use longshore::files::{Completion, PutUrl, ReceivedPart};
 use longshore::http::Access;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::parts::Multipart;
+use longshore_domain::parts::PartChecksum;
 use longshore_domain::ports::{PortError, PortResult, TenantLimits, Upload};
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryStore;
 use serde_json::{Value, json};
-use upload::{PartChecksum, PartPlaces, UploadPlaces, Uploads};
+use upload::Uploads;
 
 pub(crate) const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 

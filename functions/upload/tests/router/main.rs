@@ -4,16 +4,18 @@
 
 mod calls;
 mod parts;
+mod raced;
 mod template;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use lambda_http::tower::ServiceExt;
-use longshore::files::MemoryFiles;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, Upload};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryFiles;
 use serde_json::{Value, json};
 use upload::{Uploads, router};
 
@@ -37,7 +39,7 @@ async fn an_upload_is_promised_and_remembered() {
     assert_eq!(document, expected);
     let upload = store.upload(id).await.unwrap().unwrap();
     assert_eq!((upload.size_bytes, upload.expires_at), (1_000, 1_700_000_000 + 14 * 86_400));
-    assert_eq!(upload.tenant, "acme");
+    assert_eq!(upload.tenant.as_str(), "acme");
 }
 
 #[tokio::test]
@@ -125,7 +127,7 @@ async fn an_upload_waits_until_its_file_is_there() {
     });
     let (response, status) = send(router(uploads.clone()), "GET", &path, "").await;
     assert_eq!((response.status().as_u16(), &status), (200, &expected));
-    files.put(&upload_key("acme", id), "x");
+    files.put(&upload_key(&TenantId::from_static("acme"), id), "x");
     expected["state"] = "received".into();
     assert_eq!(send(router(uploads), "GET", &path, "").await.1, expected);
 }
@@ -142,7 +144,7 @@ async fn another_url_signs_the_same_until_the_file_is_there() {
     let of_part = json!({"parts": [{"partNumber": 1, "sha256": HASH}]}).to_string();
     let (response, problem) = send(router(uploads.clone()), "POST", &path, of_part).await;
     assert_eq!((response.status().as_u16(), &problem["errors"][0]["code"]), (422, &json!("unknown_part")));
-    files.put(&upload_key("acme", id), "x");
+    files.put(&upload_key(&TenantId::from_static("acme"), id), "x");
     let (response, problem) = send(router(uploads), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("/api/problems/already-uploaded")));
 }
@@ -156,7 +158,7 @@ async fn one_put_is_complete_by_itself() {
     let path = format!("/api/uploads/{id}/complete");
     let (response, problem) = send(router(uploads.clone()), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &problem["type"]), (409, &json!("/api/problems/upload-incomplete")));
-    files.put(&upload_key("acme", id), "x");
+    files.put(&upload_key(&TenantId::from_static("acme"), id), "x");
     let (response, status) = send(router(uploads), "POST", &path, "").await;
     assert_eq!((response.status().as_u16(), &status["state"]), (200, &json!("received")));
 }
@@ -166,7 +168,7 @@ async fn what_is_another_tenants_or_has_expired_is_not_there() {
     let (store, uploads) = uploads(MemoryFiles::default());
     let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
     let own = store.upload(document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap()).await.unwrap().unwrap();
-    let others = Upload { file_guid: FileGuid::generate(), tenant: "other".into(), ..own.clone() };
+    let others = Upload { file_guid: FileGuid::generate(), tenant: TenantId::from_static("other"), ..own.clone() };
     let expired = Upload { file_guid: FileGuid::generate(), expires_at: 1_700_000_000, ..own };
     for upload in [&others, &expired] {
         store.create_upload(upload, None).await.unwrap();

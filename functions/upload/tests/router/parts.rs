@@ -3,15 +3,15 @@
 use std::sync::atomic::Ordering;
 
 use axum::body::Body;
-use longshore::files::{Completion, MemoryFiles, PutUrl, ReceivedPart};
 use longshore::ports::upload_key;
-use longshore::store::memory::MemoryStore;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{JobStore, PortResult, TenantLimits, Upload};
+use longshore_domain::ports::{JobStore, TenantLimits, UploadPlaces};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
-use upload::{PartChecksum, PartPlaces, UploadPlaces, Uploads, router};
+use upload::{Uploads, router};
 
 use crate::calls::{HASH, NoSigner, send, send_keyed, uploads};
 
@@ -41,19 +41,19 @@ fn planned(numbers: impl IntoIterator<Item = u32>) -> Value {
     numbers.into_iter().map(|number| json!({"partNumber": number, "size": size(number)})).collect()
 }
 
-fn bytes_of(number: u32) -> Vec<u8> {
+pub(crate) fn bytes_of(number: u32) -> Vec<u8> {
     vec![b'0' + u8::try_from(number).unwrap(); usize::try_from(if number == 3 { MIB } else { 5 * MIB }).unwrap()]
 }
 
 /// A large upload on these files.
-struct Large<P> {
+pub(crate) struct Large<P> {
     uploads: Uploads<MemoryStore, P>,
     id: FileGuid,
-    multipart: Multipart,
+    pub(crate) multipart: Multipart,
 }
 
 impl<P: UploadPlaces + Clone + 'static> Large<P> {
-    async fn promised(places: P) -> Self {
+    pub(crate) async fn promised(places: P) -> Self {
         let (store, uploads) = wide(places);
         let (response, document) = send(router(uploads.clone()), "POST", "/api/uploads", large().to_string()).await;
         assert_eq!(response.status(), 201, "{document}");
@@ -65,7 +65,7 @@ impl<P: UploadPlaces + Clone + 'static> Large<P> {
         Self { uploads, id, multipart }
     }
 
-    async fn call(&self, method: &str, call: &str, body: impl Into<Body>) -> (u16, Value) {
+    pub(crate) async fn call(&self, method: &str, call: &str, body: impl Into<Body>) -> (u16, Value) {
         let path = format!("/api/uploads/{}{call}", self.id);
         let (response, body) = send(router(self.uploads.clone()), method, &path, body).await;
         (response.status().as_u16(), body)
@@ -102,7 +102,7 @@ async fn a_large_upload_is_put_in_parts_taken_up_again_and_completed_once() {
         assert_eq!((code, &status["state"], &status["partSize"]), (200, &json!("received"), &Value::Null), "{status}");
     }
     let whole: Vec<u8> = (1..=3).flat_map(bytes_of).collect();
-    assert!(files.get(&upload_key("acme", large.id)) == Some(whole), "another file");
+    assert!(files.get(&upload_key(&TenantId::from_static("acme"), large.id)) == Some(whole), "another file");
     assert_eq!(large.call("GET", "", "").await.1["receivedParts"], Value::Null);
     large.refused("/url", "", "already-uploaded").await;
     let one = json!({"parts": [{"partNumber": 1, "sha256": HASH}]});
@@ -207,7 +207,7 @@ async fn a_part_of_another_size_is_as_good_as_missing() {
     files.put_part(&large.multipart.id, 2, "short");
     assert!(large.refused("/complete", "", "upload-incomplete").await.contains(": 2;"));
     assert_eq!(large.call("POST", "/url", "").await.1["parts"], planned([2]));
-    assert_eq!(files.get(&upload_key("acme", large.id)), None);
+    assert_eq!(files.get(&upload_key(&TenantId::from_static("acme"), large.id)), None);
 }
 
 #[tokio::test]
@@ -253,55 +253,6 @@ async fn a_checksum_of_a_whole_large_file_is_refused() {
     assert_eq!(problem["errors"][0]["code"], "sha256_not_allowed");
 }
 
-/// Storage in which another call is faster: it completes the upload, or replaces a part, after the parts were listed.
-#[derive(Clone)]
-struct Raced {
-    files: MemoryFiles,
-    by: fn(&MemoryFiles, &Upload, &Multipart),
-    /// S3's answer to the second call, if it differs from the stored state.
-    says: Option<Completion>,
-}
-
-impl UploadPlaces for Raced {
-    async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
-        self.files.upload_url(upload, seconds).await
-    }
-
-    async fn is_received(&self, upload: &Upload) -> PortResult<bool> {
-        self.files.is_received(upload).await
-    }
-}
-
-impl PartPlaces for Raced {
-    async fn begin(&self, upload: &Upload) -> PortResult<String> {
-        self.files.begin(upload).await
-    }
-
-    async fn part_url(
-        &self,
-        upload: &Upload,
-        multipart: &Multipart,
-        part: &PartChecksum,
-        seconds: u64,
-    ) -> PortResult<PutUrl> {
-        self.files.part_url(upload, multipart, part, seconds).await
-    }
-
-    async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
-        PartPlaces::received_parts(&self.files, upload, multipart).await
-    }
-
-    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
-        (self.by)(&self.files, upload, multipart);
-        let found = self.files.complete(upload, multipart, parts).await?;
-        Ok(self.says.unwrap_or(found))
-    }
-
-    async fn abort(&self, upload: &Upload, multipart: &Multipart) {
-        self.files.abort(upload, multipart).await;
-    }
-}
-
 #[tokio::test]
 async fn an_upload_is_begun_only_for_a_call_that_is_counted_and_a_repeated_one_is_answered_all_the_same() {
     let places = NoSigner::default();
@@ -319,28 +270,4 @@ async fn an_upload_is_begun_only_for_a_call_that_is_counted_and_a_repeated_one_i
     assert_eq!((status, &problem["type"]), (429, &json!("/api/problems/rate-limited")));
     assert_eq!(create("a").await, first, "as before, whatever the limits say");
     assert_eq!(places.begun.load(Ordering::Relaxed), 2, "nothing is begun for them");
-}
-
-#[tokio::test]
-async fn who_completes_an_upload_second_finds_it_complete() {
-    let by_another = |files: &MemoryFiles, upload: &Upload, multipart: &Multipart| {
-        let parts = files.received_parts(&multipart.id).unwrap();
-        files.complete_parts(&upload.key, &multipart.id, &parts).unwrap();
-    };
-    for (by, says, expected, reported) in [
-        (by_another as fn(&MemoryFiles, &Upload, &Multipart), None, 200, ""),
-        (by_another, Some(Completion::Changed), 200, ""),
-        (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), None, 409, "put again"),
-        (|files, _, multipart| files.abort_parts(&multipart.id), None, 409, "ask again"),
-    ] {
-        let files = MemoryFiles::default();
-        let large = Large::promised(Raced { files: files.clone(), by, says }).await;
-        for number in 1..=3 {
-            files.put_part(&large.multipart.id, number, bytes_of(number));
-        }
-        let (code, document) = large.call("POST", "/complete", "").await;
-        assert_eq!(code, expected, "{document}");
-        assert!(code == 200 || document["type"] == "/api/problems/upload-incomplete", "{document}");
-        assert!(document["detail"].as_str().unwrap_or_default().contains(reported), "{document}");
-    }
 }

@@ -108,9 +108,10 @@ mod tests {
     use crate::ids::JobId;
     use crate::job::{CarriedOver, CompletionState, JobTimes, RetryState, SplitState, Stage};
     use crate::outcome::Counts;
+    use crate::tenant::TenantId;
 
     fn job(status: Status) -> Job {
-        let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
+        let job = Job::waiting(JobId(uuid::Uuid::nil()), TenantId::from_static("t"), "import", Timestamp(0));
         let totals = status.is_final().then_some(Counts { succeeded: 7, failed: 3, skipped: 0 });
         let stage = if status.is_final() { Stage::Done } else { Stage::Processing };
         Job {
@@ -130,7 +131,12 @@ mod tests {
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        replay(&DeadLetterMessage::Chunk(ChunkMessage::new(job, (group, 5), &plan)), Some(job), cursor, Timestamp(0))
+        replay(
+            &DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(group, 5), &plan)),
+            Some(job),
+            cursor,
+            Timestamp(0),
+        )
     }
 
     #[test]
@@ -211,7 +217,7 @@ mod tests {
     fn control_messages_are_for_their_own_generation_only() {
         let create = |generation| {
             DeadLetterMessage::Create(CreateMessage {
-                tenant: String::new(),
+                tenant: None,
                 job_id: JobId(uuid::Uuid::nil()),
                 generation,
                 position: 0,
@@ -225,7 +231,7 @@ mod tests {
                 generation,
                 resend: 0,
                 step: 0,
-                tenant: String::new(),
+                tenant: None,
                 failures: 0,
             })
         };
@@ -258,7 +264,7 @@ mod tests {
             generation: 1,
             resend: 0,
             step: 0,
-            tenant: String::new(),
+            tenant: None,
             failures: 0,
         });
         let deleted = Job {

@@ -54,11 +54,15 @@ impl Job {
 mod tests {
     use super::*;
     use crate::ids::JobId;
+    use crate::tenant::TenantId;
 
     #[test]
     fn only_progress_takes_back_the_pushes_that_were_counted() {
         for (is_progress, resends) in [(true, 0), (false, 3)] {
-            let mut job = Job { resends: 3, ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0)) };
+            let mut job = Job {
+                resends: 3,
+                ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))
+            };
             let to = Checkpoint { attempt: "a".into(), token: "t".into(), step: 1 };
             let request = MoveCheckpoint { generation: 0, from: None, to, is_progress, at: Timestamp(1) };
             assert!(matches!(job.move_checkpoint(&request), Transition::Made(_)));

@@ -106,9 +106,10 @@ impl Job {
 mod tests {
     use super::*;
     use crate::ids::JobId;
+    use crate::tenant::TenantId;
 
     fn ended(status: Status, totals: Counts) -> Job {
-        let job = Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0));
+        let job = Job::waiting(JobId(uuid::Uuid::nil()), TenantId::from_static("t"), "import", Timestamp(0));
         Job {
             status,
             stage: Stage::Done,

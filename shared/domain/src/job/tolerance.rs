@@ -25,8 +25,17 @@ impl Tolerance {
         self.max_failed.is_some() || self.max_failed_percent.is_some()
     }
 
-    /// Returns the error of the job if these counts exceed the tolerance. `last` is true once no item remains.
-    pub fn exceeded(self, counts: Counts, last: bool) -> Option<JobError> {
+    /// Returns the error of a running job if these counts exceed the tolerance.
+    pub fn exceeded_so_far(self, counts: Counts) -> Option<JobError> {
+        self.exceeded(counts, Self::MIN_SAMPLE)
+    }
+
+    /// Returns the error of a job without remaining items if these counts exceed the tolerance.
+    pub fn exceeded_at_end(self, counts: Counts) -> Option<JobError> {
+        self.exceeded(counts, 1)
+    }
+
+    fn exceeded(self, counts: Counts, min_sample: u64) -> Option<JobError> {
         let (failed, done) = (counts.failed, counts.done());
         let error = |limit: String| {
             JobError::new("too_many_failures", format!("{failed} of {done} items failed; the job tolerates {limit}"))
@@ -34,7 +43,7 @@ impl Tolerance {
         if let Some(max) = self.max_failed.filter(|max| failed > *max) {
             return Some(error(max.to_string()));
         }
-        let sampled = done >= Self::MIN_SAMPLE || (last && done > 0);
+        let sampled = done >= min_sample;
         let percent = self.max_failed_percent.filter(|max| sampled && failed as f64 * 100.0 > max * done as f64)?;
         Some(error(format!("{percent} %")))
     }
@@ -48,17 +57,17 @@ mod tests {
     fn a_share_of_failures_counts_only_from_the_minimum_sample_on() {
         let tolerance = Tolerance { max_failed: None, max_failed_percent: Some(10.0) };
         let counts = |succeeded, failed| Counts { succeeded, failed, skipped: 0 };
-        assert_eq!(tolerance.exceeded(counts(0, 50), false), None);
-        assert!(tolerance.exceeded(counts(0, 50), true).is_some());
-        assert!(tolerance.exceeded(counts(80, 20), false).is_some());
-        assert_eq!(tolerance.exceeded(counts(90, 10), false), None);
+        assert_eq!(tolerance.exceeded_so_far(counts(0, 50)), None);
+        assert!(tolerance.exceeded_at_end(counts(0, 50)).is_some());
+        assert!(tolerance.exceeded_so_far(counts(80, 20)).is_some());
+        assert_eq!(tolerance.exceeded_so_far(counts(90, 10)), None);
     }
 
     #[test]
     fn one_failure_more_than_tolerated_stops_the_job() {
         let tolerance = Tolerance { max_failed: Some(2), max_failed_percent: None };
         let counts = |failed| Counts { succeeded: 9, failed, skipped: 0 };
-        assert_eq!(tolerance.exceeded(counts(2), false), None);
-        assert_eq!(tolerance.exceeded(counts(3), false).map(|e| e.code), Some("too_many_failures".into()));
+        assert_eq!(tolerance.exceeded_so_far(counts(2)), None);
+        assert_eq!(tolerance.exceeded_so_far(counts(3)).map(|e| e.code), Some("too_many_failures".into()));
     }
 }

@@ -4,13 +4,14 @@ use super::*;
 use crate::group::{ChunkPlan, Manifest};
 use crate::ids::JobId;
 use crate::job::SplitState;
+use crate::tenant::TenantId;
 
 fn job(status: Status, stage: Stage) -> Job {
     Job {
         status,
         stage,
         split: SplitState { groups: 1, ..SplitState::default() },
-        ..Job::waiting(JobId(uuid::Uuid::nil()), "t", "import", Timestamp(0))
+        ..Job::waiting(JobId(uuid::Uuid::nil()), TenantId::from_static("t"), "import", Timestamp(0))
     }
 }
 

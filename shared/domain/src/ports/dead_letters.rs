@@ -1,9 +1,11 @@
-//! Port of the dead-letter records.
+//! Ports of dead letters: their records, and the queues that hold them.
 
 use std::future::Future;
 
 use super::{Page, PortResult};
-use crate::dead_letter::{DeadLetterRecord, Resolution};
+use crate::dead_letter::{DeadLetterRecord, Queue, Resolution};
+use crate::message::{ChunkMessage, CreateMessage};
+use crate::time_stamp::Timestamp;
 
 /// Dead-letter records of all tenants.
 pub trait DeadLetterRecords: Send + Sync {
@@ -26,4 +28,69 @@ pub trait DeadLetterRecords: Send + Sync {
         id: &str,
         resolution: &Resolution,
     ) -> impl Future<Output = PortResult<Option<DeadLetterRecord>>> + Send;
+}
+
+/// An unreadable message.
+#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("the dead letter {message_id} is unreadable: {reason}")]
+pub struct Unreadable {
+    /// The queue's message id, for looking it up.
+    pub message_id: String,
+    /// The error.
+    pub reason: String,
+}
+
+/// One message of a dead-letter queue, or the reason why it cannot be read.
+pub type DeadLetter<T> = Result<T, Unreadable>;
+
+/// Messages that were received too often, as a sweep accounts for them. They stay in the queue to be inspected,
+/// replayed or discarded. Dead letters of completion need no account: their jobs are unfinished, so the sweeper sees
+/// them anyway. A call returns some of the messages, and may return one twice; a later sweep sees the others.
+pub trait DeadLetters: Send + Sync {
+    /// Reads the create messages of jobs whose splitter fails again and again.
+    fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CreateMessage>>>> + Send;
+    /// Reads the messages of chunks whose worker dies again and again.
+    fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<ChunkMessage>>>> + Send;
+}
+
+/// A message of a dead-letter queue, as received.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Received {
+    /// The dead-letter queue, by function.
+    pub queue: Queue,
+    /// The queue's message id.
+    pub message_id: String,
+    /// Body of the message.
+    pub body: String,
+    /// Time of sending.
+    pub sent_at: Timestamp,
+    /// Number of receives, including this one.
+    pub receives: u32,
+    /// Name of the source queue, if known.
+    pub source: Option<String>,
+    /// Message group, if it has one.
+    pub group_id: Option<String>,
+    /// Receipt handle of this receive, for deleting the message or making it visible.
+    pub handle: String,
+}
+
+/// Direct access to the dead-letter queues.
+pub trait DeadLetterQueues: Send + Sync {
+    /// Receives up to ten messages, none if no more are visible. May return the same one twice, because it is hidden
+    /// only for seconds, and less if it is made visible again.
+    fn receive(&self, queue: Queue) -> impl Future<Output = PortResult<Vec<Received>>> + Send;
+    /// Deletes a message permanently.
+    fn delete(&self, dead_letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
+    /// Makes messages of one queue visible again; only their queue and handle are read.
+    fn show(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// Redrives unreadable messages to their source queue.
+pub trait RedriveToSource: Send + Sync {
+    /// Sends a dead letter's body unchanged to its source queue. Not idempotent: if sent twice, it arrives twice.
+    fn redrive_to_source(
+        &self,
+        dead_letter: &DeadLetterRecord,
+        body: &str,
+    ) -> impl Future<Output = PortResult<()>> + Send;
 }

@@ -6,7 +6,9 @@ use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsWanted, P
 use crate::ids::{FileGuid, JobId};
 use crate::job::Job;
 use crate::parts::Multipart;
+use crate::tenant::TenantId;
 use crate::time_stamp::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 /// The request behind a job: immutable, and stored separately from the job.
@@ -19,12 +21,13 @@ pub struct Definition {
 }
 
 /// An upload as it was promised to the client.
-#[derive(Clone, Eq, PartialEq, Debug)]
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct Upload {
     /// Id of the upload.
     pub file_guid: FileGuid,
     /// Tenant that owns the upload.
-    pub tenant: String,
+    pub tenant: TenantId,
     /// Object key.
     pub key: String,
     /// The client's name for the file.
@@ -34,10 +37,13 @@ pub struct Upload {
     /// The size, which is signed into the upload URL.
     pub size_bytes: u64,
     /// SHA-256 in base64, if the client gave one; also signed into the upload URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sha256: Option<String>,
     /// The multipart upload of a large file; `None` if a single PUT uploads it.
+    #[serde(flatten)]
     pub multipart: Option<Multipart>,
-    /// Time of the promise: the bytes count for that day, in UTC.
+    /// Time of the promise: the bytes count for that day, in UTC. 0 in uploads of an earlier version.
+    #[serde(default)]
     pub promised_at: Timestamp,
     /// Time of expiry, in seconds.
     pub expires_at: i64,
@@ -67,13 +73,13 @@ pub trait JobStore: Send + Sync {
     /// Returns the earlier outcome of an upload's idempotency key, or `None` if the key is free. Reads only.
     fn upload_created_before(
         &self,
-        tenant: &str,
+        tenant: &TenantId,
         key: &IdempotencyKey,
     ) -> impl Future<Output = PortResult<Option<Created<FileGuid>>>> + Send;
     /// Returns the earlier outcome of a job's idempotency key, or `None` if the key is free. Reads only.
     fn job_created_before(
         &self,
-        tenant: &str,
+        tenant: &TenantId,
         key: &IdempotencyKey,
     ) -> impl Future<Output = PortResult<Option<Created<JobId>>>> + Send;
     /// Reads a job, consistently.

@@ -4,6 +4,7 @@ use std::future::Future;
 
 use super::PortResult;
 use crate::job::Job;
+use crate::tenant::TenantId;
 use crate::time_stamp::Timestamp;
 
 /// The limits of each tenant, the same for all. A store gets them once.
@@ -73,7 +74,7 @@ impl CallWindow {
 /// Counters of a tenant, apart from those in the writes that store jobs and uploads.
 pub trait TenantCounts: Send + Sync {
     /// Counts a call that makes work; false if its window already has [`TenantLimits::work_calls`] calls.
-    fn count_call(&self, tenant: &str, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;
+    fn count_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;
     /// Returns the number of the tenant's jobs that have not ended. Reads the jobs: only called while a queue is deep.
-    fn active_jobs(&self, tenant: &str) -> impl Future<Output = PortResult<u64>> + Send;
+    fn active_jobs(&self, tenant: &TenantId) -> impl Future<Output = PortResult<u64>> + Send;
 }

@@ -1,7 +1,8 @@
-//! Lists of jobs: filter, position and page.
+//! Lists: the filter of jobs, positions and pages.
 
 use crate::ids::JobId;
 use crate::job::{Job, Status};
+use crate::tenant::TenantId;
 use crate::time_stamp::Timestamp;
 
 /// A position in a tenant's jobs, newest first: after the job with this age and id.
@@ -24,7 +25,7 @@ impl JobPosition {
 #[derive(Copy, Clone, PartialEq, Debug)]
 pub struct JobsWanted<'a> {
     /// The tenant.
-    pub tenant: &'a str,
+    pub tenant: &'a TenantId,
     /// Only jobs with this status.
     pub status: Option<Status>,
     /// Only jobs of this type.
@@ -38,7 +39,7 @@ pub struct JobsWanted<'a> {
 impl JobsWanted<'_> {
     /// Returns true if the filter includes the job, regardless of its position.
     pub fn includes(&self, job: &Job) -> bool {
-        job.tenant == self.tenant
+        job.tenant == *self.tenant
             && !job.is_deleted()
             && self.status.is_none_or(|status| job.status == status)
             && self.job_type.is_none_or(|job_type| job.job_type == job_type)
@@ -52,4 +53,13 @@ pub struct JobsPage {
     pub jobs: Vec<Job>,
     /// Position of the next page; `None` if there are no more.
     pub next: Option<JobPosition>,
+}
+
+/// A page of a list, with the cursor of the next page.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Page<T> {
+    /// The entries of the page.
+    pub items: Vec<T>,
+    /// Opaque cursor of the next page; `None` on the last page.
+    pub next: Option<String>,
 }

@@ -1,8 +1,12 @@
-//! Port of the sweep position, which one sweep stores for the next.
+//! Ports of the sweeper's own records: its position, and the age of the messages that workers receive.
 
 use std::future::Future;
 
 use super::{JobPosition, PortResult};
+use crate::deliveries::Deliveries;
+use crate::job::Priority;
+use crate::tenant::TenantId;
+use crate::time_stamp::Timestamp;
 
 /// The order of a list by the age of its jobs.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -20,4 +24,25 @@ pub trait Sweeps: Send + Sync {
     /// Stores the position. Idempotent, also for concurrent sweeps: the last write counts, and the next sweep continues
     /// from there.
     fn set_sweep_position(&self, position: Option<JobPosition>) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// The receipt of one chunk message.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Delivered<'a> {
+    /// The tenant of its job.
+    pub tenant: &'a TenantId,
+    /// The priority of its job, which selects the queue.
+    pub priority: Priority,
+    /// Sending time, by the queue's clock.
+    pub sent_at: Timestamp,
+    /// Receiving time, by the worker's clock.
+    pub at: Timestamp,
+}
+
+/// Delivery records by tenant and priority.
+pub trait DeliveryRecords: Send + Sync {
+    /// Records a receipt, unless a message that was sent later is recorded for its interval. Idempotent, in any order.
+    fn record_delivery(&self, delivered: &Delivered<'_>) -> impl Future<Output = PortResult<()>> + Send;
+    /// Reads the records of one tenant and priority, consistently.
+    fn deliveries(&self, tenant: &TenantId, priority: Priority) -> impl Future<Output = PortResult<Deliveries>> + Send;
 }

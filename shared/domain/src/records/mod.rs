@@ -23,6 +23,6 @@ mod unreadable;
 
 pub use self::cutter::{Cutter, delimited_records, records};
 pub use self::format::Format;
-pub use self::sniff::{Sniffed, check_utf8, sniff};
+pub use self::sniff::{Extent, Sniffed, check_utf8, sniff};
 pub use self::span::Span;
 pub use self::unreadable::{Encoding, FileKind, Unreadable};

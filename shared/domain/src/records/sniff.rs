@@ -39,17 +39,33 @@ const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"opendocument.sprea
 /// smallest header.
 const UTF16_PROBE_BYTES: usize = 8;
 
-/// Inspects the first block of a file (64 KiB is plenty); `whole_file` is true if nothing follows it.
+/// Share of a file that a block holds.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Extent {
+    /// The whole file.
+    Whole,
+    /// The first bytes of the file; others follow.
+    Start,
+}
+
+impl Extent {
+    /// Returns the share of a file of `size_bytes` that its first `held_bytes` are.
+    pub const fn of_bytes(held_bytes: u64, size_bytes: u64) -> Self {
+        if held_bytes == size_bytes { Self::Whole } else { Self::Start }
+    }
+}
+
+/// Inspects the first block of a file; 64 KiB is plenty.
 ///
 /// # Errors
 /// [`Unreadable`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16 without a
 /// mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
-pub fn sniff(first_block: &[u8], whole_file: bool) -> Result<Sniffed, Unreadable> {
+pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, Unreadable> {
     refuse_foreign_mark(first_block)?;
     refuse_known_binary(first_block)?;
     refuse_nul(first_block)?;
     let bom_len = if first_block.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
-    if whole_file && first_block[bom_len..].trim_ascii().is_empty() {
+    if extent == Extent::Whole && first_block[bom_len..].trim_ascii().is_empty() {
         return Err(Unreadable::Empty);
     }
     Ok(Sniffed { bom_len })

@@ -4,8 +4,8 @@
 
 use super::*;
 
-fn refusal(block: &[u8], whole_file: bool) -> Unreadable {
-    sniff(block, whole_file).unwrap_err()
+fn refusal(block: &[u8], extent: Extent) -> Unreadable {
+    sniff(block, extent).unwrap_err()
 }
 
 #[test]
@@ -18,15 +18,15 @@ fn text_is_readable_with_and_without_a_byte_order_mark() {
         (b"PK,name\n", 0),
     ];
     for (block, bom_len) in table {
-        assert_eq!(sniff(block, true), Ok(Sniffed { bom_len }), "{block:?}");
+        assert_eq!(sniff(block, Extent::Whole), Ok(Sniffed { bom_len }), "{block:?}");
     }
 }
 
 #[test]
 fn a_file_of_nothing_is_empty_only_once_it_has_ended() {
     for block in [&b""[..], b"\xef\xbb\xbf", b" \t\r\n\n", b"\xef\xbb\xbf\r\n"] {
-        assert_eq!(refusal(block, true), Unreadable::Empty, "{block:?}");
-        assert!(sniff(block, false).is_ok(), "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), Unreadable::Empty, "{block:?}");
+        assert!(sniff(block, Extent::Start).is_ok(), "{block:?}");
     }
 }
 
@@ -43,7 +43,7 @@ fn binary_files_are_named() {
         (b"a,b\n1,\0\n", FileKind::Unknown, 6),
     ];
     for (block, kind, offset) in table {
-        assert_eq!(refusal(block, true), Unreadable::Binary { kind, offset }, "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), Unreadable::Binary { kind, offset }, "{block:?}");
     }
 }
 
@@ -58,7 +58,7 @@ fn other_unicode_encodings_are_named() {
         (b"\0n\0a\0m\0e\0\n", Encoding::Utf16, 0),
     ];
     for (block, encoding, offset) in table {
-        assert_eq!(refusal(block, true), Unreadable::NotUtf8 { encoding, offset }, "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), Unreadable::NotUtf8 { encoding, offset }, "{block:?}");
     }
 }
 
@@ -73,18 +73,18 @@ fn a_header_in_an_older_encoding_is_refused_at_its_first_bad_byte() {
 fn every_refusal_has_a_code_and_says_what_where_and_what_to_do() {
     let table = [
         (
-            refusal(b"", true),
+            refusal(b"", Extent::Whole),
             "file_empty",
             "The file is empty: it holds no rows. Check that it was saved, and upload it again.",
         ),
         (
-            refusal(b"PK\x03\x04[Content_Types].xml", false),
+            refusal(b"PK\x03\x04[Content_Types].xml", Extent::Start),
             "file_binary",
             "The file is a spreadsheet workbook, not text (seen at byte 0). \
              Open it in the spreadsheet program, save it as CSV and upload that.",
         ),
         (
-            refusal(b"\xff\xfea\0", false),
+            refusal(b"\xff\xfea\0", Extent::Start),
             "file_not_utf8",
             "The file is written in UTF-16, not UTF-8 (seen at byte 0). \
              Save it as \"CSV UTF-8\", or in UTF-8, and upload it again.",

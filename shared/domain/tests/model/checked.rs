@@ -1,7 +1,11 @@
-//! Check of one configuration: every reachable state, the violations, and the measurements.
+//! Check of one configuration: every reachable state, the violations, and the measurements; or the shortest path to a
+//! violation.
 //!
 //! With a condition or a layer removed (`cargo xtask prove --without`), every configuration runs without it. This shows
 //! that the checks detect the removal of a condition, or that a layer is redundant.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
 
 use measurements::{is_whole, row};
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
@@ -71,4 +75,47 @@ pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
         Some("deduplication") => Protocol { deduplication: false, ..protocol },
         _ => protocol,
     }
+}
+
+/// The counterexamples, a section for each. Tests that write it in processes of their own lock it.
+const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/counterexamples.md");
+
+/// Steps after which a flaw counts as missed; each of these configurations ends sooner.
+const DEEPEST: usize = 60;
+
+/// Finds the shortest path that violates this property, and compares it with the kept one; panics if there is none.
+/// `LONGSHORE_UPDATE=1` keeps the new one.
+///
+/// The checker keeps the last discovery of a block, not the first. So it may go one step deeper at a time.
+pub(crate) fn caught(file: &str, property: &'static str, protocol: Protocol) {
+    for depth in 1..=DEEPEST {
+        let wanted = HasDiscoveries::AnyOf(BTreeSet::from([property]));
+        let checker = protocol.clone().checker().target_max_depth(depth).finish_when(wanted).spawn_bfs().join();
+        if let Some(path) = checker.discovery(property) {
+            let steps = path.clone().into_actions().len();
+            let flaw = format!("{:?}", protocol.flaw);
+            println!("{flaw}: caught in {} states, {steps} steps", checker.unique_state_count());
+            row("model-broken", &[("flaw", &flaw), ("caught by", &property), ("steps", &steps), ("file", &file)]);
+            return kept(file, &format!("Broken: {property}.\n\n{}", story::describe(&path.into_vec())));
+        }
+    }
+    panic!("{:?}: not caught in {DEEPEST} steps", protocol.flaw);
+}
+
+/// Compares the counterexample of this name with the kept one.
+fn kept(name: &str, story: &str) {
+    let section = format!("\n```text\n{story}```\n");
+    let file = File::open(KEPT).and_then(|file| file.lock().map(|()| file));
+    let text = std::fs::read_to_string(KEPT).unwrap_or_default();
+    let mut parts = text.split("\n## ");
+    let head = parts.next().unwrap_or_default().to_owned();
+    let mut sections: BTreeMap<_, _> = parts.filter_map(|part| part.split_once('\n')).collect();
+    if std::env::var_os("LONGSHORE_UPDATE").is_some() {
+        sections.insert(name, &section);
+        let text = sections.iter().fold(head, |text, (name, section)| text + "\n## " + name + "\n" + section);
+        assert!(std::fs::write(KEPT, text).is_ok(), "{KEPT} cannot be written");
+    }
+    drop(file);
+    let kept = sections.get(name).copied().unwrap_or_default();
+    assert_eq!(section, kept, "{name} is another in {KEPT}; LONGSHORE_UPDATE=1 keeps this one");
 }

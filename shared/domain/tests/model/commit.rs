@@ -5,8 +5,7 @@ use longshore_domain::group::{Commit, CommitOutcome, Group};
 
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
-use crate::step::{Attempt, Step};
-use crate::worker::Chunk;
+use crate::step::{Attempt, Chunk, Step};
 use crate::world::World;
 
 /// Commits what was processed. Returns the next step; `None` if the message is acknowledged.

@@ -8,10 +8,11 @@ use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 
 use crate::flaw::Flaw;
+use crate::item::{ItemEnd, Report};
 use crate::protocol::Protocol;
 use crate::report::{chain, place};
 use crate::step::{Step, View};
-use crate::world::{ItemEnd, Report, World};
+use crate::world::World;
 
 /// Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {

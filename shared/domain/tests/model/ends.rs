@@ -8,9 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use stateright::Model;
 
-use crate::bounds::{Bounds, Nature::*};
 use crate::checked::without_layer;
+use crate::item::Nature::*;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
 use crate::world::World;
 
 /// Position of a state in the walk: on the current path, or left for good.

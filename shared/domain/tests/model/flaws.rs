@@ -2,10 +2,11 @@
 //!
 //! Where a flaw costs only speed while the sweeper runs, the sweeper is off: crashes alone must not stop a job.
 
-use crate::bounds::{Bounds, Nature::*};
-use crate::caught::caught;
+use crate::checked::caught;
 use crate::flaw::Flaw;
+use crate::item::Nature::*;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
 
 /// Creates the protocol over one item, with this flaw.
 fn broken(flaw: Flaw, bounds: Bounds) -> Protocol {

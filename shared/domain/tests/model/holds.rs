@@ -2,9 +2,10 @@
 //!
 //! Each configuration spends its faults on one story, and names the sights that it must reach to be meaningful.
 
-use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{holds, holds_at_large};
+use crate::item::Nature::*;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
 
 #[test]
 fn nothing_goes_wrong_and_the_file_is_empty() {

@@ -2,10 +2,11 @@
 
 use measurements::row;
 
-use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{Checked, check};
 use crate::flaw::Flaw;
+use crate::item::Nature::*;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
 
 fn nothing_is_wrong(layer: &str, protocol: Protocol) {
     let Checked { states, violations, unseen, .. } = check(protocol);

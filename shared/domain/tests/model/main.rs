@@ -7,19 +7,16 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `protocol`, `bounds`, `flaw` | a configuration, its faults, its flaw |
-//! | `world`, `step`, `record` | one state: stored, in flight, at work, remembered |
-//! | `action`, `runs` | the possible next actions; start, progress and death of a function |
+//! | `protocol`, `item`, `flaw` | a configuration, its items, its flaw |
+//! | `world`, `step`, `record` | one state: stored, in flight, at work; the bounds and the history of a path |
+//! | `model`, `runs` | the possible next actions and their effects; start, progress and death of a function |
 //! | `splitter`, `replan`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
-//! | `client`, `retry` | requests of clients and operators |
-//! | `report`, `properties`, `sights` | expected counts; the invariants; the states that must be reached |
+//! | `client` | requests of clients and operators |
+//! | `report`, `properties` | expected counts; the invariants; the states that must be reached |
 //! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
-//! | `checked`, `caught`, `story` | a check and its measurements; a readable story, kept in `counterexamples/` |
+//! | `checked`, `story` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 
-mod action;
-mod bounds;
-mod caught;
 mod checked;
 mod client;
 mod commit;
@@ -28,16 +25,16 @@ mod ends;
 mod flaw;
 mod flaws;
 mod holds;
+mod item;
 mod layers;
+mod model;
 mod properties;
 mod protocol;
 mod record;
 mod replan;
 mod report;
 mod retries;
-mod retry;
 mod runs;
-mod sights;
 mod splitter;
 mod step;
 mod story;

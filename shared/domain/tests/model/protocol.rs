@@ -1,21 +1,23 @@
-//! The protocol as a state machine: actors, their steps and the effects.
-//!
-//! Any message may be taken next (reordering) or later (delay); a duplicate is a message that is redelivered while it
-//! is worked. A function dies between two steps; its message is redelivered, lost, or dead-lettered.
+//! A configuration of the protocol: the file, the functions, the faults, and the flaw.
 
+use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::Job;
-use stateright::{Model, Property};
 
-use crate::action::Action;
-use crate::bounds::{Bounds, Nature};
 use crate::flaw::Flaw;
-use crate::record::Record;
-use crate::step::{Message, Run};
+use crate::item::Nature;
+use crate::record::Bounds;
+use crate::step::Message;
 use crate::world::World;
-use crate::{client, properties, retry, runs, sweeper, worker};
 
 /// Bytes of every item, so that a percentage can be checked.
 pub(crate) const ITEM_BYTES: u64 = 10;
+
+/// Returns the plan of a chunk that is a range of the file's items.
+pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
+    let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
+    let end = start + items.len() as u64 * ITEM_BYTES;
+    ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false }
+}
 
 /// One configuration.
 #[derive(Clone, Debug)]
@@ -87,89 +89,5 @@ impl Protocol {
             }
             _ => job.all_done(),
         }
-    }
-}
-
-impl Model for Protocol {
-    type State = World;
-    type Action = Action;
-
-    fn init_states(&self) -> Vec<World> {
-        let mut world = World {
-            job: client::job(self.item_count() as u64 * ITEM_BYTES),
-            groups: vec![],
-            manifests: vec![],
-            files: Default::default(),
-            reports: Default::default(),
-            queue: Default::default(),
-            dead: Default::default(),
-            sent: Default::default(),
-            runs: vec![],
-            reading: None,
-            left: self.bounds.clone(),
-            record: Record::default(),
-        };
-        self.send_fifo(&mut world, Message::Create(0), 0);
-        vec![world]
-    }
-
-    fn actions(&self, world: &World, actions: &mut Vec<Action>) {
-        if let Some(i) = world.runs.iter().position(runs::is_local) {
-            return runs::next_actions(self, world, i, actions);
-        }
-        for message in world.queue.keys().copied().filter(|m| runs::is_free(self, world, *m)) {
-            let choices = worker::first_choices(self, world, message);
-            actions.extend((0..choices).map(|choice| Action::Take { message, choice }));
-        }
-        (0..world.runs.len()).for_each(|i| runs::actions(self, world, i, actions));
-        let unsent = world.left.losses > 0;
-        let (stoppable, retriable) = (client::may_stop(world), retry::may_retry(world));
-        let replays = world.dead.iter().filter(|dead_letter| retry::may_replay(world, **dead_letter));
-        actions.extend(replays.map(|dead_letter| Action::Replay { dead_letter: *dead_letter }));
-        let dead_letters = world.dead.iter().filter(|dead_letter| sweeper::may_give_up(self, world, **dead_letter));
-        actions.extend(dead_letters.map(|dead_letter| Action::GiveUp { dead_letter: *dead_letter }));
-        for (allowed, action) in [
-            (stoppable, Action::Stop { sent: true }),
-            (stoppable && unsent, Action::Stop { sent: false }),
-            (retriable, Action::Retry { sent: true }),
-            (retriable && unsent, Action::Retry { sent: false }),
-            (self.sweeper && world.is_idle() && !world.job.status.is_final(), Action::Sweep),
-            (world.left.reads > 0 && world.reading.is_none(), Action::ReadGroups),
-            (world.reading.is_some(), Action::ReadJob),
-        ] {
-            actions.extend(allowed.then_some(action));
-        }
-    }
-
-    fn next_state(&self, last: &World, action: Action) -> Option<World> {
-        let mut world = last.clone();
-        match action {
-            Action::Take { message, choice } => {
-                world.take(message);
-                let step = runs::start(self, &mut world, message, choice);
-                world.runs.extend(step.map(|step| Run { message, step, gives_up: false }));
-            }
-            Action::Next { run, choice } => runs::advance(self, &mut world, run, choice),
-            Action::LoseReply { run } => runs::lose_reply(self, &mut world, run),
-            Action::Crash { run, redelivery } => runs::crash(self, &mut world, run, redelivery),
-            Action::Duplicate { run } => {
-                world.left.duplicates -= 1;
-                world.send(last.runs[run].message);
-            }
-            Action::HandOver { run } => runs::hand_over(&mut world, run),
-            Action::Stop { sent } => client::stop(self, &mut world, sent),
-            Action::Retry { sent } => retry::retry(self, &mut world, sent),
-            Action::Replay { dead_letter } => retry::replay(self, &mut world, dead_letter),
-            Action::GiveUp { dead_letter } => sweeper::give_up(self, &mut world, dead_letter),
-            Action::Sweep => sweeper::sweep(self, &mut world),
-            Action::ReadGroups => world.reading = Some(world.groups.clone()),
-            Action::ReadJob => client::answer(self, &mut world),
-        }
-        world.normalise(self.flaw == Flaw::UnvouchedFiles);
-        Some(world)
-    }
-
-    fn properties(&self) -> Vec<Property<Self>> {
-        properties::for_conditions(self.sights)
     }
 }

@@ -1,4 +1,7 @@
-//! History of a path, which the model keeps only to check properties.
+//! The record of a path: the faults that it may still have, and its history.
+//!
+//! Exhaustive means exhaustive within the bounds. Each configuration spends them on a few kinds of fault, so that
+//! every interleaving of those is visited in seconds.
 
 use std::collections::BTreeMap;
 
@@ -38,4 +41,29 @@ pub(crate) struct Record {
     pub(crate) losses: u8,
     /// Number of times that the sweeper had to send a message.
     pub(crate) sweeps: u8,
+}
+
+/// Faults, and requests of clients and operators, that may still occur.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Default)]
+pub(crate) struct Bounds {
+    /// Deaths after which the message is redelivered.
+    pub(crate) crashes: u8,
+    /// Deaths after which the message is lost, and client requests that were stored but whose message was not sent.
+    pub(crate) losses: u8,
+    /// Deaths after which the message is in the dead-letter queue.
+    pub(crate) dead_letters: u8,
+    /// Messages that become visible while their delivery is being worked: that function is a zombie from then on.
+    pub(crate) duplicates: u8,
+    /// Writes that succeeded and were repeated after a lost reply.
+    pub(crate) lost_replies: u8,
+    /// Functions whose time is nearly over.
+    pub(crate) deadlines: u8,
+    /// Cancels by the client.
+    pub(crate) stops: u8,
+    /// Retries of the remaining items by the client.
+    pub(crate) retries: u8,
+    /// Replays of a dead letter by an operator.
+    pub(crate) replays: u8,
+    /// Status calls.
+    pub(crate) reads: u8,
 }

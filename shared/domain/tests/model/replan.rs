@@ -9,10 +9,10 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 
 use crate::flaw::Flaw;
-use crate::protocol::{ITEM_BYTES, Protocol};
+use crate::item::{File, Mark};
+use crate::protocol::{ITEM_BYTES, Protocol, chunk_plan};
 use crate::report::{chain, items_of_round};
-use crate::splitter::chunk_plan;
-use crate::world::{File, Mark, World};
+use crate::world::World;
 
 /// The remaining items of a chunk: neither succeeded nor skipped.
 #[derive(Default)]

@@ -6,7 +6,8 @@
 use longshore_domain::cursor::Cursor;
 use longshore_domain::outcome::Counts;
 
-use crate::world::{File, ItemEnd, Mark, Report, World};
+use crate::item::{File, ItemEnd, Mark, Report};
+use crate::world::World;
 
 /// Returns the items of a round, in order: the chunk's own ones, or those deferred by the round before.
 pub(crate) fn items_of_round(chain: &[&File], own: &[u8], round: u32) -> Vec<u8> {

@@ -1,9 +1,10 @@
 //! Generations, dead letters and hand-overs: every invariant holds in every state, with zombies of the previous
 //! generation.
 
-use crate::bounds::{Bounds, Nature::*};
 use crate::checked::{holds, holds_at_large};
+use crate::item::Nature::*;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
 
 #[test]
 fn a_worker_of_the_generation_before_is_still_at_work() {

@@ -1,10 +1,8 @@
 //! Functions at work: a run's start, progress, death, and reaction to a lost reply.
 
-use crate::action::{Action, Redelivery};
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
-use crate::step::{Cut, Message, Run, Step};
-use crate::worker::Mode;
+use crate::step::{Action, Cut, Message, Mode, Redelivery, Run, Step};
 use crate::world::World;
 use crate::{completion, splitter, worker};
 

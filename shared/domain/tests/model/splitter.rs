@@ -10,11 +10,11 @@
 //! written. The read state counts only if it is the written one; the splitter continues from its own position, not from
 //! the job's.
 
-use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Source};
+use longshore_domain::group::{Group, GroupPlan, Manifest, Source};
 use longshore_domain::job::{Job, RetryState, SplitState, Stage, Transition};
 
 use crate::flaw::Flaw;
-use crate::protocol::{ITEM_BYTES, Protocol};
+use crate::protocol::{Protocol, chunk_plan};
 use crate::replan;
 use crate::step::{Cut, Message, Step};
 use crate::world::World;
@@ -62,7 +62,7 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 /// Returns the next part of a job: remaining items of older generations first, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
     let part = || protocol.part_at(job.split.offset).filter(|_| !job.retry.carried_over.split_ended);
-    let rest = replan::next(world, job).map(|chunk| Cut::RetryPlanner { from: job.retry.replanned, chunk });
+    let rest = replan::next(world, job).map(|chunk| Cut::Replan { from: job.retry.replanned, chunk });
     rest.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
 
@@ -85,7 +85,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, generation: u32, (groups
     };
     let now = world.now();
     let (mut plan, items) = match cut {
-        Cut::RetryPlanner { from, chunk } => replan::plan(protocol, world, (generation, number), (from, chunk)),
+        Cut::Replan { from, chunk } => replan::plan(protocol, world, (generation, number), (from, chunk)),
         Cut::Part(part) => plan_of_file(protocol, (generation, number), part),
         Cut::End => return None,
     };
@@ -130,13 +130,6 @@ fn plan_of_file(protocol: &Protocol, (generation, group): (u32, u32), part: usiz
     let from = manifest.chunks.first().map_or(0, |c| c.start);
     let upto = manifest.chunks.last().map_or(0, |c| c.end);
     (GroupPlan::of_file(generation, manifest, from..upto), items)
-}
-
-/// Returns the plan of a chunk that is a range of the file's items.
-pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
-    let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
-    let end = start + items.len() as u64 * ITEM_BYTES;
-    ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false }
 }
 
 fn end_split(protocol: &Protocol, world: &mut World, generation: u32, groups: u32) -> Option<Step> {

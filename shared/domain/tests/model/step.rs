@@ -1,4 +1,4 @@
-//! Runs: the functions at work, and the next step of each.
+//! Actions of the whole system, and the steps of its functions.
 //!
 //! A step is one write or one send. A step keeps what its function has read, so that a zombie acts on stale state.
 
@@ -19,6 +19,18 @@ pub(crate) enum Message {
     Complete(u32),
 }
 
+/// Group and chunk.
+pub(crate) type Chunk = (u32, u32);
+
+/// Source of the outcomes of a run's items.
+#[derive(Clone, Copy, Eq, PartialEq, Debug)]
+pub(crate) enum Mode {
+    /// The handler; `choice` selects one of the possible outcomes of the run.
+    Work { choice: usize },
+    /// The sweeper gives the chunk up: all remaining items fail.
+    GiveUp,
+}
+
 /// A worker's pending commit, with the data for its next step.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct Attempt {
@@ -31,7 +43,7 @@ pub(crate) struct Attempt {
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Cut {
     /// The remaining items of this chunk of an older generation, as a group after those replanned before.
-    RetryPlanner { from: ChunkId, chunk: ChunkId },
+    Replan { from: ChunkId, chunk: ChunkId },
     /// A part of the file, as a group.
     Part(usize),
     /// The end of the split.
@@ -109,4 +121,46 @@ pub(crate) struct Run {
     pub(crate) step: Step,
     /// True for the sweeper at a dead letter: every remaining item fails.
     pub(crate) gives_up: bool,
+}
+
+/// One step of the whole system.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) enum Action {
+    /// A function receives a message. `choice` selects the handlers' outcomes in its first run.
+    Take { message: Message, choice: usize },
+    /// The function at this index does its next step.
+    Next { run: usize, choice: usize },
+    /// The function does its next step, but the reply is lost, so it will repeat the step.
+    LoseReply { run: usize },
+    /// The function dies.
+    Crash { run: usize, redelivery: Redelivery },
+    /// The function's message is delivered again while it lives.
+    Duplicate { run: usize },
+    /// The function's time is nearly over: it hands over.
+    HandOver { run: usize },
+    /// The client cancels; `sent` if the API lived to send the complete message.
+    Stop { sent: bool },
+    /// The client retries the remaining items; `sent` if the API lived to send the message.
+    Retry { sent: bool },
+    /// An operator replays this dead letter.
+    Replay { dead_letter: Message },
+    /// The sweeper reads this dead letter, and gives up its work.
+    GiveUp { dead_letter: Message },
+    /// The sweeper sends whatever the ledger shows as unfinished.
+    Sweep,
+    /// A status call reads the groups.
+    ReadGroups,
+    /// The status call then reads the job, and answers.
+    ReadJob,
+}
+
+/// Redelivery of the message of a function that dies.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) enum Redelivery {
+    /// The message is delivered again.
+    Again,
+    /// The message is lost.
+    Lost,
+    /// The message failed too often, and is in the dead-letter queue.
+    Dead,
 }

@@ -2,8 +2,7 @@
 
 use longshore_domain::group::Group;
 
-use crate::action::{Action, Redelivery};
-use crate::step::{Cut, Message, Run, Step};
+use crate::step::{Action, Cut, Message, Redelivery, Run, Step};
 use crate::world::World;
 
 /// Writes one line per step, and the stored state at the end.
@@ -68,7 +67,7 @@ fn what(run: &Run) -> String {
         Step::Send { group, chunk, .. } => format!("sends chunk {group}.{chunk}"),
         Step::Advance { cut: Cut::End, .. } => "records the end of the split".into(),
         Step::Advance { groups, cut: Cut::Part(_), .. } => format!("commits group {groups}"),
-        Step::Advance { groups, cut: Cut::RetryPlanner { chunk: of, .. }, .. } => {
+        Step::Advance { groups, cut: Cut::Replan { chunk: of, .. }, .. } => {
             format!("commits group {groups} of what chunk {}.{} has left", of.group, of.chunk)
         }
         Step::ReadBack { group, .. } => format!("reads the job back after group {group}"),

@@ -8,8 +8,8 @@
 use longshore_domain::job::{Stage, Status, Stop};
 
 use crate::protocol::Protocol;
-use crate::step::{Message, Run};
-use crate::worker::{self, Mode};
+use crate::step::{Message, Mode, Run};
+use crate::worker;
 use crate::world::World;
 
 /// One pass over the job.

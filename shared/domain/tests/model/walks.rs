@@ -6,11 +6,12 @@
 use measurements::{is_whole, row};
 use stateright::Model;
 
-use crate::action::Action;
-use crate::bounds::{Bounds, Nature};
 use crate::checked::asked_for;
+use crate::item::Nature;
 use crate::properties::INVARIANTS;
 use crate::protocol::Protocol;
+use crate::record::Bounds;
+use crate::step::Action;
 use crate::story;
 use crate::world::World;
 
@@ -20,15 +21,12 @@ const WALKS: [u64; 2] = [1_000, 20_000];
 /// Number of steps after which a walk counts as endless; the longest take some hundreds.
 const LONGEST: usize = 10_000;
 
-/// A random generator (`SplitMix64`).
-struct Rng(u64);
+/// The choices of a walk.
+struct Rng(fastrand::Rng);
 
 impl Rng {
     fn below(&mut self, limit: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) % limit as u64) as usize
+        self.0.usize(..limit)
     }
 
     fn up_to(&mut self, limit: usize) -> u8 {
@@ -101,7 +99,7 @@ fn long_walks_with_many_faults_of_all_kinds_break_nothing() {
     let walks = WALKS[usize::from(is_whole())];
     let (mut steps, mut longest, mut broken) = (0, 0, Vec::new());
     for seed in 0..walks {
-        let mut rng = Rng(seed);
+        let mut rng = Rng(fastrand::Rng::with_seed(seed));
         let protocol = asked_for(configuration(&mut rng));
         match walk(&protocol, &mut rng) {
             Ok(taken) => (steps, longest) = (steps + taken, longest.max(taken)),

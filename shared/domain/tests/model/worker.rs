@@ -11,22 +11,11 @@ use longshore_domain::outcome::Counts;
 
 use crate::commit::commit;
 use crate::flaw::Flaw;
+use crate::item::{File, Mark};
 use crate::protocol::Protocol;
 use crate::report::{chain, items_of_round};
-use crate::step::{Attempt, Message, Step};
-use crate::world::{File, Mark, World};
-
-/// Group and chunk.
-pub(crate) type Chunk = (u32, u32);
-
-/// Source of the outcomes of a run's items.
-#[derive(Clone, Copy, Eq, PartialEq, Debug)]
-pub(crate) enum Mode {
-    /// The handler; `choice` selects one of the possible outcomes of the run.
-    Work { choice: usize },
-    /// The sweeper gives the chunk up: all remaining items fail.
-    GiveUp,
-}
+use crate::step::{Attempt, Chunk, Message, Mode, Step};
+use crate::world::World;
 
 /// Returns the number of possible outcomes of the first run of this message.
 pub(crate) fn first_choices(protocol: &Protocol, world: &World, message: Message) -> usize {

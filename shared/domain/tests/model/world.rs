@@ -11,39 +11,9 @@ use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::bounds::Bounds;
-use crate::record::Record;
+use crate::item::{File, Report};
+use crate::record::{Bounds, Record};
 use crate::step::{Message, Run, Step};
-
-/// The outcome of an item in one round.
-#[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub(crate) enum Mark {
-    Ok,
-    Failed,
-    Skipped,
-    Transient,
-}
-
-/// A work file: every item of a run that did not simply succeed.
-#[derive(Clone, Eq, PartialEq, Hash, Debug)]
-pub(crate) struct File {
-    pub(crate) chunk: (u32, u32),
-    pub(crate) round: u32,
-    pub(crate) prev: Option<String>,
-    pub(crate) entries: Vec<(u8, Mark)>,
-}
-
-/// The place of an item in the report. An item in several places is the fault that the model looks for.
-#[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
-pub(crate) enum ItemEnd {
-    Succeeded,
-    Failed,
-    Skipped,
-    Unprocessed,
-}
-
-/// The places of every item, by its index.
-pub(crate) type Report = Vec<Vec<ItemEnd>>;
 
 /// One state.
 #[derive(Clone, PartialEq, Debug)]
@@ -164,8 +134,8 @@ impl World {
             let names = |c: &Cursor| c.token == token || c.file.as_deref() == Some(token);
             self.files.contains_key(token) || self.cursors().any(names)
         };
-        let dead_letters = ('a'..='z').map(String::from);
-        dead_letters.chain((0_u32..).map(|n| format!("z{n}"))).find(|token| !used(token)).unwrap_or_default()
+        let alphabet = ('a'..='z').map(String::from);
+        alphabet.chain((0_u32..).map(|n| format!("z{n}"))).find(|token| !used(token)).unwrap_or_default()
     }
 
     fn hash_readable(&self, state: &mut impl Hasher) {

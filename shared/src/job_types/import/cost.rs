@@ -6,7 +6,7 @@
 //! that a row can have. Checking a row takes at most that many steps for each of its values.
 //!
 //! The count follows the validator: a schema with `unevaluated…` visits every schema in its place once more to learn
-//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`] times
+//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`](super::graph::MAX_PARTS) times
 //! [`MAX_HEIGHT`].
 
 use longshore_domain::text::shortened;
@@ -15,8 +15,6 @@ use serde_json::Value;
 use super::graph::{Graph, Part};
 use super::refusal::Refusal;
 
-/// Maximum number of a schema's parts: objects and booleans that rows are checked against.
-pub(super) const MAX_PARTS: usize = 5_000;
 /// Maximum number of steps for checking one value.
 const MAX_STEPS: u64 = 100_000;
 /// Maximum depth of nested checks; bounds the stack.

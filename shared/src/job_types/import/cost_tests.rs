@@ -2,7 +2,8 @@
 
 use serde_json::{Value, json};
 
-use super::{MAX_PARTS, MAX_STEPS, schema_cost};
+use super::{MAX_STEPS, schema_cost};
+use crate::job_types::import::graph::MAX_PARTS;
 
 fn steps(schema: Value) -> Result<u64, (String, String)> {
     schema_cost(&schema).map(|cost| cost.steps).map_err(|refusal| {

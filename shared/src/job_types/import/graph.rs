@@ -6,13 +6,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 
-use longshore_domain::text::shortened;
-use serde_json::{Map, Value};
+use serde_json::Value;
 
-use super::cost::MAX_PARTS;
 use super::refusal::Refusal;
-use super::regex_weight;
 use crate::problem::escape;
+
+/// Maximum number of a schema's parts: objects and booleans that rows are checked against.
+pub(super) const MAX_PARTS: usize = 5_000;
 
 /// One part: an object or a boolean in the position of a schema.
 #[derive(Debug, Default)]
@@ -29,10 +29,19 @@ pub(super) struct Part<'a> {
     pub(super) every: Vec<usize>,
     /// True if the part has `unevaluatedProperties` or `unevaluatedItems`.
     pub(super) unevaluated: bool,
-    /// Position of the part: its parent, and the path from there.
-    holder: Option<(usize, [&'a str; 2], Option<usize>)>,
+    /// Position of the part.
+    pub(super) holder: Option<Holder<'a>>,
     /// Position of the part, if a reference found it first.
-    referred: Option<&'a str>,
+    pub(super) referred: Option<&'a str>,
+}
+
+/// Position of a part: its parent, and the path from there.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Holder<'a> {
+    pub(super) part: usize,
+    /// A keyword, and a name below it or nothing.
+    pub(super) names: [&'a str; 2],
+    pub(super) index: Option<usize>,
 }
 
 /// The parts of a schema; the root is the first.
@@ -47,14 +56,6 @@ pub(super) struct Graph<'a> {
     known: HashMap<*const Value, usize>,
     anchors: HashMap<&'a str, Vec<&'a Value>>,
     root: &'a Value,
-}
-
-/// Kind of an edge to a part.
-#[derive(Copy, Clone)]
-enum Edge {
-    InPlace,
-    Named,
-    Every,
 }
 
 impl<'a> Graph<'a> {
@@ -125,16 +126,16 @@ impl<'a> Graph<'a> {
                 start = referred.trim_start_matches('#');
                 break;
             }
-            let Some((holder, names, index)) = found.holder else { break };
+            let Some(Holder { part, names, index }) = found.holder else { break };
             segments.extend(index.map(|index| index.to_string()));
             let names = names.iter().rev().filter(|name| !name.is_empty());
             segments.extend(names.map(|name| escape(name)));
-            at = holder;
+            at = part;
         }
         segments.into_iter().rev().fold(start.to_owned(), |pointer, segment| format!("{pointer}/{segment}"))
     }
 
-    fn part(&mut self, value: &'a Value) -> usize {
+    pub(super) fn part(&mut self, value: &'a Value) -> usize {
         let next = self.parts.len();
         let at = *self.known.entry(std::ptr::from_ref(value)).or_insert(next);
         if at == next {
@@ -144,107 +145,8 @@ impl<'a> Graph<'a> {
         at
     }
 
-    fn expand(&mut self, at: usize, members: &'a Map<String, Value>) -> Result<(), Refusal> {
-        for (keyword, value) in members {
-            match keyword.as_str() {
-                "$ref" | "$dynamicRef" | "$recursiveRef" => self.refer(at, keyword, value)?,
-                "allOf" | "anyOf" | "oneOf" => {
-                    self.branches |= keyword != "allOf";
-                    self.list(at, keyword, value, Edge::InPlace);
-                }
-                "not" | "if" | "then" | "else" => self.edge(at, [keyword, ""], None, value, Edge::InPlace),
-                "dependentSchemas" | "dependencies" => self.map(at, keyword, value, Edge::InPlace),
-                "properties" => self.map(at, keyword, value, Edge::Named),
-                "prefixItems" => self.list(at, keyword, value, Edge::Named),
-                "patternProperties" => {
-                    self.map(at, keyword, value, Edge::Every);
-                    for pattern in value.as_object().into_iter().flat_map(Map::keys) {
-                        // The patterns are matched again for `additionalProperties`.
-                        self.parts[at].each = self.parts[at].each.saturating_add(2 * self.pattern(at, pattern));
-                    }
-                }
-                "items" if value.is_array() => self.list(at, keyword, value, Edge::Every),
-                "items"
-                | "additionalItems"
-                | "additionalProperties"
-                | "contains"
-                | "propertyNames"
-                | "unevaluatedItems"
-                | "unevaluatedProperties"
-                | "contentSchema" => {
-                    self.parts[at].unevaluated |= keyword.starts_with("unevaluated");
-                    self.edge(at, [keyword, ""], None, value, Edge::Every);
-                }
-                "pattern" => {
-                    let weight = value.as_str().map_or(0, |pattern| self.pattern(at, pattern));
-                    self.parts[at].own = self.parts[at].own.saturating_add(weight);
-                }
-                "uniqueItems" => self.parts[at].each += 16,
-                "$id" | "$schema" if at > 0 => return Err(Refusal::invalid(&self.pointer(at), embedded(keyword))),
-                "enum" | "const" | "required" | "dependentRequired" | "type" | "format" => {
-                    self.parts[at].own += values_in(value);
-                }
-                _ => {}
-            }
-        }
-        Ok(())
-    }
-
-    fn pattern(&mut self, at: usize, pattern: &'a str) -> u64 {
-        self.patterns.entry(pattern).or_insert_with(|| (regex_weight::weight(pattern), at)).0
-    }
-
-    fn map(&mut self, at: usize, keyword: &'a str, value: &'a Value, edge: Edge) {
-        for (name, value) in value.as_object().into_iter().flatten() {
-            self.edge(at, [keyword, name], None, value, edge);
-        }
-    }
-
-    fn list(&mut self, at: usize, keyword: &'a str, value: &'a Value, edge: Edge) {
-        for (index, value) in value.as_array().into_iter().flatten().enumerate() {
-            self.edge(at, [keyword, ""], Some(index), value, edge);
-        }
-    }
-
-    fn edge(&mut self, at: usize, names: [&'a str; 2], index: Option<usize>, value: &'a Value, edge: Edge) {
-        if !(value.is_object() || value.is_boolean()) {
-            return;
-        }
-        let fresh = self.parts.len();
-        let part = self.part(value);
-        if part == fresh {
-            self.parts[part].holder = Some((at, names, index));
-        }
-        self.parts[at].own += 1;
-        let of = &mut self.parts[at];
-        match edge {
-            Edge::InPlace => of.in_place.push(part),
-            Edge::Named => of.named.push(part),
-            Edge::Every => of.every.push(part),
-        }
-    }
-
-    fn refer(&mut self, at: usize, keyword: &str, value: &'a Value) -> Result<(), Refusal> {
-        let Some(reference) = value.as_str() else { return Ok(()) };
-        let targets = self.resolve(reference);
-        if targets.is_empty() {
-            let at = format!("{}/{keyword}", self.pointer(at));
-            return Err(Refusal::invalid(&at, unknown(reference)));
-        }
-        for target in targets {
-            let fresh = self.parts.len();
-            let part = self.part(target);
-            if part == fresh {
-                self.parts[part].referred = Some(reference);
-            }
-            self.parts[at].own += 1;
-            self.parts[at].in_place.push(part);
-        }
-        Ok(())
-    }
-
     /// Returns the values that a reference names: a pointer into this schema, or an anchor in it.
-    fn resolve(&self, reference: &str) -> Vec<&'a Value> {
+    pub(super) fn resolve(&self, reference: &str) -> Vec<&'a Value> {
         let id = self.root.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#')).unwrap_or_default();
         let fragment = reference.strip_prefix(id).unwrap_or(reference);
         let Some(fragment) = fragment.strip_prefix('#').or((fragment.is_empty() && !id.is_empty()).then_some(""))
@@ -285,14 +187,6 @@ enum State {
     Done,
 }
 
-fn values_in(value: &Value) -> u64 {
-    match value {
-        Value::Array(values) => values.iter().map(values_in).sum::<u64>() + 1,
-        Value::Object(members) => members.values().map(values_in).sum::<u64>() + 1,
-        _ => 1,
-    }
-}
-
 /// Removes the percent-encoding of a fragment.
 fn decoded(fragment: &str) -> String {
     let (mut bytes, mut rest) = (Vec::with_capacity(fragment.len()), fragment.as_bytes());
@@ -315,19 +209,4 @@ fn decoded(fragment: &str) -> String {
 fn endless() -> &'static str {
     "this part refers to itself at the same place of the row, which would never end; put a $ref to itself under \
      properties or items"
-}
-
-fn embedded(keyword: &str) -> String {
-    format!(
-        "{keyword} is allowed only at the top of a schema; put the definition under $defs and refer to it as \
-         #/$defs/NAME"
-    )
-}
-
-fn unknown(reference: &str) -> String {
-    let reference = shortened(reference, 60);
-    format!(
-        "{reference:?} names no part of this schema, and other documents are not fetched: put the definition under $defs \
-         and write #/$defs/NAME"
-    )
 }

@@ -11,7 +11,8 @@ use super::schema::Schema;
 use super::sheet::Sheet;
 use crate::handler::JobContext;
 use crate::problem::FieldError;
-use crate::store::records::{BadDatasetName, Dataset, Rule};
+use longshore_domain::dataset::{BadDatasetName, Dataset};
+use longshore_domain::writer::Rule;
 
 /// Maximum size of a schema. A schema describes one row; a larger one describes something else.
 const MAX_SCHEMA_BYTES: usize = 64 << 10;

@@ -70,7 +70,7 @@ fn types(kind: &TypeKind) -> String {
         TypeKind::Single(one) => vec![one.to_string()],
         TypeKind::Multiple(set) => set.iter().map(|one| one.to_string()).collect(),
     };
-    let described = names.iter().map(|name| match name.as_str() {
+    let expected = names.iter().map(|name| match name.as_str() {
         "boolean" => "true or false",
         "integer" => "an integer",
         "object" => "an object",
@@ -79,7 +79,7 @@ fn types(kind: &TypeKind) -> String {
         "number" => "a number",
         _ => "a string",
     });
-    described.collect::<Vec<_>>().join(" or ")
+    expected.collect::<Vec<_>>().join(" or ")
 }
 
 /// Returns the beginning of a value. Only the part that is shown is written out.
@@ -113,10 +113,10 @@ mod tests {
             "properties": {"p": property}, "required": ["p"], "additionalProperties": false
         });
         let row = if value.is_null() { json!({}) } else { json!({"p": value}) };
-        described(schema, row)
+        describe(schema, row)
     }
 
-    fn described(schema: Value, row: Value) -> (String, Option<String>, String) {
+    fn describe(schema: Value, row: Value) -> (String, Option<String>, String) {
         let rejection = Schema::compile(&schema).unwrap().check(&row).unwrap_err();
         (rejection.code, rejection.field, rejection.message)
     }
@@ -172,7 +172,7 @@ mod tests {
     #[test]
     fn the_first_of_several_errors_is_reported_and_the_others_counted() {
         let schema = json!({"properties": {"a": {"type": "integer"}, "b": {"type": "integer"}}});
-        let (_, field, message) = described(schema, json!({"a": "x", "b": "y"}));
+        let (_, field, message) = describe(schema, json!({"a": "x", "b": "y"}));
         assert_eq!(
             (field.as_deref(), message.as_str()),
             (Some("a"), r#"a is "x"; it must be an integer (and 1 more)"#)
@@ -182,13 +182,13 @@ mod tests {
     #[test]
     fn an_unexpected_or_nested_property_is_named() {
         let (code, field, message) =
-            described(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
+            describe(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
         assert_eq!(
             (code.as_str(), field.as_deref(), message.as_str()),
             ("schema_additional_properties", Some("x"), "the schema allows no x")
         );
         let nested = json!({"properties": {"address": {"required": ["zip"]}}});
-        let (_, field, message) = described(nested, json!({"address": {}}));
+        let (_, field, message) = describe(nested, json!({"address": {}}));
         assert_eq!(
             (field.as_deref(), message.as_str()),
             (Some("address/zip"), "address/zip is required and missing or empty")

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use super::row::Row;
 use crate::handler::{ItemKey, Outcome};
-use crate::store::records::{Dataset, NewRecord, RecordStore, Rule, Writer, Written};
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::{NewRecord, RecordStore};
+use longshore_domain::writer::{Rule, Writer, Written};
 
 /// The target of the rows.
 pub(super) struct Target<'a> {

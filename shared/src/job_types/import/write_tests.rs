@@ -3,32 +3,25 @@
 
 use std::collections::BTreeMap;
 
+use fastrand::Rng;
 use futures::executor::block_on;
 use longshore_domain::ids::JobId;
+use longshore_domain::tenant::TenantId;
 use serde_json::json;
 
 use super::{Target, write};
 use crate::handler::{ItemKey, Outcome};
 use crate::job_types::import::Row;
-use crate::store::records::{Dataset, MemoryRecords, NewRecord, RecordStore, Rule, StoredRecord, Writer, Written};
-
-/// Random numbers, the same in every run (SplitMix64).
-struct Chance(u64);
-
-impl Chance {
-    fn below(&mut self, n: u64) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let z = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        (z ^ (z >> 31)) % n
-    }
-}
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::{NewRecord, RecordStore, StoredRecord};
+use longshore_domain::writer::{Rule, Writer, Written};
+use longshore_testing::MemoryRecords;
 
 /// Rows with their number and key.
 type Numbered = Vec<(u64, String)>;
 
 fn dataset() -> Dataset {
-    Dataset { tenant: "default".into(), name: "d".into() }
+    Dataset { tenant: TenantId::from_static("default"), name: "d".into() }
 }
 
 fn rows(job: JobId, numbered: &[(u64, String)]) -> Vec<(ItemKey, Row)> {
@@ -61,19 +54,19 @@ fn code(outcome: &Outcome) -> &str {
 }
 
 /// Forty rows over a dozen keys, in chunks of up to eight, delivered in any order, some of them twice or in part.
-fn deliveries(chance: &mut Chance) -> (Numbered, Vec<Numbered>) {
-    let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", chance.below(12)))).collect();
-    let size = 1 + chance.below(8) as usize;
+fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
+    let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", rng.u64(..12)))).collect();
+    let size = 1 + rng.u64(..8) as usize;
     let chunks: Vec<_> = file.chunks(size).collect();
     let mut order: Vec<_> = (0..chunks.len() * 2).map(|n| n % chunks.len()).collect();
     for at in (1..order.len()).rev() {
-        order.swap(at, chance.below(at as u64 + 1) as usize);
+        order.swap(at, rng.u64(..at as u64 + 1) as usize);
     }
     let mut seen = vec![false; chunks.len()];
     let deliveries = order.into_iter().map(|at| {
         // The first delivery may die on its way; the second one is then complete.
         let whole = std::mem::replace(&mut seen[at], true);
-        let end = if whole { chunks[at].len() } else { chance.below(chunks[at].len() as u64 + 1) as usize };
+        let end = if whole { chunks[at].len() } else { rng.u64(..chunks[at].len() as u64 + 1) as usize };
         chunks[at][..end].to_vec()
     });
     let deliveries = deliveries.collect();
@@ -83,7 +76,7 @@ fn deliveries(chance: &mut Chance) -> (Numbered, Vec<Numbered>) {
 #[test]
 fn an_upsert_leaves_the_later_row_in_any_order_of_chunks() {
     for seed in 0..500 {
-        let (file, deliveries) = deliveries(&mut Chance(seed));
+        let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
         for chunk in &deliveries {
             assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok), "seed {seed}");
@@ -98,33 +91,33 @@ fn an_upsert_leaves_the_later_row_in_any_order_of_chunks() {
 #[test]
 fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
     for seed in 0..500 {
-        let (file, deliveries) = deliveries(&mut Chance(seed));
+        let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
-        let mut described: BTreeMap<u64, String> = BTreeMap::new();
+        let mut ended: BTreeMap<u64, String> = BTreeMap::new();
         for chunk in &deliveries {
             for ((number, _), outcome) in chunk.iter().zip(deliver(&records, Rule::Insert, job, chunk)) {
-                let before = described.insert(*number, code(&outcome).to_owned());
+                let before = ended.insert(*number, code(&outcome).to_owned());
                 assert!(before.is_none_or(|before| before == code(&outcome)), "seed {seed}, row {number}");
             }
         }
         let stored = all(&records);
         for (number, key) in file {
             let winner = stored[&key].writer == Some(Writer { job, row: number });
-            assert_eq!(described[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
+            assert_eq!(ended[&number], if winner { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
         }
     }
 }
 
 /// Any rows of the file together in any order of deliveries, as rounds, retries and crashes produce them. A delivery
 /// may die between its writes and its commit.
-fn gathered(chance: &mut Chance, file: &Numbered) -> Vec<(Numbered, bool)> {
+fn gathered(rng: &mut Rng, file: &Numbered) -> Vec<(Numbered, bool)> {
     let mut deliveries: Vec<(Numbered, bool)> = Vec::new();
     for _ in 0..12 {
-        let share = 1 + chance.below(8);
-        let mut rows: Numbered = file.iter().filter(|_| chance.below(8) < share).cloned().collect();
-        let end = chance.below(rows.len() as u64 + 1) as usize;
+        let share = 1 + rng.u64(..8);
+        let mut rows: Numbered = file.iter().filter(|_| rng.u64(..8) < share).cloned().collect();
+        let end = rng.u64(..rows.len() as u64 + 1) as usize;
         rows.truncate(end.max(1));
-        deliveries.push((rows, chance.below(2) == 0));
+        deliveries.push((rows, rng.u64(..2) == 0));
     }
     deliveries
 }
@@ -132,28 +125,24 @@ fn gathered(chance: &mut Chance, file: &Numbered) -> Vec<(Numbered, bool)> {
 #[test]
 fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_in_between() {
     for seed in 0..2_000 {
-        let mut chance = Chance(seed);
-        let file: Numbered = (1..=16).map(|number| (number, format!("k{}", chance.below(4)))).collect();
+        let mut rng = Rng::with_seed(seed);
+        let file: Numbered = (1..=16).map(|number| (number, format!("k{}", rng.u64(..4)))).collect();
         let (records, job) = (MemoryRecords::default(), JobId::generate());
-        let mut described: BTreeMap<u64, Outcome> = BTreeMap::new();
-        let mut deliveries = gathered(&mut chance, &file);
+        let mut ended: BTreeMap<u64, Outcome> = BTreeMap::new();
+        let mut deliveries = gathered(&mut rng, &file);
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
             // Rows reported as succeeded are never offered again.
-            let rows: Numbered = rows.into_iter().filter(|(n, _)| described.get(n) != Some(&Outcome::Ok)).collect();
+            let rows: Numbered = rows.into_iter().filter(|(n, _)| ended.get(n) != Some(&Outcome::Ok)).collect();
             let outcomes = deliver(&records, Rule::Insert, job, &rows);
             if !dies {
-                described.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
+                ended.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
             }
         }
         let stored = all(&records);
         for (number, key) in &file {
             let wrote = stored[key].writer == Some(Writer { job, row: *number });
-            assert_eq!(
-                code(&described[number]),
-                if wrote { "ok" } else { "duplicate_key" },
-                "seed {seed}, row {number}"
-            );
+            assert_eq!(code(&ended[number]), if wrote { "ok" } else { "duplicate_key" }, "seed {seed}, row {number}");
         }
     }
 }
@@ -192,16 +181,16 @@ impl RecordStore for Answers {
         _: &Dataset,
         _: usize,
         _: Option<&str>,
-    ) -> Result<longshore_domain::ports::Page<StoredRecord>, crate::store::records::ListError> {
-        Err(crate::store::records::ListError::BadCursor)
+    ) -> Result<longshore_domain::ports::Page<StoredRecord>, longshore_domain::ports::ListError> {
+        Err(longshore_domain::ports::ListError::BadCursor)
     }
 
     async fn datasets(
         &self,
-        _: &str,
+        _: &TenantId,
         _: usize,
         _: Option<&str>,
-    ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<crate::store::records::KnownDataset>> {
+    ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<longshore_domain::ports::KnownDataset>> {
         Ok(longshore_domain::ports::Page { items: Vec::new(), next: None })
     }
 }
@@ -209,19 +198,19 @@ impl RecordStore for Answers {
 #[test]
 fn a_row_never_succeeds_by_another_that_did_not() {
     let twice = [(1, String::from("a")), (2, String::from("a"))];
-    let described = |rule, written| {
+    let ended = |rule, written| {
         let outcomes = deliver(&Answers(written), rule, JobId::generate(), &twice);
         outcomes.iter().map(code).map(str::to_owned).collect::<Vec<_>>()
     };
     let unknown = || Written::Unknown("throttled".into());
     let refused = || Written::Refused("no".into());
     let throttled = || Written::Throttled("no capacity".into());
-    assert_eq!(described(Rule::Upsert, throttled()), ["busy", "busy"]);
-    assert_eq!(described(Rule::Insert, throttled()), ["busy", "busy"]);
-    assert_eq!(described(Rule::Upsert, unknown()), ["retry", "retry"]);
-    assert_eq!(described(Rule::Insert, unknown()), ["retry", "retry"]);
-    assert_eq!(described(Rule::Upsert, refused()), ["retry", "record_refused"]);
-    assert_eq!(described(Rule::Insert, refused()), ["record_refused", "retry"]);
-    assert_eq!(described(Rule::Upsert, Written::Untried), [""; 0]);
-    assert_eq!(described(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
+    assert_eq!(ended(Rule::Upsert, throttled()), ["busy", "busy"]);
+    assert_eq!(ended(Rule::Insert, throttled()), ["busy", "busy"]);
+    assert_eq!(ended(Rule::Upsert, unknown()), ["retry", "retry"]);
+    assert_eq!(ended(Rule::Insert, unknown()), ["retry", "retry"]);
+    assert_eq!(ended(Rule::Upsert, refused()), ["retry", "record_refused"]);
+    assert_eq!(ended(Rule::Insert, refused()), ["record_refused", "retry"]);
+    assert_eq!(ended(Rule::Upsert, Written::Untried), [""; 0]);
+    assert_eq!(ended(Rule::Insert, Written::Taken(None)), ["duplicate_key", "duplicate_key"]);
 }

@@ -14,6 +14,7 @@ use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::PortResult;
+use longshore_domain::tenant::TenantId;
 
 use super::item::{Item, ItemError, number, read_number};
 use super::keys::Key;
@@ -55,7 +56,7 @@ impl DynamoStore {
     /// Removes jobs from the set that are no longer active, after a refusal, and returns the number of active ones.
     /// Consistent GetItem of the set, then consistent BatchGetItem of its jobs; UpdateItem of the set, if no id was
     /// added since. Idempotent, and harmless if refused: the next refusal starts over.
-    pub(super) async fn forget_ended(&self, tenant: &str) -> PortResult<u64> {
+    pub(super) async fn forget_ended(&self, tenant: &TenantId) -> PortResult<u64> {
         let Some(set) = self.get(OPERATION, Key::active_jobs(tenant)).await? else { return Ok(0) };
         let Some(listed) = set.get(JOBS).and_then(|jobs| jobs.as_ss().ok()) else { return Ok(0) };
         let active = self.active_of(listed).await?;

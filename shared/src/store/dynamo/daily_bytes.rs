@@ -7,6 +7,7 @@
 use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{PortResult, Upload};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{number, read_number};
@@ -23,7 +24,7 @@ const KEPT_SECONDS: i64 = 3_600;
 /// Bytes that a call takes from a tenant's day.
 pub(super) struct DailyBytes<'a> {
     counter: &'static str,
-    tenant: &'a str,
+    tenant: &'a TenantId,
     bytes: u64,
     limit: u64,
     at: Timestamp,

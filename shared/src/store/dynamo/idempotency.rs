@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::ports::{Created, IdempotencyKey, PortResult};
+use longshore_domain::tenant::TenantId;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text};
 use super::keys::{Key, PK};
@@ -37,7 +38,7 @@ impl Keyed for FileGuid {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct KeyOf<'a, Id> {
     /// The tenant of the request.
-    pub(super) tenant: &'a str,
+    pub(super) tenant: &'a TenantId,
     /// The client's key.
     pub(super) key: &'a IdempotencyKey,
     /// Id of the item to be created.
@@ -81,7 +82,7 @@ impl DynamoStore {
     pub(super) async fn taken<Id: Keyed>(
         &self,
         operation: &'static str,
-        tenant: &str,
+        tenant: &TenantId,
         key: &IdempotencyKey,
     ) -> PortResult<Option<(String, Id)>> {
         let item = self.get(operation, Key::idempotency(Id::KIND, tenant, &key.key)).await?;

@@ -5,6 +5,7 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
+use longshore_domain::tenant::TenantId;
 
 use super::item::{Item, ItemError, nested, number, text};
 use super::jobs::definition_item;
@@ -24,46 +25,42 @@ enum Unstored {
 }
 
 /// Checks a job after an update.
-pub(in crate::store) fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
+pub fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
     check(job_item::to_item(job)).map_err(failed(operation))
 }
 
 /// Checks a definition with its columns.
-pub(in crate::store) fn check_definition(job: &Job, definition: &Definition) -> PortResult<()> {
+pub fn check_definition(job: &Job, definition: &Definition) -> PortResult<()> {
     check(definition_item(job, definition)).map_err(failed("put_columns"))
 }
 
 /// Checks the items that a new job puts.
-pub(in crate::store) fn check_new_job(
-    job: &Job,
-    definition: &Definition,
-    key: Option<&IdempotencyKey>,
-) -> PortResult<()> {
+pub fn check_new_job(job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<()> {
     let items = [job_item::to_item(job), definition_item(job, definition)];
     check_all(items).map_err(failed("create_job"))?;
     check_idempotency("create_job", "JOB", &job.tenant, key)
 }
 
 /// Checks the items that a new upload puts.
-pub(in crate::store) fn check_upload(upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<()> {
-    check(Ok(upload_item::to_item(upload))).map_err(failed("create_upload"))?;
+pub fn check_upload(upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<()> {
+    check(upload_item::to_item(upload)).map_err(failed("create_upload"))?;
     check_idempotency("create_upload", "UPLOAD", &upload.tenant, key)
 }
 
 /// Checks the items that the commit of a group writes: job, group and manifest.
-pub(in crate::store) fn check_group(job: &Job, group: &Group, committed: &CommittedGroup) -> PortResult<()> {
+pub fn check_group(job: &Job, group: &Group, committed: &CommittedGroup) -> PortResult<()> {
     let group = Ok(group_item::to_item(job.job_id, group, job.times.expires_at));
     let manifest = group_item::manifest_item(job.job_id, committed, job.times.expires_at);
     check_all([job_item::to_item(job), group, manifest]).map_err(failed("commit_group"))
 }
 
 /// Checks a group after an update.
-pub(in crate::store) fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
+pub fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
     check(Ok(group_item::to_item(id, group, 0))).map_err(failed("commit"))
 }
 
 /// Checks a dead-letter record and its body.
-pub(in crate::store) fn check_dead_letter(dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
+pub fn check_dead_letter(dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
     let note = nested(dead_letter).map(|value| {
         let mut item = Key::dead_letter(&dead_letter.id).attributes();
         item.extend([("letter".to_owned(), value), ("expiresAt".to_owned(), number(dead_letter.expires_at))]);
@@ -78,7 +75,7 @@ pub(in crate::store) fn check_dead_letter(dead_letter: &DeadLetterRecord, body: 
 fn check_idempotency(
     operation: &'static str,
     kind: &str,
-    tenant: &str,
+    tenant: &TenantId,
     key: Option<&IdempotencyKey>,
 ) -> PortResult<()> {
     let Some(key) = key else { return Ok(()) };

@@ -4,11 +4,13 @@
 //! puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string of fixed length.
 
 use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
+use longshore_domain::ports::JobPosition;
 use longshore_domain::time_stamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text};
-use super::keys::Key;
+use super::keys::{Key, PK};
 
 /// Set while the job has not ended, and once it is deleted; the value is the partition key of the index of the same
 /// name.
@@ -51,4 +53,16 @@ pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
         job.split.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
     }
     Ok(job)
+}
+
+/// Returns the job id of an item or of an index entry.
+pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
+    let id = read_text(item, PK)?.strip_prefix("JOB#").and_then(JobId::parse);
+    id.ok_or(ItemError::Attribute(PK))
+}
+
+/// Returns the position of an index entry.
+pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
+    let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
+    Ok(JobPosition { created_at: Timestamp(created_at), job_id: id_of(entry)? })
 }

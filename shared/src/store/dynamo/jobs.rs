@@ -7,15 +7,16 @@ use longshore_domain::ports::{
     ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobsPage, JobsWanted, PortResult, Started,
     Upload,
 };
+use longshore_domain::tenant::TenantId;
 
 use super::active_jobs::TRIES;
 use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
-use super::keys::{Key, PK};
+use super::keys::Key;
 use super::retry::unanswered;
 use super::transaction::Transacted;
-use super::{DynamoStore, failed, job_item, list_jobs, upload_item};
+use super::{DynamoStore, failed, job_item, upload_item};
 use crate::store::replay;
 
 impl JobStore for DynamoStore {
@@ -24,7 +25,7 @@ impl JobStore for DynamoStore {
     async fn create_upload(&self, upload: &Upload, key: Option<&IdempotencyKey>) -> PortResult<Created<FileGuid>> {
         const OPERATION: &str = "create_upload";
         let of = key.map(|key| KeyOf { tenant: &upload.tenant, key, own: upload.file_guid, operation: OPERATION });
-        let mut writes = vec![self.put_if_absent(upload_item::to_item(upload))?];
+        let mut writes = vec![self.put_if_absent(upload_item::to_item(upload).map_err(failed(OPERATION))?)?];
         writes.extend(of.map(|of| self.put_key(of)).transpose()?);
         let daily = self.bytes_of_upload(upload);
         let outcome = self.transact_within(OPERATION, writes, Some(&daily)).await?;
@@ -37,7 +38,7 @@ impl JobStore for DynamoStore {
     /// Consistent GetItem of `UPLOAD#id` / `UPLOAD`.
     async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>> {
         let item = self.get("upload", Key::upload(id)).await?;
-        item.map(|item| upload_item::from_item(id, &item)).transpose().map_err(failed("upload"))
+        item.map(|item| upload_item::from_item(id, item)).transpose().map_err(failed("upload"))
     }
 
     /// TransactWriteItems: puts job and definition if absent, counts the job as active if there is room, puts the
@@ -72,13 +73,17 @@ impl JobStore for DynamoStore {
     }
 
     /// Consistent GetItem of the key.
-    async fn upload_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>> {
+    async fn upload_created_before(
+        &self,
+        tenant: &TenantId,
+        key: &IdempotencyKey,
+    ) -> PortResult<Option<Created<FileGuid>>> {
         let taken = self.taken("upload_created_before", tenant, key).await?;
         Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
     }
 
     /// Consistent GetItem of the key.
-    async fn job_created_before(&self, tenant: &str, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
+    async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
         let taken = self.taken("job_created_before", tenant, key).await?;
         Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
     }
@@ -121,7 +126,7 @@ impl JobStore for DynamoStore {
             .send()
             .await
             .map_err(unanswered("unfinished"))?;
-        let positions: Result<_, _> = page.items().iter().map(list_jobs::position_of).collect();
+        let positions: Result<_, _> = page.items().iter().map(job_item::position_of).collect();
         positions.map_err(failed("unfinished"))
     }
 }
@@ -189,12 +194,6 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
 fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let columns = item.get("columns").cloned().map(serde_dynamo::from_attribute_value).transpose()?;
     Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns })
-}
-
-/// Returns the job id of an item or of an index entry.
-pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
-    let id = read_text(item, PK)?.strip_prefix("JOB#").and_then(JobId::parse);
-    id.ok_or(ItemError::Attribute(PK))
 }
 
 fn start_key(after: JobPosition) -> Item {

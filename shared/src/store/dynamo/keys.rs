@@ -8,6 +8,7 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::CallWindow;
+use longshore_domain::tenant::TenantId;
 
 /// Attribute of the partition key.
 pub(super) const PK: &str = "PK";
@@ -79,7 +80,7 @@ impl Key {
 
     /// Key of an idempotency key. `made` is the kind of item created under it: keys of jobs and of uploads are
     /// separate. Tenants are never client input, so a `#` in a client's key cannot reach another tenant's keys.
-    pub(super) fn idempotency(made: &str, tenant: &str, key: &str) -> Self {
+    pub(super) fn idempotency(made: &str, tenant: &TenantId, key: &str) -> Self {
         Self { pk: format!("KEY#{made}#{tenant}#{key}"), sk: "KEY".into() }
     }
 
@@ -96,15 +97,15 @@ impl Key {
         }
     }
 
-    pub(super) fn active_jobs(tenant: &str) -> Self {
+    pub(super) fn active_jobs(tenant: &TenantId) -> Self {
         Self { pk: tenant_pk(tenant), sk: "ACTIVE".into() }
     }
 
-    pub(super) fn work_calls(tenant: &str, window: CallWindow) -> Self {
+    pub(super) fn work_calls(tenant: &TenantId, window: CallWindow) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
     }
 
-    pub(super) fn deliveries(tenant: &str, priority: Priority) -> Self {
+    pub(super) fn deliveries(tenant: &TenantId, priority: Priority) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("DELIVERED#{}", priority.as_str()) }
     }
 
@@ -113,7 +114,7 @@ impl Key {
     }
 
     /// Key of a daily counter. `counter` is UPLOADS or JOBS, `day` its date.
-    pub(super) fn daily_bytes(tenant: &str, counter: &str, day: &str) -> Self {
+    pub(super) fn daily_bytes(tenant: &TenantId, counter: &str, day: &str) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("{counter}#{day}") }
     }
 
@@ -124,7 +125,7 @@ impl Key {
 }
 
 /// Returns the partition of a tenant's counters.
-fn tenant_pk(tenant: &str) -> String {
+fn tenant_pk(tenant: &TenantId) -> String {
     format!("TENANT#{tenant}")
 }
 

@@ -10,14 +10,13 @@ use aws_sdk_dynamodb::operation::query::QueryOutput;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{JobPosition, JobsPage, JobsWanted, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::tenant::TenantId;
 
-use super::expression::names;
-use super::item::{Item, ItemError, nested, read_text, text};
-use super::job_item::CREATED_AT;
-use super::jobs::id_of;
+use super::item::{Item, nested, text};
+use super::job_item::{CREATED_AT, position_of};
 use super::keys::Key;
 use super::retry::unanswered;
+use super::update::names;
 use super::{DynamoStore, failed, job_item};
 
 /// The index, and its partition key.
@@ -65,7 +64,7 @@ impl DynamoStore {
 
     async fn query_jobs(&self, wanted: &JobsWanted<'_>, after: Option<JobPosition>) -> PortResult<QueryOutput> {
         let mut filters = Vec::new();
-        let mut values = Item::from([(":tenant".to_owned(), text(wanted.tenant))]);
+        let mut values = Item::from([(":tenant".to_owned(), text(wanted.tenant.as_str()))]);
         if let Some(status) = wanted.status {
             filters.push("#status = :status");
             values.insert(":status".into(), nested(&status).map_err(failed(OPERATION))?);
@@ -93,15 +92,9 @@ impl DynamoStore {
     }
 }
 
-fn start_key(tenant: &str, after: JobPosition) -> Item {
+fn start_key(tenant: &TenantId, after: JobPosition) -> Item {
     let mut key = Key::job(after.job_id).attributes();
-    key.insert(TENANT.into(), text(tenant));
+    key.insert(TENANT.into(), text(tenant.as_str()));
     key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
     key
-}
-
-/// Returns the position of an index entry.
-pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
-    let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
-    Ok(JobPosition { created_at: Timestamp(created_at), job_id: id_of(entry)? })
 }

@@ -30,12 +30,10 @@ mod commit_group;
 mod concurrency;
 mod daily_bytes;
 mod dead_letters;
-mod deliveries;
-mod expression;
 mod group_item;
 mod idempotency;
 mod item;
-pub(in crate::store) mod items;
+pub mod items;
 mod job_item;
 mod jobs;
 mod keys;
@@ -45,6 +43,7 @@ mod removal;
 mod reopen;
 mod retry;
 mod start;
+mod store;
 mod sweeps;
 mod transaction;
 mod transitions;
@@ -52,36 +51,5 @@ mod update;
 mod upload_item;
 mod work_calls;
 
-use longshore_domain::ports::{PortError, TenantLimits};
-
-use crate::back_off::{self, Sleep};
-
-/// The store on one DynamoDB table.
-#[derive(Clone, Debug)]
-pub struct DynamoStore {
-    client: aws_sdk_dynamodb::Client,
-    table: String,
-    limits: TenantLimits,
-    sleep: Sleep,
-}
-
-impl DynamoStore {
-    /// Creates a store on this table.
-    pub fn new(client: aws_sdk_dynamodb::Client, table: String) -> Self {
-        Self { client, table, limits: TenantLimits::default(), sleep: back_off::sleep }
-    }
-
-    /// Sets the limits of each tenant.
-    #[must_use]
-    pub fn with_limits(self, limits: TenantLimits) -> Self {
-        Self { limits, ..self }
-    }
-}
-
-/// Names the failed operation as the port does.
-fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
-where
-    E: Into<Box<dyn std::error::Error + Send + Sync>>,
-{
-    move |source| PortError { service: "store", operation, source: source.into() }
-}
+pub use store::DynamoStore;
+use store::failed;

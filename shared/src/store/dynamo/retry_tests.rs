@@ -11,6 +11,7 @@ use futures::FutureExt;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Ledger, PortResult, Removal};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::{Value, json};
 
@@ -78,7 +79,7 @@ fn store_on(table: impl HttpConnector + 'static) -> DynamoStore {
 }
 
 fn job() -> Job {
-    Job::waiting(JobId::generate(), "t", "import", Timestamp(1_000))
+    Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1_000))
 }
 
 async fn create(store: &DynamoStore) -> PortResult<Created<JobId>> {

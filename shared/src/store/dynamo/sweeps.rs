@@ -1,10 +1,13 @@
 //! The position of the sweeps, one item.
 
+use longshore_domain::deliveries::{Deliveries, INTERVALS};
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{JobPosition, PortResult, Sweeps};
+use longshore_domain::job::Priority;
+use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, PortResult, Sweeps};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::item::{Item, ItemError, read_number, read_text, text, time};
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::Key;
 use super::update::Update;
 use super::{DynamoStore, failed};
@@ -42,4 +45,47 @@ impl Sweeps for DynamoStore {
 fn position_of(item: &Item) -> Result<JobPosition, ItemError> {
     let job_id = JobId::parse(read_text(item, JOB_ID)?).ok_or(ItemError::Attribute(JOB_ID))?;
     Ok(JobPosition { created_at: Timestamp(read_number(item, AGE)?), job_id })
+}
+
+const OPERATION: &str = "note_delivery";
+
+/// Seconds for which records are kept after the last one.
+const KEPT_S: i64 = 86_400;
+
+impl DeliveryRecords for DynamoStore {
+    /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the interval is unused, older, or has no message that
+    /// was sent as late. A refusal means that there is nothing to record.
+    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
+        let interval = Deliveries::interval(delivered.at);
+        let name = format!("#s{}", interval.rem_euclid(INTERVALS));
+        let note = format!("{interval:010}.{:011}", delivered.sent_at.seconds());
+        let update = Update {
+            operation: OPERATION,
+            key: Key::deliveries(delivered.tenant, delivered.priority),
+            update: format!("SET {name} = :note, #expiresAt = :expiry"),
+            condition: format!("attribute_not_exists({name}) OR {name} < :note"),
+            values: vec![(":note", text(note)), (":expiry", number(delivered.at.plus_seconds(KEPT_S).seconds()))],
+        };
+        self.update(update).await.map(|_| ())
+    }
+
+    /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#priority`. Unreadable attributes are left out: a wrong
+    /// decision for lack of them causes at most a harmless duplicate message.
+    async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries> {
+        let item = self.get("deliveries", Key::deliveries(tenant, priority)).await?;
+        Ok(item.map(|item| from_item(&item)).unwrap_or_default())
+    }
+}
+
+fn from_item(item: &Item) -> Deliveries {
+    let mut notes: Vec<(i64, i64)> = item.values().filter_map(|value| parse(value.as_s().ok()?)).collect();
+    notes.sort_unstable();
+    let mut deliveries = Deliveries::default();
+    notes.into_iter().for_each(|(interval, sent_s)| deliveries.insert(interval, sent_s));
+    deliveries
+}
+
+fn parse(note: &str) -> Option<(i64, i64)> {
+    let (interval, sent_s) = note.split_once('.')?;
+    Some((interval.parse().ok()?, sent_s.parse().ok()?))
 }

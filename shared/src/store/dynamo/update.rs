@@ -1,12 +1,13 @@
 //! One conditional UpdateItem, and its result.
 
+use std::collections::HashMap;
+
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::update_item::UpdateItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, ReturnValue, ReturnValuesOnConditionCheckFailure};
 use longshore_domain::ports::PortResult;
 
 use super::DynamoStore;
-use super::expression::names;
 use super::item::Item;
 use super::keys::Key;
 use super::retry::unwritten;
@@ -63,5 +64,27 @@ fn refusal(error: SdkError<UpdateItemError>) -> Result<Updated, Box<SdkError<Upd
             _ => Ok(Updated::Absent),
         },
         _ => Err(Box::new(error)),
+    }
+}
+
+/// Returns placeholders and names of all attributes in these expressions.
+pub(super) fn names(expressions: &[&str]) -> HashMap<String, String> {
+    let words = expressions.iter().flat_map(|text| text.split('#').skip(1));
+    words
+        .map(|word| word.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or_default())
+        .map(|name| (format!("#{name}"), name.to_owned()))
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::names;
+
+    #[test]
+    fn every_placeholder_stands_for_the_attribute_of_its_name() {
+        let found = names(&["SET #cur.#3 = :new, #open = :o", "attribute_exists(#open) AND #a_b <> :x"]);
+        let mut found: Vec<_> = found.iter().map(|(p, n)| (p.as_str(), n.as_str())).collect();
+        found.sort_unstable();
+        assert_eq!(found, [("#3", "3"), ("#a_b", "a_b"), ("#cur", "cur"), ("#open", "open")]);
     }
 }

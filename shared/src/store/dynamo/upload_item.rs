@@ -1,50 +1,89 @@
-//! An upload as an item.
+//! An upload as an item, with the names of its fields; its id is in the key only.
 
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::Multipart;
 use longshore_domain::ports::Upload;
-use longshore_domain::time_stamp::Timestamp;
 
-use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::item::{Item, ItemError, text};
 use super::keys::Key;
 
+/// The field that is stored as part of the key.
+const ID: &str = "fileGuid";
+
 /// Returns the item of an upload. It has no `createdAt`, so it is not on the index of a tenant's jobs.
-pub(super) fn to_item(upload: &Upload) -> Item {
-    let mut item = Key::upload(upload.file_guid).attributes();
-    item.insert("tenant".into(), text(&upload.tenant));
-    item.insert("key".into(), text(&upload.key));
-    item.insert("fileName".into(), text(&upload.file_name));
-    item.insert("contentType".into(), text(&upload.content_type));
-    item.insert("sizeBytes".into(), number(upload.size_bytes));
-    if let Some(sha256) = &upload.sha256 {
-        item.insert("sha256".into(), text(sha256));
-    }
-    if let Some(multipart) = &upload.multipart {
-        item.insert("multipartId".into(), text(&multipart.id));
-        item.insert("partBytes".into(), number(multipart.part_bytes));
-    }
-    item.insert("promisedAt".into(), time(upload.promised_at));
-    item.insert("expiresAt".into(), number(upload.expires_at));
-    item
+pub(super) fn to_item(upload: &Upload) -> Result<Item, ItemError> {
+    let mut item: Item = serde_dynamo::to_item(upload)?;
+    item.remove(ID);
+    item.extend(Key::upload(upload.file_guid).attributes());
+    Ok(item)
 }
 
 /// Returns the upload of an item.
-pub(super) fn from_item(id: FileGuid, item: &Item) -> Result<Upload, ItemError> {
-    Ok(Upload {
-        file_guid: id,
-        tenant: read_text(item, "tenant")?.into(),
-        key: read_text(item, "key")?.into(),
-        file_name: read_text(item, "fileName")?.into(),
-        content_type: read_text(item, "contentType")?.into(),
-        size_bytes: read_number(item, "sizeBytes")?,
-        sha256: item.contains_key("sha256").then(|| read_text(item, "sha256")).transpose()?.map(str::to_owned),
-        multipart: item.contains_key("multipartId").then(|| multipart(item)).transpose()?,
-        // Uploads of an earlier version have none; only new promises are counted.
-        promised_at: Timestamp(read_number(item, "promisedAt").unwrap_or_default()),
-        expires_at: read_number(item, "expiresAt")?,
-    })
+pub(super) fn from_item(id: FileGuid, mut item: Item) -> Result<Upload, ItemError> {
+    item.insert(ID.into(), text(id.to_string()));
+    Ok(serde_dynamo::from_item(item)?)
 }
 
-fn multipart(item: &Item) -> Result<Multipart, ItemError> {
-    Ok(Multipart { id: read_text(item, "multipartId")?.into(), part_bytes: read_number(item, "partBytes")? })
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use longshore_domain::parts::Multipart;
+    use longshore_domain::tenant::TenantId;
+    use longshore_domain::time_stamp::Timestamp;
+
+    use super::super::item::number;
+    use super::*;
+
+    fn small() -> Upload {
+        Upload {
+            file_guid: FileGuid::generate(),
+            tenant: TenantId::from_static("t"),
+            key: "uploads/t/1".into(),
+            file_name: "a.csv".into(),
+            content_type: "text/csv".into(),
+            size_bytes: 7,
+            sha256: None,
+            multipart: None,
+            promised_at: Timestamp(1_000),
+            expires_at: 2,
+        }
+    }
+
+    #[test]
+    fn an_item_has_these_attributes_and_no_null() {
+        let multipart = Some(Multipart { id: "m".into(), part_bytes: 5 });
+        let large = Upload { sha256: Some("s".into()), multipart, ..small() };
+        let key = format!("UPLOAD#{}", large.file_guid);
+        let stored = [
+            ("PK", text(&key)),
+            ("SK", text("UPLOAD")),
+            ("tenant", text("t")),
+            ("key", text("uploads/t/1")),
+            ("fileName", text("a.csv")),
+            ("contentType", text("text/csv")),
+            ("sizeBytes", number(7)),
+            ("sha256", text("s")),
+            ("multipartId", text("m")),
+            ("partBytes", number(5)),
+            ("promisedAt", number(1_000)),
+            ("expiresAt", number(2)),
+        ];
+        let stored: BTreeMap<_, _> = stored.map(|(name, value)| (name.to_owned(), value)).into();
+        assert_eq!(to_item(&large).unwrap().into_iter().collect::<BTreeMap<_, _>>(), stored);
+        let absent = ["sha256", "multipartId", "partBytes"];
+        assert!(to_item(&small()).unwrap().keys().all(|name| !absent.contains(&name.as_str())));
+    }
+
+    #[test]
+    fn an_upload_is_read_back_and_one_of_an_earlier_version_too() {
+        let multipart = Some(Multipart { id: "m".into(), part_bytes: 5 });
+        for upload in [small(), Upload { sha256: Some("s".into()), ..small() }, Upload { multipart, ..small() }] {
+            assert_eq!(from_item(upload.file_guid, to_item(&upload).unwrap()).unwrap(), upload);
+        }
+        let upload = small();
+        let mut older = to_item(&upload).unwrap();
+        older.remove("promisedAt");
+        let read = from_item(upload.file_guid, older).unwrap();
+        assert_eq!(read, Upload { promised_at: Timestamp(0), ..upload });
+    }
 }

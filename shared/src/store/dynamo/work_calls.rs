@@ -5,6 +5,7 @@
 //! the window.
 
 use longshore_domain::ports::{CallWindow, PortResult, TenantCounts};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
 use super::DynamoStore;
@@ -17,7 +18,7 @@ const KEPT_SECONDS: i64 = 600;
 
 impl DynamoStore {
     /// Update of the window's counter, if it is below the limit. `None` if there is no limit.
-    fn work_call(&self, tenant: &str, now: Timestamp) -> Option<Update> {
+    fn work_call(&self, tenant: &TenantId, now: Timestamp) -> Option<Update> {
         let window = CallWindow::at(now);
         (self.limits.work_calls < u64::MAX).then(|| Update {
             operation: "work_calls",
@@ -35,13 +36,13 @@ impl DynamoStore {
 
 impl TenantCounts for DynamoStore {
     /// UpdateItem of the window's counter; no call if there is no limit.
-    async fn count_call(&self, tenant: &str, now: Timestamp) -> PortResult<bool> {
+    async fn count_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<bool> {
         let Some(update) = self.work_call(tenant, now) else { return Ok(true) };
         Ok(matches!(self.update(update).await?, Updated::Took(_)))
     }
 
     /// See `DynamoStore::forget_ended`: removes jobs from the set that are no longer active.
-    async fn active_jobs(&self, tenant: &str) -> PortResult<u64> {
+    async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64> {
         self.forget_ended(tenant).await
     }
 }

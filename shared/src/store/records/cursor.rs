@@ -3,33 +3,34 @@
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 
+use super::MAX_KEY_BYTES;
 use super::shard::{self, SHARDS};
-use super::{ListError, MAX_KEY_BYTES};
+use longshore_domain::ports::ListError;
 
 /// A position in the walk over a dataset's shards.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
-pub(super) struct Cursor {
+pub struct Cursor {
     /// The shard to continue with.
-    pub(super) shard: u8,
+    pub shard: u8,
     /// The last key that was read in the shard, if any.
-    pub(super) after: Option<String>,
+    pub after: Option<String>,
 }
 
 impl Cursor {
     /// Returns the position after a key.
-    pub(super) fn behind(key: &str) -> Self {
+    pub fn behind(key: &str) -> Self {
         Self { shard: shard::shard_of(key), after: Some(key.to_owned()) }
     }
 
     /// Encodes the position for clients.
-    pub(super) fn encode(&self) -> String {
+    pub fn encode(&self) -> String {
         let mut bytes = vec![self.shard];
         bytes.extend_from_slice(self.after.as_deref().unwrap_or_default().as_bytes());
         URL_SAFE_NO_PAD.encode(bytes)
     }
 
     /// Decodes a client's cursor; the beginning if there is none.
-    pub(super) fn decode(text: Option<&str>) -> Result<Self, ListError> {
+    pub fn decode(text: Option<&str>) -> Result<Self, ListError> {
         let Some(text) = text else { return Ok(Self::default()) };
         let bytes = URL_SAFE_NO_PAD.decode(text).map_err(|_| ListError::BadCursor)?;
         let (&shard, key) = bytes.split_first().ok_or(ListError::BadCursor)?;

@@ -7,25 +7,32 @@
 
 use sha2::{Digest, Sha256};
 
-use super::Dataset;
+use longshore_domain::dataset::Dataset;
 
 /// Number of partitions of one dataset. It must never change: records would no longer be found.
-pub(super) const SHARDS: u8 = 64;
+pub const SHARDS: u8 = 64;
 
 /// Returns the shard of a key. It is always the same, in every build, which the standard hasher does not guarantee.
-pub(super) fn shard_of(key: &str) -> u8 {
+pub fn shard_of(key: &str) -> u8 {
     Sha256::digest(key.as_bytes())[0] % SHARDS
 }
 
 /// Returns the partition key of a shard. Neither a dataset's name nor a shard holds a `#`, so no two datasets share
 /// one.
-pub(super) fn partition(dataset: &Dataset, shard: u8) -> String {
+pub fn partition(dataset: &Dataset, shard: u8) -> String {
     format!("DATASET#{}#{}#{shard:02x}", dataset.tenant, dataset.name)
+}
+
+/// Returns the partition keys of all records of a dataset.
+pub fn partitions(dataset: &Dataset) -> impl Iterator<Item = String> {
+    (0..SHARDS).map(|shard| partition(dataset, shard))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Dataset, SHARDS, partition, shard_of};
+    use super::{SHARDS, partition, partitions, shard_of};
+    use longshore_domain::dataset::Dataset;
+    use longshore_domain::tenant::TenantId;
 
     #[test]
     fn a_key_stays_in_its_shard_for_ever() {
@@ -40,8 +47,16 @@ mod tests {
     }
 
     #[test]
+    fn every_key_lies_in_one_of_the_partitions() {
+        let dataset = Dataset { tenant: TenantId::from_static("default"), name: "customers".into() };
+        let partitions: Vec<_> = partitions(&dataset).collect();
+        assert_eq!(partitions.len(), usize::from(SHARDS));
+        assert!((0..1_000).all(|n| partitions.contains(&partition(&dataset, shard_of(&n.to_string())))));
+    }
+
+    #[test]
     fn a_partition_names_tenant_dataset_and_shard() {
-        let dataset = Dataset { tenant: "default".into(), name: "customers".into() };
+        let dataset = Dataset { tenant: TenantId::from_static("default"), name: "customers".into() };
         assert_eq!(partition(&dataset, 10), "DATASET#default#customers#0a");
     }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{Call, array, text};
+use super::document::{Call, array, text};
 
 /// Placeholder of an id.
 const ID: &str = "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e";

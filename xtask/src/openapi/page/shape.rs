@@ -3,7 +3,8 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::{array, resolved, text, words};
+use super::document::{array, resolved, text};
+use super::words;
 
 /// Renders every named schema, each with an anchor for references.
 pub(super) fn all(document: &Value) -> Markup {
@@ -47,7 +48,7 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
 /// The description of a property. For a nullable property it is at the other alternative.
 fn meaning(property: &Value) -> &str {
     let forms = array(&property["oneOf"]).iter().map(|form| text(&form["description"]));
-    [text(&property["description"])].into_iter().chain(forms).find(|reported| !reported.is_empty()).unwrap_or_default()
+    [text(&property["description"])].into_iter().chain(forms).find(|form| !form.is_empty()).unwrap_or_default()
 }
 
 /// The type of a value, in a line.

@@ -1,18 +1,19 @@
 //! A consistent job for tests to tamper with, and its audit.
 
 use futures::FutureExt;
-use longshore::files::MemoryFiles;
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::ports::{JobFolder, report_key};
 use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, RECEIPT_NAME, Receipt};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Finish, Job, SourceFile, SplitState, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
+use longshore_testing::MemoryFiles;
 
 use crate::audit::document::AuditDocument;
 use crate::audit::findings::Findings;
@@ -45,9 +46,15 @@ impl Audited {
         let mut audited = Self { records: Records { job, groups }, files, in_time: true };
         audited.put("failed.csv", FAILED);
         audited.put("skipped.csv", SKIPPED);
-        audited.put_work((0, 0), r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#);
-        audited.put_work((0, 1), r#"{"n":3,"end":"skipped","reason":"asked","raw":"c"}"#);
-        audited.put_work((1, 0), r#"{"n":5,"end":"failed","code":"bad","field":null,"message":"no","raw":"e"}"#);
+        audited.put_work(
+            ChunkId::new(0, 0),
+            r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#,
+        );
+        audited.put_work(ChunkId::new(0, 1), r#"{"n":3,"end":"skipped","reason":"asked","raw":"c"}"#);
+        audited.put_work(
+            ChunkId::new(1, 0),
+            r#"{"n":5,"end":"failed","code":"bad","field":null,"message":"no","raw":"e"}"#,
+        );
         audited.write_documents();
         audited
     }
@@ -61,17 +68,17 @@ impl Audited {
     }
 
     /// Stores the only work file of a chunk, of its first round, with these lines.
-    pub(super) fn put_work(&mut self, (group, chunk): (u32, u32), lines: &str) {
-        self.files.put(&self.work_key((group, chunk)), format!("{{\"round\":0,\"prev\":null}}\n{lines}\n"));
-        self.cursor((group, chunk)).file = Some("w1".into());
+    pub(super) fn put_work(&mut self, id: ChunkId, lines: &str) {
+        self.files.put(&self.work_key(id), format!("{{\"round\":0,\"prev\":null}}\n{lines}\n"));
+        self.cursor(id).file = Some("w1".into());
     }
 
-    pub(super) fn work_key(&self, place: (u32, u32)) -> String {
-        JobFolder::for_job(&self.records.job).work_key(place, "w1")
+    pub(super) fn work_key(&self, id: ChunkId) -> String {
+        JobFolder::for_job(&self.records.job).chunk(id).work_key("w1")
     }
 
-    pub(super) fn cursor(&mut self, (group, chunk): (u32, u32)) -> &mut Cursor {
-        self.records.groups[group as usize].0.cursors.get_mut(&chunk).unwrap()
+    pub(super) fn cursor(&mut self, id: ChunkId) -> &mut Cursor {
+        self.records.groups[id.group as usize].0.cursors.get_mut(&id.chunk).unwrap()
     }
 
     /// Writes the result and the receipt as completion does for the stored files.
@@ -120,8 +127,11 @@ impl Audited {
 
     /// Returns check, place, expected and found of each difference.
     pub(super) fn differences(&self) -> Vec<String> {
-        let described = self.audit().differences;
-        described.iter().map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found)).collect()
+        self.audit()
+            .differences
+            .iter()
+            .map(|d| format!("{} of {}: {} {}", d.check, d.place, d.expected, d.found))
+            .collect()
     }
 }
 
@@ -152,7 +162,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
             sent_groups: 2,
             done_groups: [0, 1].into(),
         },
-        ..Job::waiting(JobId::generate(), "t", "import", Timestamp(0))
+        ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))
     };
     let totals = Counts { succeeded: 4, failed: 2, skipped: 1 };
     job.finish(&Finish {

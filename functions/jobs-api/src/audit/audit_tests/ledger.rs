@@ -1,5 +1,6 @@
 //! Audits of the ledger: of an ended job, a running job, and a retry.
 
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{CarriedOver, Stage, Status};
 use longshore_domain::outcome::Counts;
 
@@ -120,17 +121,17 @@ fn of_a_job_that_runs_the_ledger_is_checked() {
     let mut audited = Audited::sound();
     let job = &mut audited.records.job;
     (job.status, job.stage, job.completion.totals) = (Status::Running, Stage::Processing, None);
-    let cursor = audited.cursor((1, 0));
+    let cursor = audited.cursor(ChunkId::new(1, 0));
     (cursor.position, cursor.finished) = (2, false);
     audited.records.groups[1].0.counts.succeeded = 1;
     assert_eq!(unchecked(&audited), (None, vec!["totals".to_owned(), "report".to_owned()]));
     // In a later round, only the work files show which items have ended.
-    let cursor = audited.cursor((1, 0));
+    let cursor = audited.cursor(ChunkId::new(1, 0));
     (cursor.round, cursor.position) = (1, 0);
     assert_eq!(audited.differences(), ["work_ended of group 1: 2 3"], "nothing was filed for this round");
     let failed = r#"{"n":5,"end":"failed","code":"bad","field":null,"message":"no","raw":"e"}"#;
     let waits = r#"{"n":6,"end":"transient","attempts":1,"reason":"busy","raw":"f"}"#;
-    audited.put_work((1, 0), &format!("{failed}\n{waits}"));
+    audited.put_work(ChunkId::new(1, 0), &format!("{failed}\n{waits}"));
     assert_eq!(unchecked(&audited).0, None);
     // A group that was committed after the groups were read.
     audited.records.job.split.ended = false;
@@ -156,7 +157,10 @@ fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
         job.completion.totals = Some(Counts { succeeded: 5, failed: 1, skipped: 1 });
         // The chunk of a work file has a first item, but no range.
         audited.records.groups.push(group(2, &[(2, 2, 0, 0)], Counts { succeeded: 1, failed: 1, skipped: 0 }));
-        audited.put_work((2, 0), r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#);
+        audited.put_work(
+            ChunkId::new(2, 0),
+            r#"{"n":2,"end":"failed","code":"bad","field":null,"message":"no","raw":"b"}"#,
+        );
         audited
     };
     assert_eq!(unchecked(&retried()), (None, vec!["report".to_owned()]));

@@ -2,7 +2,7 @@
 
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::RESULT_NAME;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 
 use super::audited::*;
 
@@ -95,7 +95,7 @@ fn what_could_not_be_checked_is_never_called_equal() {
     type Lack = (&'static str, fn(&mut Audited), &'static [&'static str]);
     let table: [Lack; 5] = [
         ("no time", |a| a.in_time = false, &["failed.csv", "skipped.csv", "work_files", "input_items"]),
-        ("no work file", |a| a.files.remove(&a.work_key((0, 1))), &["work_files"]),
+        ("no work file", |a| a.files.remove(&a.work_key(ChunkId::new(0, 1))), &["work_files"]),
         ("no report", |a| a.files.remove(&a.key(RESULT_NAME)), &["report"]),
         ("no receipt", |a| a.files.remove(&a.key(RECEIPT_NAME)), &["receipt"]),
         ("no input", |a| a.files.remove(SOURCE), &["input", "input_items"]),

@@ -1,13 +1,14 @@
 //! Audits of the work files and of the input.
 
+use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::Files;
 
 use super::audited::*;
 use crate::audit::work::largest_chunk;
 
 /// Replaces text in a chunk's work file.
-fn edit(audited: &Audited, place: (u32, u32), (from, to): (&str, &str)) {
-    let key = audited.work_key(place);
+fn edit(audited: &Audited, id: ChunkId, from: &str, to: &str) {
+    let key = audited.work_key(id);
     let text = String::from_utf8(audited.files.get(&key).unwrap()).unwrap();
     assert!(text.contains(from), "{text}");
     audited.files.put(&key, text.replace(from, to));
@@ -29,8 +30,8 @@ fn a_chunk_counts_with_the_entries_that_it_may_have_recorded() {
         largest_chunk(group, manifest)
     };
     assert_eq!(largest(&audited), 4 + 2 * 3_072, "two items of four bytes");
-    audited.cursor((0, 0)).file = None;
-    audited.cursor((0, 1)).file = None;
+    audited.cursor(ChunkId::new(0, 0)).file = None;
+    audited.cursor(ChunkId::new(0, 1)).file = None;
     assert_eq!(largest(&audited), 4, "nothing was filed");
 }
 
@@ -39,13 +40,17 @@ fn whatever_is_changed_in_the_work_files_is_named() {
     let table: [Tampering; 7] = [
         (
             "a line is gone",
-            |a| a.put_work((1, 0), ""),
+            |a| a.put_work(ChunkId::new(1, 0), ""),
             &["work_failed of group 1: 1 0", "work_rows of failed.csv: 1 2", "work_items of failed.csv"],
         ),
-        ("a failure of another item", |a| edit(a, (1, 0), ("\"n\":5", "\"n\":6")), &["work_items of failed.csv"]),
+        (
+            "a failure of another item",
+            |a| edit(a, ChunkId::new(1, 0), "\"n\":5", "\"n\":6"),
+            &["work_items of failed.csv"],
+        ),
         (
             "a failure is skipped",
-            |a| edit(a, (1, 0), ("\"failed\"", "\"skipped\"")),
+            |a| edit(a, ChunkId::new(1, 0), "\"failed\"", "\"skipped\""),
             &[
                 "work_failed of group 1: 1 0",
                 "work_skipped of group 1: 0 1",
@@ -57,7 +62,7 @@ fn whatever_is_changed_in_the_work_files_is_named() {
         ),
         (
             "an item waits that has ended",
-            |a| edit(a, (0, 1), ("\"skipped\"", "\"transient\"")),
+            |a| edit(a, ChunkId::new(0, 1), "\"skipped\"", "\"transient\""),
             &[
                 "work_ended of group 0: 4 3",
                 "work_skipped of group 0: 1 0",
@@ -66,16 +71,16 @@ fn whatever_is_changed_in_the_work_files_is_named() {
                 "work_items of skipped.csv",
             ],
         ),
-        ("it is damaged", |a| edit(a, (0, 1), ("\"n\":", "\"m\":")), &["work_files of chunk 1 of group 0"]),
+        ("it is damaged", |a| edit(a, ChunkId::new(0, 1), "\"n\":", "\"m\":"), &["work_files of chunk 1 of group 0"]),
         (
             "the cursor names none",
-            |a| a.cursor((0, 0)).file = None,
+            |a| a.cursor(ChunkId::new(0, 0)).file = None,
             &["work_failed of group 0: 1 0", "work_rows of failed.csv: 1 2", "work_items of failed.csv"],
         ),
         (
             "the cursor has passed more items than there are",
             |a| {
-                let cursor = a.cursor((1, 0));
+                let cursor = a.cursor(ChunkId::new(1, 0));
                 (cursor.position, cursor.finished) = (9, false);
             },
             &["cursors of group 1: 3 9", "work_files of chunk 0 of group 1"],

@@ -18,7 +18,10 @@ use longshore_domain::time_stamp::Timestamp;
 use super::statement::{Next, Pending, Step};
 use super::write_rate::{STATEMENTS, WriteRate};
 use crate::back_off::full_jitter;
-use crate::store::records::{Dataset, NewRecord, Rule, Written, size};
+use crate::store::records::size;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::NewRecord;
+use longshore_domain::writer::{Rule, Written};
 
 /// Codes of calls that were refused as a whole for lack of capacity
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
@@ -159,9 +162,13 @@ impl<'a, C: Calls> Batch<'a, C> {
             let Some(answer) = calls.next().await else { break };
             let sent = answer.sent.len();
             in_flight -= sent;
-            let throttled = self.resolve(answer);
-            throttled_in_a_row = if throttled { throttled_in_a_row + 1 } else { 0 };
-            self.write_rate.observe(throttled, calls.len());
+            if self.resolve(answer) {
+                throttled_in_a_row += 1;
+                self.write_rate.throttled(calls.len());
+            } else {
+                throttled_in_a_row = 0;
+                self.write_rate.accepted();
+            }
         }
         self.done
     }

@@ -11,10 +11,14 @@ use aws_sdk_dynamodb::types::{BatchStatementError, BatchStatementErrorCodeEnum a
 use futures::future::join_all;
 use futures::task::noop_waker;
 use longshore_domain::ids::JobId;
+use longshore_domain::tenant::TenantId;
 use serde_json::Map;
 
-use super::{Batch, CallError, Calls, Pending, Rule, Step, Way, WriteRate, Written};
-use crate::store::records::{Dataset, NewRecord, Writer};
+use super::{Batch, CallError, Calls, Pending, Step, Way, WriteRate};
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::NewRecord;
+use longshore_domain::writer::Writer;
+use longshore_domain::writer::{Rule, Written};
 
 thread_local! {
     static NOW: Cell<Duration> = const { Cell::new(Duration::ZERO) };
@@ -139,7 +143,7 @@ fn records(count: usize) -> Vec<NewRecord> {
 }
 
 fn dataset() -> Dataset {
-    Dataset { tenant: "t".into(), name: "d".into() }
+    Dataset { tenant: TenantId::from_static("t"), name: "d".into() }
 }
 
 fn way(rule: Rule, into: &Dataset) -> Way<'_> {

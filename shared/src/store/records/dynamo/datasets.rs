@@ -5,44 +5,24 @@
 //! keeps the item of the first process, so the put is idempotent. A process that dies after the put leaves an empty
 //! dataset.
 
-use std::collections::{BTreeSet, HashMap};
-use std::sync::{Mutex, PoisonError};
+use std::collections::HashMap;
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ports::{Page, PortError, PortResult};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 
-use super::DynamoRecords;
 use super::batch::CallError;
-use crate::store::records::{Dataset, KnownDataset};
+use super::table::DynamoRecords;
 use crate::telemetry;
-
-/// Datasets that this process has already put. A process sees few; a forgotten one is put again.
-#[derive(Debug, Default)]
-pub(super) struct Noted(Mutex<BTreeSet<Dataset>>);
-
-/// Maximum number of remembered datasets: more than any process writes to between two deployments; bounds its memory.
-const MOST_NOTED: usize = 1_000;
-
-impl Noted {
-    fn has(&self, dataset: &Dataset) -> bool {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).contains(dataset)
-    }
-
-    fn add(&self, dataset: &Dataset) {
-        let mut noted = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if noted.len() >= MOST_NOTED {
-            noted.clear();
-        }
-        noted.insert(dataset.clone());
-    }
-}
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::KnownDataset;
 
 /// `PutItem` if absent, once per process. Idempotent.
-pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(), CallError> {
-    if records.noted.has(dataset) {
+pub(super) async fn put(records: &DynamoRecords, dataset: &Dataset) -> Result<(), CallError> {
+    if records.datasets.has(dataset) {
         return Ok(());
     }
     let put = records
@@ -60,7 +40,7 @@ pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(
     {
         return Err(CallError::from_code(error.code(), telemetry::chain(&error)));
     }
-    records.noted.add(dataset);
+    records.datasets.add(dataset);
     Ok(())
 }
 
@@ -68,7 +48,7 @@ pub(super) async fn note(records: &DynamoRecords, dataset: &Dataset) -> Result<(
 /// recognised.
 pub(super) async fn page(
     records: &DynamoRecords,
-    tenant: &str,
+    tenant: &TenantId,
     limit: usize,
     after: Option<&str>,
 ) -> PortResult<Page<KnownDataset>> {
@@ -95,8 +75,13 @@ pub(super) async fn page(
 
 /// Returns the partition of a tenant's datasets. No partition of a dataset's records has this prefix: it has a `#`
 /// where this has an `S`.
-fn partition(tenant: &str) -> String {
+fn partition(tenant: &TenantId) -> String {
     format!("DATASETS#{tenant}")
+}
+
+/// Returns `PK` and `SK` of the item by which a dataset is listed.
+pub fn list_key(dataset: &Dataset) -> (String, String) {
+    (partition(&dataset.tenant), dataset.name.clone())
 }
 
 fn known(item: &HashMap<String, AttributeValue>) -> Option<KnownDataset> {

@@ -7,10 +7,13 @@ use futures::future::try_join_all;
 use longshore_domain::ports::{Page, PortError};
 use longshore_domain::time_stamp::Timestamp;
 
-use super::DynamoRecords;
+use super::table::DynamoRecords;
 use crate::store::records::cursor::Cursor;
 use crate::store::records::shard::{self, SHARDS};
-use crate::store::records::{Dataset, ListError, StoredRecord, Writer, size};
+use crate::store::records::size;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::{ListError, StoredRecord};
+use longshore_domain::writer::Writer;
 
 /// Maximum number of shards queried at once. One at first, and twice as many each time they did not fill the page: a
 /// large dataset costs one query a page, and a small one is read as a whole in eight round trips.

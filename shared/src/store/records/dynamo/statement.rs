@@ -7,7 +7,10 @@ use aws_sdk_dynamodb::types::{
 };
 use longshore_domain::time_stamp::Timestamp;
 
-use crate::store::records::{Dataset, NewRecord, Rule, Writer, Written, shard};
+use crate::store::records::shard;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::NewRecord;
+use longshore_domain::writer::{Rule, Writer, Written};
 
 /// The statement to send for a record.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]

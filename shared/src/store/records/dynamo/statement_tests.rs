@@ -2,14 +2,17 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code};
 use longshore_domain::ids::JobId;
+use longshore_domain::tenant::TenantId;
 use longshore_domain::time_stamp::Timestamp;
 use serde_json::Map;
 
 use super::{Next, Pending, Step};
-use crate::store::records::{Dataset, NewRecord, Rule, Writer, Written};
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::NewRecord;
+use longshore_domain::writer::{Rule, Writer, Written};
 
 fn pending(writer: Writer, step: Step) -> Pending {
-    let into = Dataset { tenant: "default".into(), name: "d".into() };
+    let into = Dataset { tenant: TenantId::from_static("default"), name: "d".into() };
     Pending::new(&into, 0, NewRecord { key: "k".into(), data: Map::new(), writer }, step, Timestamp(1))
 }
 

@@ -35,22 +35,35 @@ impl Default for WriteRate {
     }
 }
 
+impl Window {
+    /// Returns true if the returned call was sent before the last reduction, and counts it.
+    fn is_stale(&mut self) -> bool {
+        let is_stale = self.stale_calls > 0;
+        self.stale_calls = self.stale_calls.saturating_sub(1);
+        is_stale
+    }
+}
+
 impl WriteRate {
     /// Returns the maximum number of statements in flight, at least 1.
     pub(super) fn statements(&self) -> usize {
         self.window().statements
     }
 
-    /// Records a returned call, and the number of other calls that were in flight.
-    pub(super) fn observe(&self, throttled: bool, in_flight: usize) {
+    /// Records an accepted call.
+    pub(super) fn accepted(&self) {
         let mut window = self.window();
-        if window.stale_calls > 0 {
-            window.stale_calls -= 1;
-        } else if throttled {
+        if !window.is_stale() {
+            window.statements = (window.statements + GAIN).min(MOST);
+        }
+    }
+
+    /// Records a throttled call, and the number of other calls that were in flight.
+    pub(super) fn throttled(&self, in_flight: usize) {
+        let mut window = self.window();
+        if !window.is_stale() {
             window.statements = (window.statements / 2).max(1);
             window.stale_calls = in_flight;
-        } else {
-            window.statements = (window.statements + GAIN).min(MOST);
         }
     }
 
@@ -67,17 +80,17 @@ mod tests {
     fn the_pace_halves_once_for_the_calls_of_one_moment_and_grows_again() {
         let write_rate = WriteRate::default();
         for in_flight in (0..8).rev() {
-            write_rate.observe(true, in_flight);
+            write_rate.throttled(in_flight);
         }
         assert_eq!(write_rate.statements(), MOST / 2);
-        write_rate.observe(false, 0);
+        write_rate.accepted();
         assert_eq!(write_rate.statements(), MOST / 2 + 2);
         for _ in 0..100 {
-            write_rate.observe(true, 0);
+            write_rate.throttled(0);
         }
         assert_eq!(write_rate.statements(), 1);
         for _ in 0..MOST {
-            write_rate.observe(false, 0);
+            write_rate.accepted();
         }
         assert_eq!(write_rate.statements(), MOST);
     }

@@ -1,0 +1,141 @@
+//! Cold starts: the startup time of a new process, compared with the smallest possible function.
+//!
+//! The runs are paired (baseline and functions in turn), so that other load on the machine affects all equally. The
+//! first poll is timed without any endpoint set, as on AWS: preparing TLS is part of a start there, and the
+//! emulator's plain endpoint would hide it. The first answer comes from the emulator.
+
+use crate::runtime_api;
+use crate::statistics::median;
+use anyhow::{Context, Result};
+use local_cloud::cargo;
+use local_cloud::project::Project;
+use local_cloud::stack::Stack;
+use local_cloud::state::State;
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Package of the baseline, an empty function.
+pub(crate) const BASELINE: &str = "cold-start-baseline";
+
+/// Runs of each function; odd, so that there is a middle one.
+pub(crate) const RUNS: usize = 21;
+
+/// Id of a job that does not exist: the lookup is the whole answer.
+const ABSENT_JOB: &str = "0199a0f0-0000-7000-8000-000000000000";
+
+/// Medians of one function, in milliseconds.
+pub(crate) struct Median {
+    pub(crate) function: &'static str,
+    /// Time from spawn to first poll.
+    pub(crate) poll_ms: f64,
+    /// Time from spawn to first answer. The baseline needs no service for it, the others need DynamoDB.
+    pub(crate) answer_ms: f64,
+}
+
+struct Subject {
+    function: &'static str,
+    bootstrap: PathBuf,
+    environment: BTreeMap<String, String>,
+    event: String,
+    polls: Vec<Duration>,
+    answers: Vec<Duration>,
+}
+
+/// Measures the medians, the baseline's first.
+pub(crate) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Result<Vec<Median>> {
+    let built = cargo::build_binaries(project, &[BASELINE.to_owned()])?;
+    let baseline = built.get(BASELINE).context("the baseline has no binary")?;
+    let mut subjects = vec![
+        subject(BASELINE, baseline.clone(), BTreeMap::new(), "{}".to_owned()),
+        function(project, stack, state, "jobs-api", http_event())?,
+        function(project, stack, state, "process-item", queue_event())?,
+    ];
+    // The first round warms the disk cache and is not counted.
+    for round in 0..=RUNS {
+        for subject in &mut subjects {
+            let (poll, answer) = subject.start().with_context(|| format!("cold start of {}", subject.function))?;
+            if round > 0 {
+                subject.polls.push(poll);
+                subject.answers.push(answer);
+            }
+        }
+    }
+    Ok(subjects.iter().map(Subject::median).collect())
+}
+
+fn function(project: &Project, stack: &Stack<'_>, state: &State, name: &'static str, event: String) -> Result<Subject> {
+    let mut environment = stack.cloud()?.function_config(state.physical_name(name)?)?.environment;
+    environment.insert("AWS_ENDPOINT_URL".to_owned(), state.emulator_url.clone());
+    Ok(subject(name, project.bootstrap(name), environment, event))
+}
+
+/// Builds a subject with the variables that Lambda itself sets.
+fn subject(
+    function: &'static str,
+    bootstrap: PathBuf,
+    mut environment: BTreeMap<String, String>,
+    event: String,
+) -> Subject {
+    let set = [
+        ("AWS_LAMBDA_FUNCTION_NAME", function),
+        ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512"),
+        ("AWS_REGION", "us-east-1"),
+        ("AWS_ACCESS_KEY_ID", "test"),
+        ("AWS_SECRET_ACCESS_KEY", "test"),
+    ];
+    environment.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Subject { function, bootstrap, environment, event, polls: Vec::new(), answers: Vec::new() }
+}
+
+impl Subject {
+    fn start(&self) -> Result<(Duration, Duration)> {
+        let mut as_on_aws = self.environment.clone();
+        as_on_aws.remove("AWS_ENDPOINT_URL");
+        let poll = runtime_api::first_poll(&self.bootstrap, &as_on_aws)?;
+        Ok((poll, runtime_api::first_answer(&self.bootstrap, &self.environment, &self.event)?))
+    }
+
+    fn median(&self) -> Median {
+        let middle = |times: &[Duration]| {
+            let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
+            median(&ms)
+        };
+        Median { function: self.function, poll_ms: middle(&self.polls), answer_ms: middle(&self.answers) }
+    }
+}
+
+/// `GET /api/jobs/{id}` as an HTTP API sends it.
+fn http_event() -> String {
+    let path = format!("/api/jobs/{ABSENT_JOB}");
+    json!({
+        "version": "2.0", "routeKey": "GET /api/jobs/{jobId}", "rawPath": path, "rawQueryString": "",
+        "headers": { "host": "bench.example", "accept": "application/json" },
+        "pathParameters": { "jobId": ABSENT_JOB },
+        "requestContext": {
+            "accountId": "000000000000", "apiId": "bench", "domainName": "bench.example", "domainPrefix": "bench",
+            "http": { "method": "GET", "path": path, "protocol": "HTTP/1.1", "sourceIp": "127.0.0.1", "userAgent": "bench" },
+            "requestId": "bench-1", "routeKey": "GET /api/jobs/{jobId}", "stage": "$default",
+            "authorizer": { "jwt": { "claims": { "sub": "bench", "client_id": "bench" }, "scopes": null } },
+            "time": "21/Nov/2026:00:00:00 +0000", "timeEpoch": 1_795_219_200_000_u64
+        },
+        "isBase64Encoded": false
+    })
+    .to_string()
+}
+
+/// A chunk of that job as the queue's event source mapping sends it.
+fn queue_event() -> String {
+    let plan = json!({ "first": 1, "items": 1, "start": 0, "end": 1, "oversize": false });
+    let chunk = json!({ "jobId": ABSENT_JOB, "tenant": "default", "group": 0, "chunk": 0, "plan": plan });
+    json!({ "Records": [{
+        "messageId": "bench-1", "receiptHandle": "bench-1", "body": chunk.to_string(), "md5OfBody": "",
+        "attributes": { "ApproximateReceiveCount": "1", "SentTimestamp": "1795219200000", "MessageGroupId": "default",
+            "SenderId": "bench", "ApproximateFirstReceiveTimestamp": "1795219200000" },
+        "messageAttributes": {}, "eventSource": "aws:sqs", "awsRegion": "us-east-1",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:bench"
+    }] })
+    .to_string()
+}

@@ -1,0 +1,96 @@
+//! The command: its options, and the order of the measurements.
+
+use crate::environment::Bench;
+use crate::results::{BesideResults, Results};
+use crate::{beside, cases, cold_start, machine, reads, report, sizes};
+use anyhow::{Context, Result};
+use local_cloud::project::{Build, Project};
+use local_cloud::stack::Stack;
+use local_cloud::{functions, guard, tools, up};
+use longshore_cli::api::Api;
+use longshore_cli::progress;
+use std::collections::BTreeMap;
+use std::fs;
+use std::io::{Write, stdout};
+
+/// Options of `bench`.
+#[derive(clap::Args)]
+pub struct Options {
+    /// Leave out the million rows and the gigabyte (about a minute), and print the results without recording them
+    #[arg(long)]
+    quick: bool,
+    /// Only measure a small job beside a large one, and the cost of reads
+    #[arg(long, conflicts_with = "quick")]
+    beside: bool,
+    /// Leave the benchmark's stack running, for another run
+    #[arg(long)]
+    keep: bool,
+}
+
+/// Runs the command.
+pub fn run(project: &Project, options: &Options) -> Result<()> {
+    let project = project.with(Build::Release);
+    let guard = guard::post(&project)?;
+    if options.beside {
+        let outcome = measure_beside(&project);
+        if options.keep {
+            guard.keep()?;
+        }
+        return record(&project, "beside.md", &report::write_beside(&outcome?));
+    }
+    let outcome = measure(&project, options);
+    if options.keep {
+        guard.keep()?;
+    }
+    let text = report::write(&outcome?);
+    print(&format!("\n{text}"));
+    if options.quick { Ok(()) } else { record(&project, "results.md", &text) }
+}
+
+fn record(project: &Project, name: &str, text: &str) -> Result<()> {
+    let path = project.root.join("bench").join(name);
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    print(&format!("Recorded in {}.", project.short(&path)));
+    Ok(())
+}
+
+/// Prints text. An output that has closed is ignored, because the results are still to be recorded.
+fn print(text: &str) {
+    let _ = writeln!(stdout(), "{text}");
+}
+
+fn measure_beside(project: &Project) -> Result<BesideResults> {
+    let state = up::bring_up(project, &up::Options::default())?;
+    let tools = tools::ensure(project)?;
+    let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
+    let bench = Bench { project, stack: &stack, state: &state, functions: Vec::new() };
+    let api = Api::new(&state.api_url, state.token());
+    let (beside, large) = beside::measure(&bench, &api)?;
+    let reads = reads::measure(&bench, &api, &large)?;
+    Ok(BesideResults { machine: machine::describe(project)?, beside, reads })
+}
+
+fn measure(project: &Project, options: &Options) -> Result<Results> {
+    let state = up::bring_up(project, &up::Options::default())?;
+    let tools = tools::ensure(project)?;
+    let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
+    let mut memory_mb = BTreeMap::new();
+    // The sweeper runs once a minute, independent of the jobs.
+    for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
+        let config = stack.cloud()?.function_config(state.physical_name(&function)?)?;
+        memory_mb.insert(function, config.memory_mb);
+    }
+    let step = progress::step("Cold starts");
+    let cold_starts = cold_start::measure(project, &stack, &state)?;
+    step.done();
+    let cases = cases::all(options.quick);
+    let bench = Bench { project, stack: &stack, state: &state, functions: memory_mb.keys().cloned().collect() };
+    let cases: Result<Vec<_>> = cases.into_iter().map(|case| bench.measure(case)).collect();
+    Ok(Results {
+        machine: machine::describe(project)?,
+        cases: cases?,
+        cold_starts,
+        sizes: sizes::measure(project, &tools)?,
+        memory_mb,
+    })
+}

@@ -1,0 +1,74 @@
+//! The environment of the cases: a release stack with new processes.
+
+use crate::cases::Case;
+use crate::run::{self, Input, Measured, Run};
+use crate::{machine, rows};
+use anyhow::{Context, Result};
+use local_cloud::project::Project;
+use local_cloud::stack::Stack;
+use local_cloud::state::State;
+use longshore_cli::api::Api;
+use longshore_cli::progress;
+use serde_json::Value;
+use std::fs;
+
+/// The environment of the cases.
+pub(crate) struct Bench<'a> {
+    pub(crate) project: &'a Project,
+    pub(crate) stack: &'a Stack<'a>,
+    pub(crate) state: &'a State,
+    /// All functions except the sweeper.
+    pub(crate) functions: Vec<String>,
+}
+
+impl Bench<'_> {
+    pub(crate) fn measure(&self, case: Case) -> Result<Measured> {
+        let name = case.name();
+        let step = progress::step(&name);
+        let api = Api::new(&self.state.api_url, self.state.token());
+        step.detail("new processes");
+        self.renew_processes()?;
+        let warm_up = Case { rows: case.rows.min(10_000), ..case };
+        self.job(&api, &input(self.project, warm_up, "warm-up")?).context("the warm-up failed")?;
+        let mut input = input(self.project, case, "")?;
+        let load = machine::load();
+        let mut runs = Vec::new();
+        for n in 0..case.runs {
+            step.detail(&format!("run {} of {}", n + 1, case.runs));
+            input.dataset = format!("bench-{}-{}-{n}", case.rows, std::process::id());
+            runs.push(self.job(&api, &input).with_context(|| format!("{name}, run {}", n + 1))?);
+        }
+        fs::remove_file(&input.path)?;
+        let measured = Measured { case, runs, load };
+        let middle = measured.middle();
+        step.done_with(&format!("{:.2} s, {:.0} rows/s", middle.seconds, middle.rows_per_second()));
+        Ok(measured)
+    }
+
+    /// Calls DynamoDB's own API.
+    pub(crate) fn dynamodb(&self, operation: &str, request: &Value) -> Result<Value> {
+        self.stack.cloud()?.json("dynamodb", &format!("DynamoDB_20120810.{operation}"), request)
+    }
+
+    fn job(&self, api: &Api, input: &Input) -> Result<Run> {
+        run::run(api, input, self.state, &self.functions)
+    }
+
+    /// Replaces the functions' processes. A process keeps the memory of its largest job, so each case starts with new
+    /// ones.
+    fn renew_processes(&self) -> Result<()> {
+        let cloud = self.stack.cloud()?;
+        for function in &self.functions {
+            cloud.update_code(self.state.physical_name(function)?, &self.project.bootstrap(function))?;
+        }
+        Ok(())
+    }
+}
+
+fn input(project: &Project, case: Case, suffix: &str) -> Result<Input> {
+    let path = project.state_dir()?.join(format!("rows{suffix}.csv"));
+    let size_bytes = rows::write(&path, case.rows, case.bad_every)?;
+    let bad_rows = case.rows.checked_div(case.bad_every).unwrap_or(0);
+    let dataset = format!("bench-warm-up-{}-{}", case.rows, std::process::id());
+    Ok(Input { path, rows: case.rows, bad_rows, size_bytes, mode: case.mode, dataset })
+}

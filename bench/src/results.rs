@@ -1,0 +1,32 @@
+//! All measurements.
+
+use crate::beside::Beside;
+use crate::cold_start::Median;
+use crate::reads::Read;
+use crate::run::Measured;
+use crate::sizes::Size;
+use longshore_cli::api::Mode;
+use std::collections::BTreeMap;
+
+/// All measurements.
+pub(crate) struct Results {
+    pub(crate) machine: Vec<(&'static str, String)>,
+    pub(crate) cases: Vec<Measured>,
+    pub(crate) cold_starts: Vec<Median>,
+    pub(crate) sizes: Vec<Size>,
+    /// Configured memory by function.
+    pub(crate) memory_mb: BTreeMap<String, u32>,
+}
+
+impl Results {
+    pub(crate) fn case(&self, mode: Mode, rows: u64) -> Option<&Measured> {
+        self.cases.iter().find(|measured| measured.case.is(mode, rows))
+    }
+}
+
+/// A small job beside a large one, and the cost of reading both.
+pub(crate) struct BesideResults {
+    pub(crate) machine: Vec<(&'static str, String)>,
+    pub(crate) beside: Beside,
+    pub(crate) reads: Vec<Read>,
+}

@@ -1,0 +1,222 @@
+//! Measures one job from upload to result.
+//!
+//! The client polls every 50 ms until it sees progress, and then as often as the API asks, because polls have a cost,
+//! here and on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
+
+use crate::cases::Case;
+use crate::usage::{ByFunction, Logs};
+use anyhow::{Context, Result, bail, ensure};
+use local_cloud::state::State;
+use longshore_cli::api::{Api, ImportOptions, LocalFile, Mode};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+const FIRST_POLLS: Duration = Duration::from_millis(50);
+
+/// Timeout of a run; a job that hangs is an error, not a slow run.
+const PATIENCE: Duration = Duration::from_secs(900);
+
+const DAY_S: f64 = 86_400.0;
+
+/// A file, and the options of its import.
+pub(crate) struct Input {
+    pub(crate) path: PathBuf,
+    pub(crate) rows: u64,
+    pub(crate) bad_rows: u64,
+    pub(crate) size_bytes: u64,
+    pub(crate) mode: Mode,
+    pub(crate) dataset: String,
+}
+
+/// The measurements of one run.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub(crate) rows: u64,
+    pub(crate) mode: Mode,
+    pub(crate) size_bytes: u64,
+    /// Time from the create call to `finishedAt`.
+    pub(crate) seconds: f64,
+    /// Time from the create call to the first answer with progress.
+    pub(crate) first_progress_s: f64,
+    pub(crate) polls: u64,
+    pub(crate) functions: ByFunction,
+}
+
+impl Run {
+    pub(crate) fn rows_per_second(&self) -> f64 {
+        self.rows as f64 / self.seconds
+    }
+
+    pub(crate) fn invocations(&self, function: &str) -> u64 {
+        self.functions.get(function).map_or(0, |usage| usage.invocations)
+    }
+
+    /// The number of chunks: each is one message and one invocation, because the mapping's batch size is 1.
+    pub(crate) fn chunks(&self) -> u64 {
+        self.invocations("process-item")
+    }
+
+    pub(crate) fn calls_per_chunk(&self) -> f64 {
+        let calls = self.functions.get("process-item").map_or(0, crate::usage::Usage::all_calls);
+        calls as f64 / self.chunks().max(1) as f64
+    }
+
+    /// Counts the calls to the API: the polls, and one each to create the upload, create the job and read the result.
+    pub(crate) fn api_calls(&self) -> u64 {
+        self.polls + 3
+    }
+}
+
+/// A case with its runs.
+pub(crate) struct Measured {
+    pub(crate) case: Case,
+    pub(crate) runs: Vec<Run>,
+    /// Load average at the start, without these jobs.
+    pub(crate) load: Option<f64>,
+}
+
+impl Measured {
+    /// The run with the median duration; its calls and cost belong to that duration.
+    pub(crate) fn middle(&self) -> &Run {
+        self.middle_of(|run| run.seconds)
+    }
+
+    pub(crate) fn middle_of(&self, key: fn(&Run) -> f64) -> &Run {
+        let mut runs: Vec<&Run> = self.runs.iter().collect();
+        runs.sort_by(|a, b| key(a).total_cmp(&key(b)));
+        runs[runs.len() / 2]
+    }
+
+    /// Peak memory over all runs, by function.
+    pub(crate) fn peak_kib(&self) -> BTreeMap<&str, u64> {
+        let mut peaks = BTreeMap::new();
+        for (function, usage) in self.runs.iter().flat_map(|run| &run.functions) {
+            let peak = peaks.entry(function.as_str()).or_default();
+            *peak = usage.max_rss_kib.max(*peak);
+        }
+        peaks
+    }
+}
+
+/// Runs a job to its end, and sums the usage of these functions.
+pub(crate) fn run<'f>(
+    api: &Api,
+    input: &Input,
+    state: &State,
+    functions: impl IntoIterator<Item = &'f String>,
+) -> Result<Run> {
+    let logs = Logs::from_now(state)?;
+    let name = name(&input.path)?;
+    let file = LocalFile {
+        path: &input.path,
+        name: &name,
+        content_type: "text/csv",
+        size_bytes: input.size_bytes,
+        sha256: None,
+    };
+    let guid = api.upload(&file)?;
+    let options = ImportOptions {
+        dataset: input.dataset.clone(),
+        key: "id".to_owned(),
+        schema: Some(super::rows::schema()),
+        mode: input.mode,
+    };
+    let (seconds, ended) = follow(api, || api.create_job(&guid, options, "normal"))?;
+    check(input, &ended)?;
+    api.output(&ended.job_id)?;
+    let functions = logs.usage(functions)?;
+    Ok(Run {
+        rows: input.rows,
+        mode: input.mode,
+        size_bytes: input.size_bytes,
+        seconds,
+        first_progress_s: ended.first_progress_s.min(seconds),
+        polls: ended.polls,
+        functions,
+    })
+}
+
+/// A completed job.
+pub(crate) struct Ended {
+    job_id: String,
+    pub(crate) succeeded: u64,
+    failed: u64,
+    finished_at: String,
+    first_progress_s: f64,
+    polls: u64,
+}
+
+/// Creates a job and follows it to its end. Returns the seconds from the create call to `finishedAt`.
+pub(crate) fn follow(api: &Api, create: impl FnOnce() -> Result<String>) -> Result<(f64, Ended)> {
+    let (began, began_s) = (Instant::now(), second_of_day_now()?);
+    let url = create()?;
+    let ended = until_completed(api, &url, began)?;
+    Ok(((second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S), ended))
+}
+
+fn until_completed(api: &Api, url: &str, began: Instant) -> Result<Ended> {
+    let (mut first, mut polls) = (None, 0);
+    loop {
+        ensure!(began.elapsed() < PATIENCE, "the job has not ended after {} s", PATIENCE.as_secs());
+        let polled = api.poll(url)?;
+        polls += 1;
+        let job = polled.job;
+        if job.item_progress > 0 && first.is_none() {
+            first = Some(began.elapsed().as_secs_f64());
+        }
+        match job.status.as_str() {
+            "completed" => {
+                return Ok(Ended {
+                    job_id: job.job_id,
+                    succeeded: job.counts.succeeded,
+                    failed: job.counts.failed,
+                    finished_at: job.finished_at.context("a completed job has no finishedAt")?,
+                    first_progress_s: first.unwrap_or(f64::MAX),
+                    polls,
+                });
+            }
+            "failed" | "canceled" => bail!("the job ended as {}: {:?}", job.status, job.error),
+            _ => sleep(if first.is_none() { FIRST_POLLS } else { polled.wait }),
+        }
+    }
+}
+
+/// Verifies the counts: a fast but wrong answer is not a result.
+fn check(input: &Input, ended: &Ended) -> Result<()> {
+    let expected = (input.rows - input.bad_rows, input.bad_rows);
+    let counted = (ended.succeeded, ended.failed);
+    ensure!(counted == expected, "succeeded and failed are {counted:?}, should be {expected:?}");
+    Ok(())
+}
+
+fn name(path: &Path) -> Result<String> {
+    Ok(path.file_name().context("the file has no name")?.to_string_lossy().into_owned())
+}
+
+fn second_of_day_now() -> Result<f64> {
+    Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64().rem_euclid(DAY_S))
+}
+
+/// Seconds since midnight of a time such as `2026-11-21T21:37:14.205Z`.
+fn second_of_day(time: &str) -> Result<f64> {
+    let parse = || {
+        let time = time.split_once('T')?.1.strip_suffix('Z')?;
+        let mut parts = time.split(':').map(|part| part.parse::<f64>().ok());
+        Some(parts.next()?? * 3600.0 + parts.next()?? * 60.0 + parts.next()??)
+    };
+    parse().with_context(|| format!("{time} is no time in UTC"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::second_of_day;
+
+    #[test]
+    fn times_of_day_are_read_with_their_fractions() -> anyhow::Result<()> {
+        assert!((second_of_day("2026-11-21T01:02:03.5Z")? - 3723.5).abs() < 1e-9);
+        assert!(second_of_day("01:02:03").is_err());
+        Ok(())
+    }
+}

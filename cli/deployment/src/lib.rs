@@ -1,0 +1,36 @@
+//! Pre-deployment checks: template, parameters, binaries, quotas.
+//!
+//! | module | content |
+//! | --- | --- |
+//! | [`yaml`] | CloudFormation's YAML, including short tags, as JSON |
+//! | [`template`] | sections, resources and parameters |
+//! | `intrinsic` | values of expressions, conditions and assertions for given parameters |
+//! | [`roles`] | permissions of each function, by role |
+//! | [`settings`] | stack name and parameters of a deployment, and their sources |
+//! | [`samconfig`] | the settings of samconfig.toml |
+//! | [`overrides`] | the text of `--parameter-overrides` |
+//! | `constraint` | type, range, length, pattern and list of a parameter |
+//! | [`parameters`] | parameters that CloudFormation refuses |
+//! | [`rules`] | the template's rules |
+//! | [`binary`] | machine, size, symbols and build settings of a function's binary |
+//! | [`check`] | all checks that need no AWS, as findings |
+//! | [`updates`] | parameter changes that lose data |
+//! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
+//! | [`verdict`] | the result: errors, warnings, and skipped checks |
+
+pub mod binary;
+pub mod check;
+mod constraint;
+pub mod finding;
+mod intrinsic;
+pub mod overrides;
+pub mod parameters;
+pub mod quotas;
+pub mod roles;
+pub mod rules;
+pub mod samconfig;
+pub mod settings;
+pub mod template;
+pub mod updates;
+pub mod verdict;
+pub mod yaml;

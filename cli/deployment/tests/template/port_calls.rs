@@ -1,0 +1,130 @@
+//! Ports, their methods, and the IAM actions that each method needs.
+//!
+//! The action often has another name than the call: HeadObject needs `s3:GetObject`, a batch needs the action of its
+//! parts, and a transaction needs PutItem and UpdateItem. See the service authorization reference,
+//! <https://docs.aws.amazon.com/service-authorization/latest/reference/>.
+
+/// An action, its resource, and the prefix of the permitted partition key, if restricted.
+pub(super) type Need = (&'static str, &'static str, Option<&'static str>);
+
+const READ: Need = ("dynamodb:GetItem", "JobsTable", None);
+const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
+const FIND: Need = ("dynamodb:Query", "JobsTable", None);
+const UPDATE: Need = ("dynamodb:UpdateItem", "JobsTable", None);
+const PUT: Need = ("dynamodb:PutItem", "JobsTable", None);
+/// The record that a job uses an upload.
+const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
+const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
+const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
+const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
+const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
+const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
+const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
+const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
+const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
+const PUT_DATASET: Need = ("dynamodb:PutItem", "RecordsTable", Some("DATASETS#"));
+/// Objects. The table does not know which of the two folders is used; the flow tests run with policies enforced.
+const GET: Need = ("s3:GetObject", "Bucket/*", None);
+/// Without this permission, S3 answers 403 for an absent key.
+const LIST: Need = ("s3:ListBucket", "Bucket", None);
+const STORE: Need = ("s3:PutObject", "Bucket/*", None);
+const ABORT: Need = ("s3:AbortMultipartUpload", "Bucket/*", None);
+const PARTS: Need = ("s3:ListMultipartUploadParts", "Bucket/*", None);
+const ERASE: Need = ("s3:DeleteObject", "Bucket/*", None);
+const SEND_CREATE: Need = ("sqs:SendMessage", "CreateJobQueue", None);
+const SEND_HIGH: Need = ("sqs:SendMessage", "HighChunkQueue", None);
+const SEND_CHUNK: Need = ("sqs:SendMessage", "ChunkQueue", None);
+const SEND_LOW: Need = ("sqs:SendMessage", "LowChunkQueue", None);
+const SEND_COMPLETE: Need = ("sqs:SendMessage", "CompleteJobQueue", None);
+const DEPTH: Need = ("sqs:GetQueueAttributes", "ChunkQueue", None);
+const DEPTH_HIGH: Need = ("sqs:GetQueueAttributes", "HighChunkQueue", None);
+const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
+
+/// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
+pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
+    (STORES, "create_upload", &[PUT, UPDATE, READ]),
+    (STORES, "upload", &[READ]),
+    (STORES, "create_job", &[PUT, UPDATE, READ, READ_MANY]),
+    (STORES, "start_job", &[PUT, UPDATE, READ, READ_MANY]),
+    (STORES, "upload_created_before", &[READ]),
+    (STORES, "job_created_before", &[READ]),
+    (STORES, "job", &[READ]),
+    (STORES, "definition", &[READ]),
+    (STORES, "jobs", &[FIND_OF_TENANT, READ_MANY]),
+    (STORES, "unfinished", &[FIND_UNFINISHED]),
+    (STORES, "begin", &[UPDATE]),
+    (STORES, "put_columns", &[UPDATE]),
+    (STORES, "commit_group", &[PUT, UPDATE, READ]),
+    (STORES, "end_split", &[UPDATE]),
+    (STORES, "stop", &[UPDATE]),
+    (STORES, "stop_as_seen", &[UPDATE]),
+    (STORES, "delete", &[UPDATE]),
+    (STORES, "delete_as_seen", &[UPDATE]),
+    (STORES, "checkpoint", &[UPDATE]),
+    (STORES, "finish", &[UPDATE]),
+    (STORES, "reopen", &[UPDATE, PUT_USE, READ, READ_MANY]),
+    (STORES, "count_resend", &[UPDATE]),
+    (STORES, "chunk_state", &[READ_MANY]),
+    (STORES, "commit", &[UPDATE]),
+    (STORES, "group_done", &[UPDATE]),
+    (STORES, "progress", &[FIND]),
+    (STORES, "progress_from", &[FIND]),
+    (STORES, "manifest", &[READ]),
+    (STORES, "close", &[UPDATE]),
+    (STORES, "chunk_woken", &[UPDATE]),
+    (STORES, "count_group_resend", &[UPDATE]),
+    (STORES, "release_upload", &[DELETE, FIND]),
+    (STORES, "remove", &[FIND, DELETE, DELETE_MANY]),
+    (STORES, "permits", &[FIND]),
+    (STORES, "acquire", &[UPDATE]),
+    (STORES, "release", &[UPDATE]),
+    (STORES, "parked", &[FIND]),
+    (STORES, "park", &[UPDATE]),
+    (STORES, "mark_woken", &[UPDATE]),
+    (STORES, "forget", &[DELETE_PARKED]),
+    (STORES, "record", &[UPDATE]),
+    (STORES, "sweep_position", &[READ]),
+    (STORES, "set_sweep_position", &[UPDATE]),
+    (STORES, "record_delivery", &[UPDATE]),
+    (STORES, "deliveries", &[READ]),
+    (STORES, "dead_letter", &[READ]),
+    (STORES, "body", &[READ]),
+    (STORES, "dead_letters", &[FIND]),
+    (STORES, "resolve", &[UPDATE]),
+    (&["records"], "put", &[INSERT_RECORD, UPDATE_RECORD, PUT_DATASET]),
+    (&["records"], "list", &[FIND_RECORDS]),
+    (&["records"], "datasets", &[FIND_RECORDS]),
+    (QUEUES, "send_create", &[SEND_CREATE]),
+    (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW]),
+    (QUEUES, "send_complete", &[SEND_COMPLETE]),
+    (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW]),
+    (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
+    (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),
+    (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
+    (QUEUES, "show", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),
+    (QUEUES, "delete", &[("sqs:DeleteMessage", "ChunkDeadLetters", None)]),
+    (FILES, "info", &[GET, LIST]),
+    (FILES, "open", &[GET, LIST]),
+    (FILES, "read", &[GET, LIST]),
+    (FILES, "write", &[STORE]),
+    (FILES, "create_multipart", &[STORE]),
+    (FILES, "upload_part", &[STORE]),
+    (FILES, "complete_multipart", &[STORE]),
+    (FILES, "abort_multipart", &[ABORT]),
+    (FILES, "remove", &[ERASE]),
+    (FILES, "remove_some", &[ERASE, LIST]),
+    (FILES, "download_url", &[GET]),
+    (PLACES, "upload_url", &[STORE]),
+    (PLACES, "is_received", &[GET, LIST]),
+    (PLACES, "begin", &[STORE]),
+    (PLACES, "part_url", &[STORE]),
+    (PLACES, "received_parts", &[PARTS]),
+    (PLACES, "complete", &[STORE]),
+    (PLACES, "abort", &[ABORT]),
+];
+
+/// Receivers of port calls in the functions' code.
+pub(super) const STORES: &[&str] = &["store", "limiters", "uploads"];
+const QUEUES: &[&str] = &["queues", "dead_letters"];
+const FILES: &[&str] = &["files"];
+const PLACES: &[&str] = &["places"];

@@ -1,0 +1,117 @@
+//! The API documents, limited to the fields that the demo reads.
+
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Treatment of existing records by an import.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    /// The later row wins
+    Upsert,
+    /// The earlier row wins, the later one fails
+    Insert,
+    /// Writes nothing; the report lists the rows that would fail
+    Validate,
+}
+
+/// `options` of an import.
+#[derive(Serialize)]
+pub struct ImportOptions {
+    /// Dataset to import into.
+    pub dataset: String,
+    /// Column that identifies a row.
+    pub key: String,
+    /// JSON Schema that every row must satisfy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub schema: Option<serde_json::Value>,
+    /// Treatment of existing records.
+    pub mode: Mode,
+}
+
+/// The part of a job document that the demo reads.
+#[derive(Clone, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Job {
+    /// Id.
+    pub job_id: String,
+    /// Status, such as `running`.
+    pub status: String,
+    /// Message for the user.
+    pub message: String,
+    /// Number of items.
+    pub item_count: u64,
+    /// True once `item_count` is final.
+    pub item_count_final: bool,
+    /// Number of processed items.
+    pub item_progress: u64,
+    /// Items by outcome.
+    pub counts: Counts,
+    /// Progress by bytes.
+    pub percent: u64,
+    /// Rate.
+    pub items_per_second: Option<f64>,
+    /// Estimated remaining time.
+    pub eta_seconds: Option<f64>,
+    /// The error of a failed job.
+    pub error: Option<serde_json::Value>,
+    /// Time of the end.
+    pub finished_at: Option<String>,
+}
+
+/// Items by outcome.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq, Debug)]
+pub struct Counts {
+    /// Succeeded items.
+    pub succeeded: u64,
+    /// Failed items.
+    pub failed: u64,
+    /// Skipped items.
+    pub skipped: u64,
+    /// Rows that were never tried; only in a result.
+    #[serde(default)]
+    pub unprocessed: u64,
+}
+
+/// The result document.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Output {
+    /// Number of items.
+    pub item_count: u64,
+    /// Items by outcome.
+    pub counts: Counts,
+    /// Durations in milliseconds, by name.
+    #[serde(default)]
+    pub timings: BTreeMap<String, serde_json::Value>,
+    /// Report files by name; `None` if there is none.
+    #[serde(default)]
+    pub files: BTreeMap<String, Option<ReportFile>>,
+    /// The receipt.
+    pub receipt: Option<ReportFile>,
+}
+
+/// A file to download.
+#[derive(Clone, Deserialize)]
+pub struct ReportFile {
+    /// Presigned link.
+    pub url: String,
+}
+
+/// A page of records.
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Page {
+    /// Records.
+    pub records: Vec<Record>,
+    /// Cursor of the next page.
+    pub next_cursor: Option<String>,
+}
+
+/// A record.
+#[derive(Deserialize)]
+pub struct Record {
+    /// Key.
+    pub key: String,
+}

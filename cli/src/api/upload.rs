@@ -1,0 +1,107 @@
+//! Uploads a local file directly to the bucket, by one PUT or, if the API requires it, in parts.
+
+use super::{Api, expect_status, read};
+use anyhow::{Context, Result, ensure};
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
+use ureq::AsSendBody;
+use ureq::http::StatusCode;
+
+/// A local file to upload.
+pub struct LocalFile<'a> {
+    /// Path.
+    pub path: &'a Path,
+    /// File name.
+    pub name: &'a str,
+    /// Media type.
+    pub content_type: &'a str,
+    /// Size.
+    pub size_bytes: u64,
+    /// Hexadecimal; the bucket then accepts no other content.
+    pub sha256: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Upload {
+    file_guid: String,
+    #[serde(flatten)]
+    whole: Option<Target>,
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+/// The target of an upload request.
+#[derive(Deserialize)]
+struct Target {
+    url: String,
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    part_number: u32,
+    size: u64,
+    #[serde(flatten)]
+    target: Option<Target>,
+}
+
+impl Api {
+    /// Creates an upload and sends the file directly to the bucket. Returns the upload's id.
+    pub fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
+        let upload = self.promise(file)?;
+        let mut source = File::open(file.path)?;
+        match &upload.whole {
+            Some(target) => self.put(target, file.size_bytes, source)?,
+            None => self.put_parts(&upload, &mut source)?,
+        }
+        Ok(upload.file_guid)
+    }
+
+    /// Creates the upload. Only the API knows the minimum size of an upload in parts, and that such a file has no
+    /// checksum of the whole.
+    fn promise(&self, file: &LocalFile<'_>) -> Result<Upload> {
+        let mut request = json!({ "fileName": file.name, "contentType": file.content_type, "size": file.size_bytes });
+        request["sha256"] = file.sha256.into();
+        let mut answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
+        if answer.status() == StatusCode::UNPROCESSABLE_ENTITY && file.sha256.is_some() {
+            let problem: Value = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
+            ensure!(problem["errors"][0]["code"] == "sha256_not_allowed", "asking for an upload: {problem}");
+            request["sha256"] = Value::Null;
+            answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
+        }
+        read(Ok(answer), StatusCode::CREATED, "asking for an upload")
+    }
+
+    fn put_parts(&self, upload: &Upload, source: &mut File) -> Result<()> {
+        let path = format!("/api/uploads/{}", upload.file_guid);
+        for part in &upload.parts {
+            let mut bytes = vec![0; usize::try_from(part.size)?];
+            source.read_exact(&mut bytes)?;
+            let sha256 = HEXLOWER.encode(&Sha256::digest(&bytes));
+            let wanted = json!({ "parts": [{ "partNumber": part.part_number, "sha256": sha256 }] });
+            let answer = self.post(&format!("{path}/url")).send_json(wanted);
+            let asked: Upload = read(answer, StatusCode::OK, "asking where to put a part")?;
+            let target = asked.parts.first().and_then(|part| part.target.as_ref()).context("no URL for a part")?;
+            self.put(target, part.size, &bytes[..])?;
+        }
+        let answer = self.post(&format!("{path}/complete")).send_empty();
+        expect_status(answer, StatusCode::OK, "completing the upload").map(drop)
+    }
+
+    fn put(&self, target: &Target, size_bytes: u64, body: impl AsSendBody) -> Result<()> {
+        let mut put = ureq::http::Request::put(&target.url).header("content-length", size_bytes);
+        for (name, value) in &target.headers {
+            put = put.header(name, value);
+        }
+        let answer = self.agent.run(put.body(body)?);
+        expect_status(answer, StatusCode::OK, "putting the file into the bucket").map(drop)
+    }
+}

@@ -1,0 +1,52 @@
+//! The message of a failed call.
+
+use std::error::Error;
+
+use anyhow::anyhow;
+use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
+
+/// Advice for credentials that are missing, or of a kind that this program does not read.
+const ADVICE: &str =
+    "sign in, and pass the credentials on by `eval \"$(aws configure export-credentials --format env)\"`";
+
+/// Turns a failed call into an error: the code and message of AWS, or the causes if no answer came.
+pub fn failed<E, R>(error: SdkError<E, R>) -> anyhow::Error
+where
+    SdkError<E, R>: Error + ProvideErrorMetadata,
+{
+    match (error.code(), error.message()) {
+        (Some(code), Some(message)) => anyhow!("{code}: {message}"),
+        (Some(code), None) => anyhow!("{code}"),
+        _ => anyhow!("{}", with_advice(causes(&error))),
+    }
+}
+
+/// Joins an error and its causes.
+fn causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        text.push_str(&format!(": {cause}"));
+        source = cause.source();
+    }
+    text
+}
+
+fn with_advice(text: String) -> String {
+    let is_about_credentials = text.contains("credentials") || text.contains("cargo feature");
+    if is_about_credentials { format!("{text}; {ADVICE}") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_advice;
+
+    #[test]
+    fn missing_credentials_come_with_advice() {
+        assert!(with_advice("no providers in chain provided credentials".into()).ends_with("--format env)\"`"));
+        assert!(
+            with_advice("This behavior requires following cargo feature(s) enabled: sso".into()).contains("; sign")
+        );
+        assert_eq!(with_advice("dispatch failure: timeout".into()), "dispatch failure: timeout");
+    }
+}

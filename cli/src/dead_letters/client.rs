@@ -1,0 +1,87 @@
+//! The API's calls for dead letters.
+
+use anyhow::{Context, Result, bail};
+use serde::de::DeserializeOwned;
+use serde_json::Value;
+use ureq::http::{Request, Response};
+use ureq::{Agent, Body};
+
+use super::document::{ListedDeadLetter, Page, Replayed};
+
+/// An operator's client of one deployment.
+pub(super) struct Client {
+    base: String,
+    bearer: String,
+    agent: Agent,
+}
+
+impl Client {
+    pub(super) fn new(base: &str, token: &str) -> Self {
+        let config = Agent::config_builder().proxy(None).http_status_as_error(false).build();
+        let agent = Agent::new_with_config(config);
+        Self { base: base.trim_end_matches('/').to_owned(), bearer: format!("Bearer {token}"), agent }
+    }
+
+    /// Lists all open dead letters, page by page.
+    pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<ListedDeadLetter>> {
+        let (mut dead_letters, mut cursor) = (Vec::new(), None::<String>);
+        loop {
+            let mut query = String::from("?limit=100");
+            for (name, value) in [("queue", queue), ("jobId", job), ("cursor", cursor.as_deref())] {
+                query.extend(value.map(|value| format!("&{name}={value}")));
+            }
+            let page: Page = json(self.call("GET", &query, "")?)?;
+            dead_letters.extend(page.dead_letters);
+            cursor = page.next_cursor;
+            if cursor.is_none() {
+                return Ok(dead_letters);
+            }
+        }
+    }
+
+    pub(super) fn show(&self, dead_letter: &str) -> Result<Value> {
+        json(self.call("GET", &format!("/{dead_letter}"), "")?)
+    }
+
+    pub(super) fn replay(&self, dead_letter: &str) -> Result<Replayed> {
+        json(self.call("POST", &format!("/{dead_letter}/replay"), "")?)
+    }
+
+    pub(super) fn replay_job(&self, job: &str) -> Result<Replayed> {
+        json(self.call("POST", "/replay", &serde_json::json!({ "jobId": job }).to_string())?)
+    }
+
+    pub(super) fn discard(&self, dead_letter: &str) -> Result<()> {
+        self.call("DELETE", &format!("/{dead_letter}"), "").map(|_| ())
+    }
+
+    /// Sends a call. Fails unless it succeeds.
+    fn call(&self, method: &str, path: &str, body: &str) -> Result<Response<Body>> {
+        let url = format!("{}/api/dead-letters{path}", self.base);
+        let request = Request::builder().method(method).uri(&url).header("authorization", &self.bearer);
+        let answer = if method == "POST" {
+            self.agent.run(request.header("content-type", "application/json").body(body.to_owned())?)
+        } else {
+            self.agent.run(request.body(())?)
+        };
+        let answer = answer.with_context(|| format!("{url} does not answer"))?;
+        if answer.status().is_success() { Ok(answer) } else { refused(answer) }
+    }
+}
+
+/// Turns an error response into an error with the API's own message.
+fn refused<T>(mut answer: Response<Body>) -> Result<T> {
+    let status = answer.status();
+    let text = answer.body_mut().read_to_string().unwrap_or_default();
+    let problem: Value = serde_json::from_str(&text).unwrap_or_default();
+    match (status.as_u16(), problem["detail"].as_str()) {
+        (401, _) => bail!("the token is not good, or has expired: sign in again"),
+        (_, Some(detail)) => bail!("{detail}"),
+        _ => bail!("answered {status}: {text}"),
+    }
+}
+
+fn json<T: DeserializeOwned>(mut answer: Response<Body>) -> Result<T> {
+    let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string()?;
+    serde_json::from_str(&text).with_context(|| format!("cannot make sense of {text}"))
+}

@@ -1,0 +1,114 @@
+//! The local stack of a checkout: `.longshore/local.json` in the current folder, or in one above it.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
+
+use crate::aws::pool::{self, Credentials, Pool};
+use crate::aws::session::Session;
+
+/// Name of the file below a checkout. `cargo xtask up` writes it.
+const FILE: &str = ".longshore/local.json";
+
+/// Time for a running stack to answer; the first call of a function starts a process.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// The running local stack, limited to the fields that operators' commands read.
+#[derive(Deserialize, Default)]
+#[serde(rename_all = "camelCase", default)]
+pub struct LocalStack {
+    /// Root URL of the HTTP API. Empty until the stack is up.
+    pub api_url: String,
+    /// Endpoint of the AWS emulator.
+    pub emulator_url: String,
+    /// Outputs of the stack.
+    pub outputs: BTreeMap<String, String>,
+    users: Vec<User>,
+}
+
+#[derive(Deserialize)]
+struct User {
+    name: String,
+    password: String,
+}
+
+impl LocalStack {
+    /// Finds the local stack of the folder, or of one above it; `None` if no folder has one.
+    ///
+    /// # Errors
+    /// If the stack is not complete, or does not answer.
+    pub fn find(folder: &Path) -> Result<Option<Self>> {
+        let Some(file) = folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file()) else {
+            return Ok(None);
+        };
+        let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
+        let stack: Self = serde_json::from_str(&text)
+            .with_context(|| format!("{} is damaged: delete it, and run `cargo xtask up`", file.display()))?;
+        if stack.api_url.is_empty() || !answers(&stack.api_url) {
+            bail!("the local stack of {} is not running: start it with `cargo xtask up`", file.display());
+        }
+        Ok(Some(stack))
+    }
+
+    /// Signs the first user in. Returns a token, or `None` for a stack without users of its own, whose API is open or
+    /// takes another issuer's tokens.
+    ///
+    /// # Errors
+    /// If the pool refuses.
+    pub fn first_token(&self) -> Result<Option<String>> {
+        self.users.first().map(|user| self.sign_in(user)).transpose()
+    }
+
+    /// Signs this user in. Returns a token, or `None` if there is no such user.
+    ///
+    /// # Errors
+    /// If the pool refuses.
+    pub fn token_of(&self, name: &str) -> Result<Option<String>> {
+        self.users.iter().find(|user| user.name == name).map(|user| self.sign_in(user)).transpose()
+    }
+
+    fn sign_in(&self, user: &User) -> Result<String> {
+        let output = |name: &str| self.outputs.get(name).with_context(|| format!("the stack has no output {name}"));
+        let pool = Pool { id: output("UserPoolId")?, client: output("UserPoolClientId")? };
+        let credentials = Credentials { name: user.name.clone(), password: user.password.clone(), groups: Vec::new() };
+        let session = Session::open(Some(&self.emulator_url))?;
+        let signed_in = session.wait(pool::sign_in(session.config(), pool, credentials));
+        let signed_in = signed_in.with_context(|| format!("the local user {} cannot sign in", user.name))?;
+        Ok(signed_in.into_token(self.outputs.get("TenantClaim").map(String::as_str)))
+    }
+}
+
+/// Returns true if a server answers.
+fn answers(url: &str) -> bool {
+    let config = ureq::Agent::config_builder().proxy(None).http_status_as_error(false);
+    let config = config.timeout_global(Some(ANSWER_TIMEOUT)).build();
+    ureq::Agent::new_with_config(config).get(url).call().is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_file_is_found_in_a_folder_above() -> Result<()> {
+        let root = tempfile::tempdir()?;
+        let below = root.path().join("docs/guides");
+        fs::create_dir_all(&below)?;
+        fs::create_dir(root.path().join(".longshore"))?;
+        assert!(LocalStack::find(&below)?.is_none());
+        let refused = |text: &str| -> Result<String> {
+            fs::write(root.path().join(FILE), text)?;
+            Ok(LocalStack::find(&below).map(drop).err().map(|error| error.to_string()).unwrap_or_default())
+        };
+        assert!(refused("{")?.contains("is damaged"));
+        // Nothing listens on port 9.
+        for stack in ["{}", r#"{"apiUrl":"http://127.0.0.1:9"}"#] {
+            assert!(refused(stack)?.contains("is not running: start it with `cargo xtask up`"));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,64 @@
+//! Progress output: one line per step, with a spinner while it runs and its duration when it is done.
+//!
+//! Without a terminal (CI, a pipe) there is no spinner: a line marks the start and the end of each step.
+
+use indicatif::{ProgressBar, ProgressStyle};
+use std::io::{Write, stderr};
+use std::time::{Duration, Instant};
+
+/// A running step. Dropped without [`Step::done`], it leaves no output, because the error is printed instead.
+pub struct Step {
+    bar: ProgressBar,
+    what: String,
+    started: Instant,
+}
+
+/// Starts a step; `what` is a sentence without its full stop.
+pub fn step(what: &str) -> Step {
+    let bar = ProgressBar::new_spinner();
+    bar.set_style(style("{spinner} {msg}  {elapsed}"));
+    bar.set_message(what.to_owned());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    if bar.is_hidden() {
+        note(&format!("  {what}..."));
+    }
+    Step { bar, what: what.to_owned(), started: Instant::now() }
+}
+
+/// Prints a line for the user. A terminal that has closed is ignored: the command may still have to clean up.
+pub fn note(line: &str) {
+    let _ = writeln!(stderr(), "{line}");
+}
+
+impl Step {
+    /// Shows a temporary detail after the step's name.
+    pub fn detail(&self, detail: &str) {
+        let width = 60;
+        let short: String = detail.chars().take(width).collect();
+        self.bar.set_message(format!("{}: {short}", self.what));
+    }
+
+    /// Ends the step successfully.
+    pub fn done(self) {
+        self.done_with("");
+    }
+
+    /// Ends the step successfully and shows its result.
+    pub fn done_with(self, result: &str) {
+        let seconds = self.started.elapsed().as_secs_f32();
+        self.bar.finish_and_clear();
+        let gap = if result.is_empty() { "" } else { ": " };
+        note(&format!("✓ {}{gap}{result}  ({seconds:.1} s)", self.what));
+    }
+}
+
+impl Drop for Step {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+/// The style of a bar; an invalid template falls back to the default style.
+pub fn style(template: &str) -> ProgressStyle {
+    ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar())
+}

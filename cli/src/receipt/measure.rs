@@ -1,0 +1,80 @@
+//! Measures a local file in one read: its size, its SHA-256, and the rows of a CSV file.
+
+use crate::progress::{self, Step};
+use anyhow::{Context, Result};
+use data_encoding::HEXLOWER;
+use indicatif::DecimalBytes;
+use sha2::{Digest, Sha256};
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+/// Progress is shown if reading takes longer than this.
+const SHOWN_AFTER: Duration = Duration::from_secs(2);
+
+/// Measurements of a file.
+pub(super) struct Measured {
+    pub(super) size: u64,
+    /// Hexadecimal.
+    pub(super) sha256: String,
+    /// Rows below the header; counted for report files only.
+    pub(super) rows: u64,
+}
+
+/// Measures an input file.
+pub(super) fn measure(path: &Path) -> Result<Measured> {
+    let mut file = Hashed::open(path)?;
+    io::copy(&mut file, &mut io::sink()).with_context(|| format!("cannot read {}", path.display()))?;
+    Ok(file.measured(0))
+}
+
+/// Measures a report file, row by row. A truncated row counts as a row.
+pub(super) fn measure_rows(path: &Path) -> Result<Measured> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Hashed::open(path)?);
+    let (mut row, mut rows) = (csv::ByteRecord::new(), 0);
+    while reader.read_byte_record(&mut row).with_context(|| format!("cannot read {}", path.display()))? {
+        rows += 1;
+    }
+    Ok(reader.into_inner().measured(rows))
+}
+
+/// A file that is hashed while it is read.
+struct Hashed {
+    file: File,
+    hash: Sha256,
+    size: u64,
+    name: String,
+    started: Instant,
+    shown: Option<Step>,
+}
+
+impl Hashed {
+    fn open(path: &Path) -> Result<Self> {
+        let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
+        let name = path.display().to_string();
+        Ok(Self { file, hash: Sha256::new(), size: 0, name, started: Instant::now(), shown: None })
+    }
+
+    fn measured(self, rows: u64) -> Measured {
+        let sha256 = HEXLOWER.encode(&self.hash.finalize());
+        Measured { size: self.size, sha256, rows }
+    }
+
+    fn show(&mut self) {
+        if self.started.elapsed() >= SHOWN_AFTER {
+            let step = self.shown.get_or_insert_with(|| progress::step(&format!("Reading {}", self.name)));
+            step.detail(&DecimalBytes(self.size).to_string());
+        }
+    }
+}
+
+impl Read for Hashed {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.hash.update(buffer.get(..read).unwrap_or_default());
+        self.size += read as u64;
+        self.show();
+        Ok(read)
+    }
+}

@@ -1,0 +1,18 @@
+//! `verify-receipt`: verifies a job's receipt against the files that it names, offline.
+//!
+//! | file | content |
+//! | --- | --- |
+//! | `document` | the receipt |
+//! | `measure` | measurements of a local file |
+//! | `check` | the comparison of both |
+//! | `command` | options and output |
+
+mod check;
+mod command;
+mod document;
+mod measure;
+#[cfg(test)]
+mod tests;
+
+pub use check::{Line, Places, verify};
+pub use command::{Options, run};

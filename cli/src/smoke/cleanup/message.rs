@@ -1,0 +1,119 @@
+//! Messages from the test to the process that cleans up.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use anyhow::{Context, Result};
+use base64::Engine;
+use base64::engine::DecodePaddingMode;
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// With padding or without.
+const BASE64_URL: GeneralPurpose = GeneralPurpose::new(
+    &base64::alphabet::URL_SAFE,
+    GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
+);
+
+/// One line of the pipe.
+#[derive(Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Message {
+    /// The deployment; the last one wins.
+    Deployment(Deployment),
+    /// Something that the test made, or is about to make: its kind, and its id or name.
+    Made(Kind, String),
+}
+
+/// Locations of the test data.
+#[derive(Clone, Default, Deserialize, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Deployment {
+    /// Root URL of the API.
+    pub api: String,
+    /// Token for the API; `None` if it is open.
+    pub token: Option<String>,
+    /// The claim of the token that names the tenant.
+    pub tenant_claim: String,
+    /// Outputs of the stack.
+    pub outputs: BTreeMap<String, String>,
+    /// URL of an emulator; `None` for the account of the shell.
+    pub endpoint: Option<String>,
+}
+
+impl Deployment {
+    /// Returns an output of the stack.
+    pub(super) fn output(&self, name: &str) -> Result<&str> {
+        let output = self.outputs.get(name).map(String::as_str);
+        output.with_context(|| format!("the stack has no output {name}"))
+    }
+
+    /// Returns the tenant of the token, as the API derives it; `default` without sign-in.
+    pub(super) fn tenant(&self) -> Result<TenantId> {
+        let Some(token) = &self.token else { return Ok(DEFAULT_TENANT.clone()) };
+        let claim = &self.tenant_claim;
+        let tenant = claimed(token, claim);
+        tenant.with_context(|| format!("the token is no JWT with the claim {claim}, so the tenant is unknown"))
+    }
+}
+
+fn claimed(token: &str, claim: &str) -> Option<TenantId> {
+    let claims: Value = serde_json::from_slice(&BASE64_URL.decode(token.split('.').nth(1)?).ok()?).ok()?;
+    TenantId::parse(claims.get(claim)?.as_str()?)
+}
+
+/// A kind of test data, in the order of the removal: the job first, because it writes records while it runs; the user
+/// last, because its token is needed to remove the job.
+#[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Kind {
+    /// A job, with its files and its upload.
+    Job,
+    /// An upload without a job.
+    Upload,
+    /// All records of a dataset.
+    Dataset,
+    /// A user of the pool.
+    User,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Job => "job",
+            Self::Upload => "upload",
+            Self::Dataset => "dataset",
+            Self::User => "user",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(token: Option<&str>) -> Result<TenantId> {
+        Deployment { token: token.map(str::to_owned), tenant_claim: "sub".into(), ..Deployment::default() }.tenant()
+    }
+
+    #[test]
+    fn the_tenant_is_the_claim() -> Result<()> {
+        assert_eq!(of(None)?.as_str(), "default");
+        // {"sub":"acme"}, without padding and with it.
+        for payload in ["eyJzdWIiOiJhY21lIn0", "eyJzdWIiOiJhY21lIn0="] {
+            assert_eq!(of(Some(&format!("e30.{payload}.c2ln")))?.as_str(), "acme");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_token_that_is_no_jwt_is_named_as_the_cause() {
+        for token in ["bad", "a.b.c", "e30.e30.e30", "e30.W10.e30"] {
+            let error = of(Some(token)).map_err(|error| error.to_string());
+            let expected = "the token is no JWT with the claim sub, so the tenant is unknown";
+            assert_eq!(error, Err(expected.to_owned()), "{token}");
+        }
+    }
+}

@@ -1,0 +1,7 @@
+//! The command `longshore`, run as a process.
+
+#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+
+mod cleanup;
+mod server;
+mod usage;

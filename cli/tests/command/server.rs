@@ -1,0 +1,74 @@
+//! A local server that stands for AWS. It records every call.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+/// A call of AWS.
+pub(crate) struct Call {
+    /// Operation of DynamoDB or Cognito, from the header `x-amz-target`; otherwise method and path.
+    pub(crate) name: String,
+    pub(crate) body: serde_json::Value,
+}
+
+/// Status and JSON document of an answer.
+pub(crate) type Answer = (u16, serde_json::Value);
+
+/// A running server.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    calls: Arc<Mutex<Vec<Call>>>,
+}
+
+impl Server {
+    /// Starts a server that answers every call by `answer`. It runs until the test process ends.
+    pub(crate) fn start(mut answer: impl FnMut(&Call) -> Answer + Send + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        let calls = Arc::new(Mutex::new(Vec::new()));
+        let record = Arc::clone(&calls);
+        thread::spawn(move || {
+            for stream in listener.incoming() {
+                let stream = stream.unwrap();
+                let call = read(&stream);
+                let answer = answer(&call);
+                record.lock().unwrap().push(call);
+                write(&stream, &answer);
+            }
+        });
+        Self { url, calls }
+    }
+
+    /// Describes the calls that are no queries.
+    pub(crate) fn calls(&self, describe: impl Fn(&Call) -> String) -> Vec<String> {
+        self.calls.lock().unwrap().iter().map(describe).collect()
+    }
+}
+
+fn read(stream: &TcpStream) -> Call {
+    let mut reader = BufReader::new(stream);
+    let (mut head, mut length, mut name) = (String::new(), 0, None);
+    reader.read_line(&mut head).unwrap();
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).unwrap();
+        let Some((header, value)) = line.trim_end().split_once(": ") else { break };
+        match header.to_ascii_lowercase().as_str() {
+            "content-length" => length = value.parse().unwrap(),
+            "x-amz-target" => name = value.rsplit('.').next().map(str::to_owned),
+            _ => {}
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body).unwrap();
+    let path = || head.split(['?', ' ']).take(2).collect::<Vec<_>>().join(" ");
+    Call { name: name.unwrap_or_else(path), body: serde_json::from_slice(&body).unwrap_or_default() }
+}
+
+fn write(mut stream: &TcpStream, (status, document): &Answer) {
+    let text = document.to_string();
+    let length = text.len();
+    let head = format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");
+    stream.write_all(format!("{head}{text}").as_bytes()).unwrap();
+}

@@ -1,1 +1,0 @@
-"""Stub of the package botocore."""

@@ -1,0 +1,64 @@
+//! Items: the behavior of each, its outcomes, and its place in work files and reports.
+
+/// The behavior of an item.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) enum Nature {
+    /// Succeeds.
+    Good,
+    /// Fails permanently, in every generation.
+    Bad,
+    /// Fails, and succeeds in the next generation.
+    Correction,
+    /// Is skipped.
+    Unwanted,
+    /// Transient in this number of rounds, then succeeds.
+    Busy(u32),
+    /// Two attempts may differ: the item succeeds, fails, or (in round 0) is transient.
+    Fickle,
+}
+
+impl Nature {
+    /// Returns the possible outcomes in this round. A retry begins with round 1, because it works deferred items.
+    pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
+        match self {
+            Self::Bad => &[Mark::Failed],
+            Self::Correction if round == 0 => &[Mark::Failed],
+            Self::Good | Self::Correction => &[Mark::Ok],
+            Self::Unwanted => &[Mark::Skipped],
+            Self::Busy(rounds) if round < rounds => &[Mark::Transient],
+            Self::Busy(_) => &[Mark::Ok],
+            Self::Fickle if round == 0 => &[Mark::Ok, Mark::Failed, Mark::Transient],
+            Self::Fickle => &[Mark::Ok, Mark::Failed],
+        }
+    }
+}
+
+/// The outcome of an item in one round.
+#[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub(crate) enum Mark {
+    Ok,
+    Failed,
+    Skipped,
+    Transient,
+}
+
+/// A work file: every item of a run that did not simply succeed.
+#[derive(Clone, Eq, PartialEq, Hash, Debug)]
+pub(crate) struct File {
+    pub(crate) chunk: (u32, u32),
+    pub(crate) round: u32,
+    pub(crate) prev: Option<String>,
+    pub(crate) entries: Vec<(u8, Mark)>,
+}
+
+/// The place of an item in the report. An item in several places is the fault that the model looks for.
+#[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub(crate) enum ItemEnd {
+    Succeeded,
+    Failed,
+    Skipped,
+    Unprocessed,
+}
+
+/// The places of every item, by its index.
+pub(crate) type Report = Vec<Vec<ItemEnd>>;

@@ -1,0 +1,68 @@
+//! A commit of an attempt: the work file, then the one conditional write that refers to it.
+
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Commit, CommitOutcome, Group};
+use longshore_domain::ids::fraction;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::retry;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::{Header, WorkFile};
+
+use super::attempt::{Attempt, CommitPoint, Interrupt};
+use super::chain::read_work_header;
+use super::delivery::{ChunkEnd, ChunkError};
+use crate::ports::JobFolder;
+
+impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
+    /// Writes the work file, then makes the one conditional write that refers to it.
+    pub(super) async fn commit(&mut self, point: CommitPoint) -> Result<Box<Group>, Interrupt> {
+        self.commits += 1;
+        let token = Cursor::token(&self.nonce, self.commits);
+        let file = self.write_entries(&token).await?;
+        let at = (self.worker.clock)();
+        let to = self.next_cursor(token, file, point, at);
+        let commit =
+            Commit { chunk: self.message.chunk, from: self.cursor.take(), to, counts: self.tally.take_counts(), at };
+        let outcome = self.worker.ports.store.commit(self.message.job_id, self.message.group, &commit).await?;
+        self.cursor = Some(commit.to);
+        self.committed_at = at;
+        match outcome {
+            CommitOutcome::Committed(group) => Ok(group),
+            CommitOutcome::Lost => Err(Interrupt::End(ChunkEnd::Lost)),
+            CommitOutcome::Closed => Err(Interrupt::End(ChunkEnd::NotLive)),
+            CommitOutcome::Absent => Err(Interrupt::End(ChunkEnd::Absent)),
+        }
+    }
+
+    async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
+        let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
+        let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
+        let (files, folder) = (&self.worker.ports.files, JobFolder::for_job(self.job).chunk(self.message.id()));
+        if let (None, Some(prev)) = (&self.header, &prev) {
+            self.header = read_work_header(files, folder, prev).await;
+        }
+        let header = Header::behind(self.round(), prev, self.header.as_ref());
+        let (file, key) = (WorkFile { header, entries }, folder.work_key(token));
+        let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
+        files.write(&key, "application/x-ndjson", bytes).await?;
+        self.header = Some(file.header);
+        Ok(Some(token.to_owned()))
+    }
+
+    fn next_cursor(&self, token: String, file: Option<String>, point: CommitPoint, now: Timestamp) -> Cursor {
+        let (round, deferred) = (self.round(), self.tally.deferred);
+        let due = self.cursor.as_ref().and_then(|c| c.due);
+        let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
+        let here = Cursor { round, position, token, file, deferred, due, finished: false, by_sweeper: false };
+        match (point, deferred) {
+            (CommitPoint::InRound, _) => here,
+            (CommitPoint::EndOfRound, 0) => Cursor { position: 0, finished: true, ..here },
+            (CommitPoint::EndOfRound, _) => {
+                let step = self.tally.attempts.clamp(1, round + 1);
+                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
+                let by_sweeper = retry::queue_delay_s(now, due).is_none();
+                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..here }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+//! A delivery of a chunk's message: the source of its outcomes, its end, and its errors.
+
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::PortError;
+use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::work_file::WorkFileError;
+
+/// A delivery in progress.
+#[derive(Copy, Clone, Debug)]
+pub(super) struct Delivered<'a> {
+    pub(super) message: &'a ChunkMessage,
+    pub(super) mode: Mode,
+    /// Time at which the function must have stopped.
+    pub(super) deadline: Timestamp,
+}
+
+/// Source of the items' outcomes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Mode {
+    /// The handler decides.
+    Work,
+    /// All remaining items fail with `dead_lettered`: no worker could process this chunk.
+    GiveUp,
+}
+
+/// Result of a delivery. In every case the message is done.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ChunkEnd {
+    /// Every item of the chunk has ended, now or before.
+    Finished,
+    /// Transient items wait for their next round.
+    NextRound,
+    /// The turn, or the function's time, has ended: another message continues.
+    Continued,
+    /// The round is not due yet: the message is sent again with the remaining delay.
+    TooEarly,
+    /// The type's concurrency limit is reached: the chunk is parked, and sent again when a permit is free.
+    Parked,
+    /// Another worker has moved the cursor.
+    Lost,
+    /// The job is stopping or has ended.
+    NotLive,
+    /// The message's tenant has no such job: it was deleted, or belongs to another tenant.
+    Absent,
+}
+
+/// Error of processing a chunk: the message returns to its queue, and in the end goes to its dead-letter
+/// queue.
+#[derive(Debug, thiserror::Error)]
+pub enum ChunkError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// A work file that a commit refers to is missing.
+    #[error("work file {0} is missing")]
+    WorkFileMissing(String),
+    /// A work file is damaged.
+    #[error("work file {key} cannot be read")]
+    WorkFile {
+        /// Key of the file.
+        key: String,
+        /// The cause.
+        #[source]
+        source: WorkFileError,
+    },
+    /// The job's definition cannot be used by this function: it was deployed with other job types.
+    #[error("job type {job_type}: {reason}")]
+    Definition {
+        /// Name of the job type.
+        job_type: String,
+        /// The reason.
+        reason: String,
+    },
+    /// The chunk does not match its plan.
+    #[error("the chunk holds {found} items, its plan says {planned}")]
+    Plan {
+        /// Items found.
+        found: usize,
+        /// Items planned.
+        planned: u32,
+    },
+    /// A handler returned no outcome at all, or more outcomes than items.
+    #[error("the handler answered {outcomes} outcomes for {items} items")]
+    Handler {
+        /// Outcomes returned.
+        outcomes: usize,
+        /// Items offered.
+        items: usize,
+    },
+}

@@ -1,0 +1,138 @@
+//! The work on a delivered chunk: nothing, an attempt, or an attempt with a permit of the concurrency limiter.
+
+use longshore_domain::group::Group;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{ChunkState, Files, Queues, Store};
+use longshore_domain::retry;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::attempt::Attempt;
+use super::concurrency::ConcurrencyLimiter;
+use super::delivery::{ChunkEnd, ChunkError, Delivered, Mode};
+use super::ending::{complete_if_done, roll_up};
+use super::worker::Worker;
+use crate::telemetry;
+
+/// Time within which a round that is almost due starts at once: the queue's delay is in whole seconds.
+const EARLY_MS: i64 = 2_000;
+
+/// Failed deliveries before a parked chunk is dead-lettered instead of parked again: the queue's default
+/// maximum. The queue itself cannot count them across messages.
+const FAILURES: u32 = 10;
+
+impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
+    /// Processes a chunk until it is finished, the job stops, its turn has ended, or `deadline` is near.
+    ///
+    /// # Errors
+    /// See [`ChunkError`]; earlier commits stay.
+    pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
+        let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
+        // A plan is valid only for the job that it was made for: another tenant's job counts as absent.
+        let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
+            return Ok(ChunkEnd::Absent);
+        };
+        let delivered = Delivered { message, mode, deadline };
+        let limit = self.registry.find(&state.job.job_type).and_then(|job_type| job_type.limits().chunks_at_once);
+        let Some(limit) = limit.filter(|_| mode == Mode::Work) else {
+            return match self.without_handler(delivered, &state).await? {
+                Some(end) => Ok(end),
+                None => self.attempt(delivered, &state).await,
+            };
+        };
+        let (ports, job_type) = (self.ports, state.job.job_type.as_str());
+        let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
+        let end = self.work_limited(&limiter, delivered, &state).await;
+        // In every case: a chunk that was woken and needs no permit must not keep others from it.
+        if !matches!(end, Ok(ChunkEnd::Parked))
+            && let Err(error) = limiter.wake().await
+        {
+            // The chunk's own result counts; the next worker that leaves, or the sweeper, wakes the others.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.r#type = job_type, error, "no parked chunk was woken");
+        }
+        end
+    }
+
+    /// Processes a chunk whose job type has a concurrency limit.
+    async fn work_limited(
+        &self,
+        limiter: &ConcurrencyLimiter<'_, S, Q, F>,
+        delivered: Delivered<'_>,
+        state: &ChunkState,
+    ) -> Result<ChunkEnd, ChunkError> {
+        if let Some(end) = self.without_handler(delivered, state).await? {
+            return Ok(end);
+        }
+        let Delivered { message, deadline, .. } = delivered;
+        let mut permit = limiter.acquire(deadline).await?;
+        if permit.is_none() {
+            if message.failures >= FAILURES {
+                tracing::error!(job.id = %message.job_id, group = message.group, chunk = message.chunk, "a chunk failed too often to be parked again; it is given up");
+                return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
+            }
+            permit = limiter.park(&state.job, message, deadline).await?;
+        }
+        let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
+        let end = self.attempt(delivered, state).await;
+        if let Err(error) = limiter.release(&permit).await {
+            // The permit expires by itself.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %message.job_id, error, "a permit was not released");
+        }
+        end
+    }
+
+    /// Returns the end of a delivery that offers no item to a handler.
+    async fn without_handler(
+        &self,
+        delivered: Delivered<'_>,
+        state: &ChunkState,
+    ) -> Result<Option<ChunkEnd>, ChunkError> {
+        if let Some(end) = self.nothing_to_do(delivered.message, state).await? {
+            return Ok(Some(end));
+        }
+        let early = delivered.mode == Mode::Work && self.send_again_if_early(delivered.message, &state.group).await?;
+        Ok(early.then_some(ChunkEnd::TooEarly))
+    }
+
+    async fn attempt(&self, delivered: Delivered<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
+        let Delivered { message, mode, deadline } = delivered;
+        let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
+        let end = Attempt::new(self, delivered, state, &known).run().await?;
+        if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
+            // The items that earlier workers deferred are a round of their own: process it at once.
+            return Box::pin(self.work(message, mode, deadline)).await;
+        }
+        Ok(end)
+    }
+
+    async fn nothing_to_do(&self, message: &ChunkMessage, state: &ChunkState) -> Result<Option<ChunkEnd>, ChunkError> {
+        // A late message of a previous generation finds its group closed, although the job may be live again.
+        if !state.job.is_live() || !state.group.open || !state.job.owns(message.group) {
+            return Ok(Some(ChunkEnd::NotLive));
+        }
+        if !state.group.cursors.get(&message.chunk).is_some_and(|c| c.finished) {
+            return Ok(None);
+        }
+        if state.job.split.done_groups.contains(&message.group) {
+            // Not recorded again: a dead letter returns with every sweep, and would make a stalled job look
+            // alive.
+            complete_if_done(self.ports, &state.job).await?;
+        } else if state.group.is_done() {
+            // The worker that finished the chunk may have died before it recorded that.
+            roll_up(self.ports, message.job_id, message.group, (self.clock)()).await?;
+        }
+        Ok(Some(ChunkEnd::Finished))
+    }
+
+    async fn send_again_if_early(&self, message: &ChunkMessage, group: &Group) -> Result<bool, ChunkError> {
+        let now = (self.clock)();
+        let due = group.cursors.get(&message.chunk).and_then(|c| c.due);
+        let Some(due) = due.filter(|due| due.millis_since(now) > EARLY_MS) else { return Ok(false) };
+        if let Some(delay_s) = retry::queue_delay_s(now, due) {
+            let message = ChunkMessage { failures: 0, ..message.clone() };
+            self.ports.queues.send_chunks(&[message], delay_s).await?;
+        }
+        Ok(true)
+    }
+}

@@ -1,0 +1,77 @@
+//! The port on the records table.
+
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use aws_sdk_dynamodb::error::ProvideErrorMetadata;
+use aws_sdk_dynamodb::types::BatchStatementResponse;
+use longshore_domain::ports::{Page, PortResult};
+use longshore_domain::tenant::TenantId;
+
+use super::batch::{Batch, CallError, Calls, Way};
+use super::statement::{Pending, Step};
+use super::table::DynamoRecords;
+use super::{datasets, list};
+use crate::telemetry;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::writer::{Rule, Written};
+
+impl DynamoRecords {
+    /// Returns the first statement. An insert always begins with `INSERT`, because existing keys should be the
+    /// exception there.
+    fn first_step(&self, rule: Rule) -> Step {
+        let update = rule == Rule::Upsert && self.mostly_present.load(Ordering::Relaxed);
+        if update { Step::Update } else { Step::Insert }
+    }
+}
+
+impl RecordStore for DynamoRecords {
+    async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        let count = records.len();
+        if let Err(error) = datasets::put(self, into).await {
+            return vec![error.into(); count];
+        }
+        let done =
+            Batch::new(self, &self.write_rate, Way { into, rule, first: self.first_step(rule) }, records).run().await;
+        let mut written = vec![Written::Untried; count];
+        let mut present = 0;
+        for done in done {
+            present += usize::from(done.was_present);
+            written[done.index] = done.written;
+        }
+        self.mostly_present.store(present * 2 > count, Ordering::Relaxed);
+        written
+    }
+
+    async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
+        list::page(self, from, limit, cursor).await
+    }
+
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        datasets::page(self, tenant, limit, after).await
+    }
+}
+
+impl Calls for DynamoRecords {
+    /// `BatchExecuteStatement`. The SDK has tried a few times before this fails.
+    async fn execute(&self, rule: Rule, open: &[Pending]) -> Result<Vec<BatchStatementResponse>, CallError> {
+        let statements: Result<Vec<_>, _> = open.iter().map(|p| p.statement(&self.table, rule)).collect();
+        let statements = statements.map_err(|e| CallError::Failed(e.to_string()))?;
+        match self.client.batch_execute_statement().set_statements(Some(statements)).send().await {
+            Ok(output) => Ok(output.responses.unwrap_or_default()),
+            Err(error) => {
+                tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
+                Err(CallError::from_code(error.code(), String::from("the row may have been written all the same")))
+            }
+        }
+    }
+
+    fn now(&self) -> Duration {
+        self.began.elapsed()
+    }
+
+    async fn sleep(&self, time: Duration) {
+        tokio::time::sleep(time).await;
+    }
+}

@@ -1,0 +1,228 @@
+//! The queues in memory, for tests: they keep sent messages until a test takes and delivers them as it likes: once,
+//! twice, late, or not at all. They refuse messages that SQS refuses.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use longshore_domain::dead_letter::{self, Queue};
+use longshore_domain::job::Priority;
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{
+    DeadLetter, DeadLetterQueues, DeadLetters, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
+    Unreadable,
+};
+
+use serde::Serialize;
+
+use longshore::aws_limits::sqs::{Sent, check_message};
+use longshore::queues::body;
+
+/// Queues in memory; clones share their messages.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryQueues(Arc<Mutex<Messages>>);
+
+#[derive(Debug, Default)]
+struct Messages {
+    creates: Vec<CreateMessage>,
+    chunks: Vec<SentChunk>,
+    completes: Vec<CompleteMessage>,
+    seen: BTreeSet<String>,
+    dead_creates: Vec<CreateMessage>,
+    dead_chunks: Vec<ChunkMessage>,
+    unreadable: Vec<Unreadable>,
+    dead: Vec<Received>,
+    hidden: BTreeSet<String>,
+    redrive_to_source: Vec<(Queue, String)>,
+}
+
+/// A chunk message as it was sent.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct SentChunk {
+    /// The message.
+    pub message: ChunkMessage,
+    /// Delay in seconds.
+    pub delay_s: i32,
+}
+
+impl MemoryQueues {
+    /// Takes all create messages.
+    pub fn take_creates(&self) -> Vec<CreateMessage> {
+        std::mem::take(&mut self.messages().creates)
+    }
+
+    /// Takes all chunk messages.
+    pub fn take_chunks(&self) -> Vec<SentChunk> {
+        std::mem::take(&mut self.messages().chunks)
+    }
+
+    /// Takes all complete messages.
+    pub fn take_completes(&self) -> Vec<CompleteMessage> {
+        std::mem::take(&mut self.messages().completes)
+    }
+
+    /// Simulates the passing of five minutes: forgets all deduplication ids.
+    pub fn forget_deduplication(&self) {
+        self.messages().seen.clear();
+    }
+
+    /// Adds a create message that was received too often.
+    pub fn bury_create(&self, message: CreateMessage) {
+        self.messages().dead_creates.push(message);
+    }
+
+    /// Adds a chunk message that was received too often.
+    pub fn bury_chunk(&self, message: ChunkMessage) {
+        self.messages().dead_chunks.push(message);
+    }
+
+    /// Adds an unreadable message to every dead-letter queue.
+    pub fn bury_unreadable(&self, dead_letter: Unreadable) {
+        self.messages().unreadable.push(dead_letter);
+    }
+
+    /// Adds a message that was received too often, as in its dead-letter queue.
+    pub fn bury(&self, dead_letter: Received) {
+        self.messages().dead.push(dead_letter);
+    }
+
+    /// Ends the visibility timeout of all received dead-letter messages.
+    pub fn show_all(&self) {
+        self.messages().hidden.clear();
+    }
+
+    /// Returns the ids of the messages in the dead-letter queues.
+    pub fn buried(&self) -> Vec<String> {
+        self.messages().dead.iter().map(|dead_letter| dead_letter.message_id.clone()).collect()
+    }
+
+    /// Takes all bodies that were redriven to their source queue, each with its dead-letter queue.
+    pub fn take_redriven(&self) -> Vec<(Queue, String)> {
+        std::mem::take(&mut self.messages().redrive_to_source)
+    }
+
+    fn messages(&self) -> MutexGuard<'_, Messages> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Queues for MemoryQueues {
+    async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
+        let ids = [message.group_id(), message.deduplication_id()];
+        check_control("send_create", message, &ids)?;
+        let mut messages = self.messages();
+        if messages.seen.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
+            messages.creates.push(message.clone());
+        }
+        Ok(())
+    }
+
+    async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
+        // As in a batch of SQS: a refused message does not hold back the others.
+        let mut refused = None;
+        for message in messages {
+            match check_chunk(message, delay_s) {
+                Ok(()) => self.messages().chunks.push(SentChunk { message: message.clone(), delay_s }),
+                Err(refusal) => refused = Some(refusal),
+            }
+        }
+        refused.map_or(Ok(()), Err)
+    }
+
+    async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
+        let ids = [message.group_id(), message.deduplication_id()];
+        check_control("send_complete", message, &ids)?;
+        let mut messages = self.messages();
+        if messages.seen.insert(format!("complete {} {}", message.group_id(), message.deduplication_id())) {
+            messages.completes.push(message.clone());
+        }
+        Ok(())
+    }
+}
+
+impl QueueDepth for MemoryQueues {
+    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
+        Ok(self.messages().chunks.iter().filter(|sent| sent.message.priority == priority).count() as u64)
+    }
+}
+
+impl DeadLetters for MemoryQueues {
+    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
+        let messages = self.messages();
+        Ok(dead_letters(&messages.dead_creates, &messages.unreadable))
+    }
+
+    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
+        let messages = self.messages();
+        Ok(dead_letters(&messages.dead_chunks, &messages.unreadable))
+    }
+}
+
+impl DeadLetterQueues for MemoryQueues {
+    async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>> {
+        let mut messages = self.messages();
+        let is_hidden = |dead_letter: &&Received| messages.hidden.contains(&dead_letter.message_id);
+        // FIFO queues: one call returns several messages of a group, and the next one none while these are in flight.
+        let in_flight = messages.dead.iter().filter(|dead_letter| dead_letter.queue == queue && queue != Queue::Chunk);
+        let in_flight: BTreeSet<_> =
+            in_flight.filter(is_hidden).filter_map(|dead_letter| dead_letter.group_id.clone()).collect();
+        let is_next =
+            |dead_letter: &&Received| dead_letter.group_id.as_ref().is_none_or(|group| !in_flight.contains(group));
+        let visible =
+            |dead_letter: &&Received| dead_letter.queue == queue && !is_hidden(dead_letter) && is_next(dead_letter);
+        let received: Vec<_> = messages.dead.iter().filter(visible).take(10).cloned().collect();
+        messages.hidden.extend(received.iter().map(|dead_letter| dead_letter.message_id.clone()));
+        Ok(received)
+    }
+
+    async fn delete(&self, dead_letter: &Received) -> PortResult<()> {
+        self.messages().dead.retain(|other| other.message_id != dead_letter.message_id);
+        Ok(())
+    }
+
+    async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
+        let mut messages = self.messages();
+        for dead_letter in dead_letters {
+            messages.hidden.remove(&dead_letter.message_id);
+        }
+        Ok(())
+    }
+}
+
+impl RedriveToSource for MemoryQueues {
+    async fn redrive_to_source(&self, dead_letter: &dead_letter::DeadLetterRecord, body: &str) -> PortResult<()> {
+        let sent = Sent { body, group_id: dead_letter.group_id.as_deref(), ..Sent::default() };
+        check_message(&sent).map_err(failed("put_back"))?;
+        self.messages().redrive_to_source.push((dead_letter.queue, body.to_owned()));
+        Ok(())
+    }
+}
+
+fn check_control(
+    operation: &'static str,
+    message: &impl Serialize,
+    [group, deduplication]: &[String; 2],
+) -> PortResult<()> {
+    let body = body(message).map_err(failed(operation))?;
+    let sent = Sent { body: &body, group_id: Some(group), deduplication_id: Some(deduplication), delay_s: 0 };
+    check_message(&sent).map_err(failed(operation))
+}
+
+fn check_chunk(message: &ChunkMessage, delay_s: i32) -> PortResult<()> {
+    let body = body(message).map_err(failed("send_chunks"))?;
+    let delay_s = i64::from(delay_s);
+    let sent = Sent { body: &body, group_id: Some(message.tenant.as_str()), delay_s, ..Sent::default() };
+    check_message(&sent).map_err(failed("send_chunks"))
+}
+
+fn dead_letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {
+    let readable = dead.iter().cloned().map(Ok);
+    readable.chain(unreadable.iter().cloned().map(Err)).collect()
+}
+
+/// Names the failed operation as the port does.
+fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
+where
+    E: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    move |source| PortError { service: "queues", operation, source: source.into() }
+}

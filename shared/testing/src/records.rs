@@ -1,0 +1,143 @@
+//! Records in memory, under the same rules and limits as the table: for tests and for trying a job type out.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::ports::{Page, PortError, PortResult};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::time_stamp::Timestamp;
+use serde_json::{Map, Value};
+
+use longshore::aws_limits::Refusal;
+use longshore::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, check_item, check_key};
+use longshore::store::records::cursor::Cursor;
+use longshore::store::records::shard;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::writer::{Rule, Writer, Written};
+
+/// Records of all datasets; clones share them.
+#[derive(Clone, Debug, Default)]
+pub struct MemoryRecords {
+    records: Arc<Mutex<BTreeMap<RecordKey, Stored>>>,
+    datasets: Arc<Mutex<BTreeMap<Dataset, Timestamp>>>,
+}
+
+/// Key in the order in which the table is walked.
+type RecordKey = (Dataset, u8, String);
+
+#[derive(Clone, Debug)]
+struct Stored {
+    data: Map<String, Value>,
+    writer: Writer,
+    updated_at: Timestamp,
+}
+
+impl MemoryRecords {
+    /// Returns the number of all records.
+    pub fn len(&self) -> usize {
+        self.lock().len()
+    }
+
+    /// Returns true if there are no records.
+    pub fn is_empty(&self) -> bool {
+        self.lock().is_empty()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, BTreeMap<RecordKey, Stored>> {
+        self.records.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn lock_datasets(&self) -> MutexGuard<'_, BTreeMap<Dataset, Timestamp>> {
+        self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn put_one(&self, into: &Dataset, rule: Rule, record: NewRecord) -> Written {
+        if let Err(refusal) = check_item(&item_of(into, &record)) {
+            return Written::Refused(refusal.message);
+        }
+        let place = (into.clone(), shard::shard_of(&record.key), record.key);
+        let mut records = self.lock();
+        if let Some(refusal) = records.get(&place).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
+            return refusal;
+        }
+        let stored = Stored { data: record.data, writer: record.writer, updated_at: Timestamp::now() };
+        records.insert(place, stored);
+        Written::Stored
+    }
+}
+
+impl RecordStore for MemoryRecords {
+    async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
+        self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
+        let mut written = Vec::with_capacity(records.len());
+        let mut records = records.into_iter().peekable();
+        while records.peek().is_some() {
+            let batch: Vec<_> = records.by_ref().take(BATCH_STATEMENTS).collect();
+            let keys: Vec<_> = batch.iter().map(|record| &record.key).collect();
+            match check_call(Call::BatchStatements, &keys) {
+                Ok(()) => written.extend(batch.into_iter().map(|record| self.put_one(into, rule, record))),
+                Err(Refusal { code, .. }) => {
+                    let unknown = Written::Unknown(format!("the table could not be written: {code}"));
+                    written.extend(batch.iter().map(|_| unknown.clone()));
+                }
+            }
+        }
+        written
+    }
+
+    async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
+        let Cursor { shard, after } = Cursor::decode(cursor)?;
+        if let Some(after) = &after {
+            let start = [("SK".to_owned(), AttributeValue::S(after.clone()))].into();
+            check_key(&start).map_err(failed("list records"))?;
+        }
+        let start = Bound::Excluded((from.clone(), shard, after.unwrap_or_default()));
+        let records = self.lock();
+        let mut rest = records.range((start, Bound::Unbounded)).take_while(|((dataset, ..), _)| dataset == from);
+        let items: Vec<_> = rest.by_ref().take(limit).map(|((.., key), stored)| stored.named(key)).collect();
+        let next = rest.next().and(items.last()).map(|last| Cursor::behind(&last.key).encode());
+        Ok(Page { items, next })
+    }
+
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+        let datasets = self.lock_datasets();
+        let rest = datasets.iter().filter(|(dataset, _)| dataset.tenant == *tenant);
+        let mut rest = rest.filter(|(dataset, _)| after.is_none_or(|after| dataset.name.as_str() > after));
+        let known =
+            |(dataset, at): (&Dataset, &Timestamp)| KnownDataset { name: dataset.name.clone(), created_at: *at };
+        let items: Vec<_> = rest.by_ref().take(limit).map(known).collect();
+        let next = rest.next().and(items.last()).map(|last| last.name.clone());
+        Ok(Page { items, next })
+    }
+}
+
+/// Returns the item that the table would hold.
+fn item_of(into: &Dataset, record: &NewRecord) -> Item {
+    let text = |value: String| AttributeValue::S(value);
+    let partition = shard::partition(into, shard::shard_of(&record.key));
+    // DynamoDB can represent each JSON value, so this cannot fail.
+    let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
+    let writer = text(record.writer.to_string());
+    let updated_at = AttributeValue::N(Timestamp::now().0.to_string());
+    let attributes = [("PK", text(partition)), ("SK", text(record.key.clone())), ("data", data)];
+    let attributes = attributes.into_iter().chain([("writer", writer), ("updatedAt", updated_at)]);
+    attributes.map(|(name, value)| (name.to_owned(), value)).collect()
+}
+
+fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {
+    move |refusal| PortError { service: "store", operation, source: refusal.into() }
+}
+
+impl Stored {
+    fn named(&self, key: &str) -> StoredRecord {
+        StoredRecord {
+            key: key.to_owned(),
+            record: self.data.clone(),
+            writer: Some(self.writer),
+            updated_at: self.updated_at,
+        }
+    }
+}

@@ -1,0 +1,277 @@
+//! Records of the in-memory store, and the writes that read more than one record.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longshore_domain::dead_letter::DeadLetterRecord;
+use longshore_domain::deliveries::Deliveries;
+use longshore_domain::group::{Group, GroupPlan};
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Job, Priority, Reopen, Transition};
+use longshore_domain::ports::{
+    CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
+    TenantLimits, Upload,
+};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::time_stamp::Timestamp;
+
+use super::concurrency::ConcurrencyRecords;
+use super::keys::TakenKeys;
+use super::transitions::GroupWrite;
+use longshore::store::dynamo::items;
+use longshore::store::replay::{self, CommittedGroup};
+
+/// Maximum number of jobs in one page of unfinished ones.
+const UNFINISHED_PAGE: usize = 100;
+
+/// All records.
+#[derive(Debug)]
+pub(super) struct Records {
+    pub(super) uploads: BTreeMap<FileGuid, Upload>,
+    pub(super) jobs: BTreeMap<JobId, JobRecords>,
+    /// Concurrency limits by job type.
+    pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
+    /// Dead-letter records by id, each with its body.
+    pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
+    pub(super) job_keys: TakenKeys<JobId>,
+    pub(super) upload_keys: TakenKeys<FileGuid>,
+    /// Bytes of uploads promised to a tenant, by tenant and end of the day.
+    promised: BTreeMap<(TenantId, Timestamp), u64>,
+    /// Bytes of the files of a tenant's jobs, by tenant and end of the day.
+    job_bytes: BTreeMap<(TenantId, Timestamp), u64>,
+    /// Calls that created work, by tenant and window.
+    calls: BTreeMap<(TenantId, CallWindow), u64>,
+    pub(super) limits: TenantLimits,
+    pub(super) unfinished_page: usize,
+    pub(super) sweep_position: Option<JobPosition>,
+    pub(super) deliveries: BTreeMap<(TenantId, Priority), Deliveries>,
+    /// Jobs that use an upload.
+    uses: BTreeSet<(FileGuid, JobId)>,
+}
+
+impl Default for Records {
+    fn default() -> Self {
+        let (uploads, jobs, limiters, dead_letters) = Default::default();
+        let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
+        let (sweep_position, deliveries) = Default::default();
+        Self {
+            uploads,
+            jobs,
+            limiters,
+            dead_letters,
+            job_keys,
+            upload_keys,
+            promised,
+            job_bytes,
+            calls,
+            limits,
+            unfinished_page: UNFINISHED_PAGE,
+            sweep_position,
+            deliveries,
+            uses,
+        }
+    }
+}
+
+/// All records of one job.
+#[derive(Debug)]
+pub(super) struct JobRecords {
+    pub(super) job: Job,
+    pub(super) definition: Definition,
+    pub(super) groups: BTreeMap<u32, Group>,
+    pub(super) manifests: BTreeMap<u32, CommittedGroup>,
+}
+
+impl Records {
+    pub(super) fn group(&mut self, id: JobId, group: u32) -> Option<&mut Group> {
+        self.jobs.get_mut(&id)?.groups.get_mut(&group)
+    }
+
+    /// Stores an upload, its bytes and its key, unless the key is in use and has not expired, or the day has no room
+    /// for it.
+    pub(super) fn create_upload(&mut self, upload: &Upload, key: Option<&IdempotencyKey>) -> Created<FileGuid> {
+        let id = upload.file_guid;
+        if let Some(outcome) = key.and_then(|key| self.upload_keys.outcome(&upload.tenant, key, id)) {
+            return outcome;
+        }
+        if self.uploads.contains_key(&id) {
+            return Created::New;
+        }
+        let promised = self.promised.entry((upload.tenant.clone(), upload.promised_at.end_of_day())).or_default();
+        let Some(bytes) =
+            promised.checked_add(upload.size_bytes).filter(|bytes| *bytes <= self.limits.upload_bytes_per_day)
+        else {
+            return Created::OverDailyBytes(*promised);
+        };
+        self.promised.insert((upload.tenant.clone(), upload.promised_at.end_of_day()), bytes);
+        self.uploads.insert(id, upload.clone());
+        if let Some(key) = key {
+            self.upload_keys.take(&upload.tenant, key, id);
+        }
+        Created::New
+    }
+
+    /// Stores job, definition and key, unless the job exists, the key is in use and has not expired, or the tenant
+    /// has no room for the job.
+    pub(super) fn create_job(
+        &mut self,
+        job: &Job,
+        definition: &Definition,
+        key: Option<&IdempotencyKey>,
+    ) -> Created<JobId> {
+        if let Some(outcome) = key.and_then(|key| self.job_keys.outcome(&job.tenant, key, job.job_id)) {
+            return outcome;
+        }
+        if self.jobs.contains_key(&job.job_id) {
+            return Created::New;
+        }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Created::OverLimit(active);
+        }
+        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
+            return Created::OverDailyBytes(bytes);
+        }
+        let of_job = JobRecords {
+            job: job.clone(),
+            definition: definition.clone(),
+            groups: BTreeMap::new(),
+            manifests: BTreeMap::new(),
+        };
+        self.jobs.insert(job.job_id, of_job);
+        self.count_job_bytes(job, job.times.created_at);
+        self.use_uploads(job);
+        if let Some(key) = key {
+            self.job_keys.take(&job.tenant, key, job.job_id);
+        }
+        Created::New
+    }
+
+    /// Stores the job and its definition, and records it on the job that it is started from, if the tenant has room
+    /// for it.
+    pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
+        let stored = job.validation.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
+        let Some(mut from) = stored else { return Started::Refused };
+        let before = from.clone();
+        if from.start(job.job_id, job.times.created_at) == Transition::Refused {
+            return replay::started(Some(&before), job.job_id);
+        }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Started::OverLimit(active);
+        }
+        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
+            return Started::OverDailyBytes(bytes);
+        }
+        self.create_job(job, definition, None);
+        if let Some(of_job) = self.jobs.get_mut(&from.job_id) {
+            of_job.job = from;
+        }
+        Started::New
+    }
+
+    /// Reopens a job, if that is allowed and the tenant has room for it.
+    pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> PortResult<Reopened> {
+        let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else {
+            return Ok(Reopened::Refused);
+        };
+        let mut job = before.clone();
+        if job.reopen(reopen) == Transition::Refused {
+            let ours = replay::reopened(&before, reopen);
+            return Ok(if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused });
+        }
+        let active = self.active_jobs(&job.tenant);
+        if active >= self.limits.active_jobs {
+            return Ok(Reopened::OverLimit(active));
+        }
+        if let Some(bytes) = self.job_bytes_without_room(&job, reopen.at) {
+            return Ok(Reopened::OverDailyBytes(bytes));
+        }
+        items::check_job("reopen", &job)?;
+        self.count_job_bytes(&job, reopen.at);
+        self.use_uploads(&job);
+        if let Some(of_job) = self.jobs.get_mut(&id) {
+            of_job.job = job.clone();
+        }
+        Ok(Reopened::Made(Box::new(job)))
+    }
+
+    /// Returns the bytes counted for the tenant's day if they leave no room for the job's file.
+    fn job_bytes_without_room(&self, job: &Job, now: Timestamp) -> Option<u64> {
+        let counted = self.job_bytes.get(&(job.tenant.clone(), now.end_of_day())).copied().unwrap_or_default();
+        let has_room = counted.saturating_add(job.source_bytes()) <= self.limits.job_bytes_per_day;
+        (!has_room).then_some(counted)
+    }
+
+    fn count_job_bytes(&mut self, job: &Job, now: Timestamp) {
+        *self.job_bytes.entry((job.tenant.clone(), now.end_of_day())).or_default() += job.source_bytes();
+    }
+
+    /// Records that a job uses its uploads.
+    fn use_uploads(&mut self, job: &Job) {
+        self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
+    }
+
+    /// Counts a call that creates work, if its window has room.
+    pub(super) fn count_call(&mut self, tenant: &TenantId, now: Timestamp) -> bool {
+        let calls = self.calls.entry((tenant.clone(), CallWindow::at(now))).or_default();
+        let has_room = *calls < self.limits.work_calls;
+        *calls += u64::from(has_room);
+        has_room
+    }
+
+    pub(super) fn active_jobs(&self, tenant: &TenantId) -> u64 {
+        let jobs = self.jobs.values().map(|of_job| &of_job.job);
+        jobs.filter(|job| job.tenant == *tenant && job.is_unfinished()).count() as u64
+    }
+
+    /// Returns a page of a tenant's jobs, newest first.
+    pub(super) fn list(&self, wanted: &JobsWanted<'_>) -> JobsPage {
+        let jobs = self.jobs.values().map(|of_job| &of_job.job).filter(|job| wanted.includes(job));
+        let mut jobs: Vec<_> = jobs.map(|job| (JobPosition::behind(job), job)).collect();
+        jobs.retain(|(position, _)| wanted.after.is_none_or(|after| *position < after));
+        jobs.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
+        let more = jobs.len() > wanted.limit;
+        jobs.truncate(wanted.limit);
+        let next = jobs.last().filter(|_| more).map(|(position, _)| *position);
+        JobsPage { jobs: jobs.into_iter().map(|(_, job)| job.clone()).collect(), next }
+    }
+}
+
+impl Records {
+    /// Removes a job's use of its upload; returns true if no job uses the upload any more, and its record is removed.
+    pub(super) fn release_upload(&mut self, id: JobId, upload: FileGuid) -> bool {
+        self.uses.remove(&(upload, id));
+        let free = self.uses.iter().all(|(used, _)| *used != upload);
+        if free {
+            self.uploads.remove(&upload);
+        }
+        free
+    }
+}
+
+impl JobRecords {
+    /// Writes group, manifest and split cursor; returns true if the write was applied.
+    pub(super) fn write_group(&mut self, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
+        let mut job = self.job.clone();
+        if job.commit_group(plan, now) == Transition::Refused {
+            return Ok(false);
+        }
+        let (number, group) = (plan.manifest.group, Group::planned(plan, now));
+        let committed = CommittedGroup { manifest: plan.manifest.clone(), at: now };
+        items::check_group(&job, &group, &committed)?;
+        self.job = job;
+        self.groups.insert(number, group);
+        self.manifests.insert(number, committed);
+        Ok(true)
+    }
+
+    /// Returns the job after a write that was applied or not, as [`JobTransitions::commit_group`] returns it.
+    ///
+    /// [`JobTransitions::commit_group`]: longshore_domain::ports::JobTransitions::commit_group
+    pub(super) fn written_group(&self, plan: &GroupPlan, write: GroupWrite) -> Transition {
+        let own = CommittedGroup { manifest: plan.manifest.clone(), at: write.at };
+        let stored = if write.applied { Some(&own) } else { self.manifests.get(&plan.manifest.group) };
+        let ours = replay::committed(&self.job, plan.generation, stored, &own);
+        if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused }
+    }
+}

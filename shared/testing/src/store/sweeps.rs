@@ -1,0 +1,31 @@
+//! The position of the sweeps and the delivery records in memory.
+
+use longshore_domain::deliveries::Deliveries;
+use longshore_domain::job::Priority;
+use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, PortResult, Sweeps};
+use longshore_domain::tenant::TenantId;
+
+use super::MemoryStore;
+
+impl Sweeps for MemoryStore {
+    async fn sweep_position(&self) -> PortResult<Option<JobPosition>> {
+        Ok(self.records().sweep_position)
+    }
+
+    async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()> {
+        self.records().sweep_position = position;
+        Ok(())
+    }
+}
+
+impl DeliveryRecords for MemoryStore {
+    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
+        let key = (delivered.tenant.clone(), delivered.priority);
+        self.records().deliveries.entry(key).or_default().note(delivered.sent_at, delivered.at);
+        Ok(())
+    }
+
+    async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries> {
+        Ok(self.records().deliveries.get(&(tenant.clone(), priority)).cloned().unwrap_or_default())
+    }
+}

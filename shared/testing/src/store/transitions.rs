@@ -1,0 +1,135 @@
+//! Transitions of jobs in memory: the domain's own functions, each as one conditional write.
+
+use longshore_domain::group::GroupPlan;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
+use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::time_stamp::Timestamp;
+
+use super::MemoryStore;
+use super::records::JobRecords;
+use longshore::store::dynamo::items;
+use longshore::store::replay;
+
+/// The first half of a group's commit.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct GroupWrite {
+    /// Time of the write.
+    pub at: Timestamp,
+    /// True if the write was applied.
+    pub applied: bool,
+}
+
+impl MemoryStore {
+    /// First half of a group's commit, its transaction; returns true if it was applied.
+    ///
+    /// # Errors
+    /// If a record is larger than the table allows.
+    pub fn write_group(&self, id: JobId, plan: &GroupPlan, now: Timestamp) -> PortResult<bool> {
+        self.records().jobs.get_mut(&id).map_or(Ok(false), |of_job| of_job.write_group(plan, now))
+    }
+
+    /// Second half of a group's commit, its read: others may have written since.
+    pub fn written_group(&self, id: JobId, plan: &GroupPlan, write: GroupWrite) -> Transition {
+        let records = self.records();
+        let outcome = |of_job: &JobRecords| of_job.written_group(plan, write);
+        records.jobs.get(&id).map_or(Transition::Refused, outcome)
+    }
+
+    /// Runs one conditional write of a job; `own` recognises this same call's earlier write.
+    pub(super) fn transition(
+        &self,
+        (operation, id): (&'static str, JobId),
+        make: impl FnOnce(&mut Job) -> Transition,
+        own: impl FnOnce(&Job) -> bool,
+    ) -> PortResult<Transition> {
+        let mut records = self.records();
+        let Some(job) = records.jobs.get_mut(&id).map(|of_job| &mut of_job.job) else {
+            return Ok(Transition::Refused);
+        };
+        let mut next = job.clone();
+        Ok(match make(&mut next) {
+            Transition::Refused if own(job) => Transition::Made(Box::new(job.clone())),
+            Transition::Refused => Transition::Refused,
+            made @ Transition::Made(_) => {
+                items::check_job(operation, &next)?;
+                *job = next;
+                made
+            }
+        })
+    }
+}
+
+impl JobTransitions for MemoryStore {
+    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        self.transition(("begin", id), |job| job.begin(now), |job| replay::began(job, now))
+    }
+
+    async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
+        if let Some(of_job) = self.records().jobs.get_mut(&id) {
+            let mut next = of_job.definition.clone();
+            next.columns.get_or_insert_with(|| columns.to_vec());
+            items::check_definition(&of_job.job, &next)?;
+            of_job.definition = next;
+        }
+        Ok(())
+    }
+
+    async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
+        let applied = self.write_group(job.job_id, plan, now)?;
+        Ok(self.written_group(job.job_id, plan, GroupWrite { at: now, applied }))
+    }
+
+    async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| replay::split_ended(job, groups, issues, now);
+        self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
+    }
+
+    async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
+        self.transition(("stop", id), |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
+    }
+
+    async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_as_seen(seen) {
+            true => job.stop(seen.generation, stop),
+            false => Transition::Refused,
+        };
+        self.transition(("stop", seen.job_id), make, |job| replay::stopped(job, stop))
+    }
+
+    async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
+        self.records().reopen(job.job_id, reopen)
+    }
+
+    async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+        self.transition(("delete", id), |job| job.delete(now), |job| replay::deleted(job, now))
+    }
+
+    async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_as_seen(seen) {
+            true => job.delete(now),
+            false => Transition::Refused,
+        };
+        self.transition(("delete", seen.job_id), make, |job| replay::deleted(job, now))
+    }
+
+    async fn checkpoint(&self, id: JobId, update: &MoveCheckpoint) -> PortResult<Transition> {
+        self.transition(("checkpoint", id), |job| job.move_checkpoint(update), |job| replay::checkpointed(job, update))
+    }
+
+    async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
+        self.transition(("finish", id), |job| job.finish(finish), |job| replay::finished(job, finish))
+    }
+
+    async fn count_resend(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
+        let count = |job: &mut Job| {
+            if (job.generation, job.resends) != (seen.generation, seen.resends) || job.status.is_final() {
+                return Transition::Refused;
+            }
+            job.resends += 1;
+            job.times.updated_at = now;
+            Transition::Made(Box::new(job.clone()))
+        };
+        self.transition(("count_resend", seen.job_id), count, |job| replay::resend_counted(job, seen, now))
+    }
+}

@@ -1,0 +1,172 @@
+//! The continuation of a world: to its end, or to the moment that a story is about.
+
+use super::World;
+use super::function::Work;
+use super::message::Message;
+use crate::clock::CLOCK;
+use crate::plan::STALL_S;
+use crate::trace;
+
+/// Maximum number of minutes until healthy jobs end: rounds wait for hours, and the intervals between pushes double.
+const MINUTES: usize = 600;
+
+impl World {
+    /// Runs without faults: every message is delivered, every function runs, and a sweep follows whenever nothing
+    /// else is left to do. Panics if a job does not end.
+    pub(crate) fn run_to_the_end(&mut self) {
+        let ended = self.ends();
+        self.each(|world| assert!(ended || world.has_ended(), "the job did not end: {:?}", world.stored()));
+        self.each(Self::assert_nothing_changes);
+    }
+
+    fn has_ended(&self) -> bool {
+        self.stored().is_none_or(|job| job.status.is_final())
+    }
+
+    /// Runs without faults. Returns false if not every job has ended in time.
+    pub(crate) fn ends(&mut self) -> bool {
+        trace::set_function("world", 0);
+        trace::append(format_args!("all is well from here on"));
+        for _ in 0..MINUTES {
+            self.run_until_still();
+            if self.all(|world| world.has_ended()) {
+                return true;
+            }
+            self.queues.forget_deduplication();
+            self.pass(STALL_S * 1000);
+            self.sweep();
+        }
+        false
+    }
+
+    /// Runs two splitters of one job, for a message and for its re-send. The first one is paused between its commit of
+    /// a group and the read after it, until the second one has committed the next group.
+    pub(crate) fn overtake_the_split(&mut self) {
+        self.collect();
+        let Some(create) = self.visible().pop() else { return };
+        self.put_again(self.messages[&create].message.clone());
+        let again = self.messages.keys().next_back().copied().unwrap_or(create);
+        for (splitter, message) in [create, again].into_iter().enumerate() {
+            self.deliver(message, true);
+            let groups = self.job().split.groups;
+            while self.job().split.groups == groups {
+                assert!(!self.step(splitter), "the split has ended");
+            }
+        }
+    }
+
+    /// Loses every chunk message, from any sender.
+    pub(crate) fn run_without_chunks(&mut self) {
+        for _ in 0..64 {
+            self.collect();
+            self.messages.retain(|_, queued| !matches!(queued.message, Message::Chunk(_)));
+            self.deliver_all();
+            self.run_tasks();
+            if self.job().status.is_final() {
+                return;
+            }
+            self.pass(STALL_S * 1000);
+            self.disturbances += 1;
+            self.sweep();
+        }
+        panic!("the job did not end: {:?}", self.job());
+    }
+
+    /// Advances the clock to the job's deadline and sweeps.
+    pub(crate) fn pass_the_deadline(&mut self) {
+        CLOCK.set(self.job().times.deadline_at.0);
+        self.sweep();
+    }
+
+    /// Delivers all messages except those to completion, until only these are left.
+    fn run_until_completion(&mut self) {
+        loop {
+            self.collect();
+            let others = self.visible();
+            let others = others.into_iter().filter(|n| !matches!(self.messages[n].message, Message::Complete(_)));
+            let others: Vec<_> = others.collect();
+            if others.is_empty() {
+                return;
+            }
+            others.into_iter().for_each(|number| self.deliver(number, false));
+            self.run_tasks();
+        }
+    }
+
+    /// Delivers the completion and runs `steps` steps of it. Then the client cancels in `turns` steps.
+    pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
+        self.run_until_completion();
+        self.deliver_all();
+        self.steps(0, steps);
+        self.cancel();
+        let cancel = self.tasks.len() - 1;
+        self.steps(cancel, turns);
+    }
+
+    fn steps(&mut self, task: usize, steps: usize) {
+        for _ in 0..steps {
+            if task >= self.tasks.len() || self.step(task) {
+                return;
+            }
+            self.answer();
+        }
+    }
+
+    /// Runs functions and sweeps until every deleted job is removed.
+    pub(crate) fn run_until_all_are_removed(&mut self) {
+        for _ in 0..MINUTES {
+            self.run_until_still();
+            if self.all(|world| world.stored().is_none_or(|job| !job.is_deleted())) {
+                return;
+            }
+            self.pass(STALL_S * 1000);
+            self.queues.forget_deduplication();
+            self.sweep();
+        }
+        panic!("a deleted job is not removed");
+    }
+
+    /// Runs functions and sweeps until the job is removed. The first sweep that would remove it dies after `steps`
+    /// steps. Returns the names of the files that are left.
+    pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
+        let mut dies = true;
+        for _ in 0..MINUTES {
+            self.run_until_still();
+            self.pass(STALL_S * 1000);
+            self.queues.forget_deduplication();
+            if dies && self.stored().is_some_and(|job| job.is_removable()) {
+                dies = false;
+                self.begin(Work::Sweep, None);
+                let sweep = self.tasks.len() - 1;
+                self.steps(sweep, steps);
+                self.tasks.clear();
+            } else {
+                self.sweep();
+            }
+            if self.stored().is_none() {
+                self.run_until_still();
+                return self.left();
+            }
+        }
+        panic!("the job is not removed: {:?}", self.job());
+    }
+
+    /// Names of all existing files.
+    pub(super) fn left(&self) -> Vec<String> {
+        self.files.keys()
+    }
+
+    pub(super) fn run_until_still(&mut self) {
+        while self.deliver_all() || !self.tasks.is_empty() {
+            self.run_tasks();
+        }
+    }
+
+    /// Runs one function after the other, each to its end.
+    pub(super) fn run_tasks(&mut self) {
+        while !self.tasks.is_empty() {
+            self.step(0);
+            self.answer();
+        }
+    }
+}

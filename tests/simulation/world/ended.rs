@@ -1,0 +1,193 @@
+//! Invariants of the final state of a job, of its report, and of what a removed job leaves.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use longshore::ports::JobFolder;
+use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::{Files, JobStore, Ledger};
+
+use super::customer::Customer;
+use super::{World, now};
+use crate::clock::clock;
+use crate::report::Ended;
+use crate::rows::{ACTIONS, FATAL, bit, only};
+use crate::{faults, report, trace};
+
+/// Pushes without effect before a job is given up.
+const PUSHES: u32 = sweep::decide::PUSHES;
+
+impl World {
+    /// Number and action of each row in one file of the report.
+    pub(crate) fn report_rows(&self, name: &str) -> BTreeMap<usize, String> {
+        report::rows(&self.files, &self.job(), name)
+    }
+
+    /// Codes of the failed rows, by number.
+    pub(crate) fn failed_codes(&self) -> BTreeMap<usize, String> {
+        report::codes(&self.files, &self.job())
+    }
+
+    /// Checks that succeeded rows and the rows of the files are the input's rows, each exactly once, with the
+    /// expected outcome.
+    pub(crate) fn check_report(&self, rows: &[usize]) {
+        self.check_rows(&only(rows));
+    }
+
+    /// Checks that each job has ended for a valid reason, and that every row has its expected outcome.
+    pub(crate) fn check_ended(&mut self) {
+        self.each(|world| world.check_end_of_one());
+    }
+
+    fn check_end_of_one(&self) {
+        self.check_expired();
+        let Some(job) = self.stored() else { return self.check_removed() };
+        if job.is_deleted() || self.customer().expired.is_some() {
+            return;
+        }
+        let code = job.error.as_ref().map(|error| error.code.as_str());
+        trace::append(format_args!("the job: {:?} {code:?} {:?}", job.status, job.completion.totals));
+        match (job.status, code) {
+            (Status::Completed, None) => {}
+            (Status::Canceled, Some("canceled" | "deleted")) => {
+                assert!(
+                    self.shared.canceled.borrow().contains(&(job.job_id, job.generation)),
+                    "nobody has canceled it: {job:?}"
+                );
+            }
+            (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.is_set()),
+            (Status::Failed, Some("fatal")) => {
+                assert!(self.customer().possible.iter().any(|row| row & bit(FATAL) > 0));
+            }
+            (Status::Failed, Some("file_empty")) => {
+                let Customer { dialect, possible, .. } = self.customer();
+                assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
+            }
+            (Status::Failed, Some("time_limit")) => {
+                faults::count_fault("time limit met");
+                // The clock of a sweep may be ahead.
+                let late = clock().millis_since(job.times.deadline_at) + self.environment.skew_ms;
+                assert!(late >= 0, "stopped before its time: {job:?}");
+            }
+            // Errors and deaths explain both codes. Only functions that die too often lead to this case.
+            (Status::Failed, Some("split_failed" | "completion_failed")) => {
+                assert!(self.buried.1 > 0 || self.failures() > 0, "nothing has failed: {job:?}");
+            }
+            other => panic!("an end that nothing explains: {other:?} of {job:?}"),
+        }
+        // A job ends without a report only if completion failed or died repeatedly. Its final status is the intended
+        // one.
+        if job.completion.report.is_some() {
+            self.check_rows(&self.customer().possible);
+        } else {
+            assert!(self.failures() > 0, "nothing has failed, and there is no report: {job:?}");
+        }
+    }
+
+    /// Number of failed calls, dead functions and lost messages.
+    fn failures(&self) -> u64 {
+        let (tally, _) = faults::tally();
+        ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
+    }
+
+    fn check_rows(&self, possible: &[u8]) {
+        let (job, result) = (self.job(), report::result(&self.files, &self.job()));
+        let [failed, skipped, unprocessed] =
+            ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.report_rows(name));
+        let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
+        assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
+        assert!(named.iter().all(|n| (1..=possible.len()).contains(n)), "a row is invented: {named:?}");
+        let totals = job.completion.totals.expect("a finished job has totals");
+        let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !named.contains(n)).collect();
+        assert_eq!(totals.succeeded as usize, succeeded.len(), "rows that succeeded");
+        assert_eq!((totals.failed as usize, totals.skipped as usize), (failed.len(), skipped.len()), "failed, skipped");
+        assert_eq!(
+            (result.status, result.counts.total() as usize),
+            (job.status, possible.len()),
+            "the result document"
+        );
+        assert!(
+            job.status != Status::Completed || unprocessed.is_empty(),
+            "a completed job left rows: {unprocessed:?}"
+        );
+        let codes = self.failed_codes();
+        for (n, action) in failed.iter().chain(&skipped).chain(&unprocessed) {
+            let asked =
+                ACTIONS.iter().position(|name| name == action).unwrap_or_else(|| panic!("row {n} is {action:?}"));
+            assert!(possible[n - 1] & bit(asked) > 0, "row {n} never was {action:?}");
+        }
+        let kind = self.customer().kind;
+        let skips = |action: &String| action == "skip" || !kind.obeys();
+        skipped.iter().for_each(|(n, action)| assert!(skips(action), "row {n} was skipped"));
+        failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
+        self.check_left_out(&job);
+        self.kinds.check(kind, &Ended { job: &job, possible, succeeded: &succeeded, failed: &codes });
+        assert_eq!(self.audit(), Some(true), "the audit has checked everything");
+    }
+
+    /// The verdict of an audit, which must never find a difference.
+    pub(super) fn audit(&self) -> Option<bool> {
+        if self.customer().expired.is_some() {
+            return None;
+        }
+        let audit = now(jobs_api::audit(&self.store, &self.files, self.customer().id, &|| true)).unwrap()?;
+        assert!(audit.differences.is_empty(), "{audit:?}\n{:?}", self.stored());
+        audit.equal
+    }
+
+    fn check_failure(&self, row: usize, action: &str, code: &str) {
+        match (action, code) {
+            ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
+            (_, "dead_lettered") => {
+                let explained = self.buried.0 > 0 || self.disturbances >= PUSHES;
+                assert!(explained, "row {row} was given up, and nothing explains it");
+            }
+            (_, code) if self.customer().kind.explains(code) => {}
+            other => panic!("row {row} failed: {other:?}"),
+        }
+    }
+
+    /// Checks that all stored objects belong to an existing job, or to no job yet.
+    pub(super) fn check_removed(&self) {
+        let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
+        // Files of an expired job may still exist: they expire as well.
+        let expired = self.customers.iter().filter(|customer| customer.expired.is_some());
+        let expired: Vec<_> = expired.filter_map(|customer| customer.seen.job.clone()).collect();
+        let stored: Vec<_> = stored.chain(expired).collect();
+        let owned = |key: &str| {
+            stored.iter().any(|job| {
+                let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+                key.starts_with(&JobFolder::for_job(job).prefix()) || upload()
+            })
+        };
+        let left: Vec<_> = self.left().into_iter().filter(|key| !owned(key) && !self.is_unused(key)).collect();
+        assert!(left.is_empty(), "a removed job has left {left:?}");
+    }
+
+    /// Returns true if no accepted retry uses this corrected file. It expires later.
+    fn is_unused(&self, key: &str) -> bool {
+        self.customers.iter().any(|Customer { corrected, seen, .. }| {
+            let taken = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+            corrected.contains(key) && !seen.job.as_ref().is_some_and(taken)
+        })
+    }
+
+    /// Appends all stored data to the trace.
+    pub(crate) fn trace_what_is_left(&self) {
+        if !trace::is_on() {
+            return;
+        }
+        trace::set_function("left", 0);
+        for Customer { id, .. } in &self.customers {
+            let (groups, job) = now(self.store.progress(*id)).unwrap().unzip();
+            trace::append(format_args!("{job:?}"));
+            trace::append(format_args!("{groups:?}"));
+        }
+        for key in self.files.keys() {
+            trace::append(format_args!(
+                "{key}: {} bytes, {:?}",
+                self.files.get(&key).map_or(0, |bytes| bytes.len()),
+                now(self.files.info(&key)).unwrap().map(|info| info.etag)
+            ));
+        }
+    }
+}

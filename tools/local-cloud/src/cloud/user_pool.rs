@@ -1,0 +1,152 @@
+//! Cognito: users of a pool, and their sign-in.
+
+use super::Cloud;
+use anyhow::{Context, Result};
+use aws_sdk_cognitoidentityprovider::Client;
+use aws_sdk_cognitoidentityprovider::types::{
+    AttributeType, AuthFlowType, AuthenticationResultType, MessageActionType,
+};
+use longshore_cli::aws::pool::{self, Credentials, Pool, SignedIn};
+use std::collections::BTreeMap;
+
+/// A user pool and one of its clients.
+#[derive(Clone, Debug)]
+pub struct UserPool {
+    cloud: Cloud,
+    pool: String,
+    client: String,
+}
+
+impl UserPool {
+    /// The user pool of a stack with these outputs; `None` if the stack has no users of its own.
+    pub fn of_stack(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Option<Self> {
+        let output = |name: &str| outputs.get(name).cloned();
+        Some(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
+    }
+
+    /// The same pool with another client.
+    #[must_use]
+    pub fn with_client(&self, client: &str) -> Self {
+        Self { client: client.to_owned(), ..self.clone() }
+    }
+
+    /// Id of the pool.
+    pub fn id(&self) -> &str {
+        &self.pool
+    }
+
+    /// Id of the client.
+    pub fn client_id(&self) -> &str {
+        &self.client
+    }
+
+    /// Creates the user unless there is one of that name, and signs in.
+    ///
+    /// # Errors
+    /// If the emulator refuses it. The error contains neither password nor token.
+    pub fn sign_in(&self, credentials: Credentials) -> Result<SignedIn> {
+        let pool = Pool { id: &self.pool, client: &self.client };
+        self.cloud.wait(pool::sign_in(&self.cloud.config, pool, credentials))
+    }
+
+    /// Sets the only URL that the sign-in page may return to.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn return_to(&self, url: &str) -> Result<()> {
+        // An update replaces all settings, so the current ones are sent again.
+        let call = self.cognito().describe_user_pool_client().user_pool_id(&self.pool).client_id(&self.client);
+        let found = self.cloud.wait(call.send()).context("cannot describe the pool's client")?;
+        let client = found.user_pool_client.context("the pool's client has no settings")?;
+        let call = self
+            .cognito()
+            .update_user_pool_client()
+            .user_pool_id(&self.pool)
+            .client_id(&self.client)
+            .set_client_name(client.client_name)
+            .set_refresh_token_validity(Some(client.refresh_token_validity))
+            .set_access_token_validity(client.access_token_validity)
+            .set_id_token_validity(client.id_token_validity)
+            .set_token_validity_units(client.token_validity_units)
+            .set_read_attributes(client.read_attributes)
+            .set_write_attributes(client.write_attributes)
+            .set_explicit_auth_flows(client.explicit_auth_flows)
+            .set_supported_identity_providers(client.supported_identity_providers)
+            .callback_urls(url)
+            .logout_urls(url)
+            .set_default_redirect_uri(client.default_redirect_uri)
+            .set_allowed_o_auth_flows(client.allowed_o_auth_flows)
+            .set_allowed_o_auth_scopes(client.allowed_o_auth_scopes)
+            .set_allowed_o_auth_flows_user_pool_client(client.allowed_o_auth_flows_user_pool_client)
+            .set_prevent_user_existence_errors(client.prevent_user_existence_errors)
+            .set_enable_token_revocation(client.enable_token_revocation)
+            .set_auth_session_validity(client.auth_session_validity);
+        self.cloud.wait(call.send()).context("cannot update the pool's client")?;
+        Ok(())
+    }
+
+    /// Creates a user, with the attribute `custom:tenant` if one is given. Returns the user's attributes.
+    ///
+    /// # Errors
+    /// If there is such a user, or the emulator refuses it.
+    pub fn create(&self, name: &str, tenant: Option<&str>) -> Result<Vec<AttributeType>> {
+        let tenant = tenant.map(|tenant| AttributeType::builder().name("custom:tenant").value(tenant).build());
+        let call = self.cognito().admin_create_user().user_pool_id(&self.pool).username(name);
+        let call = call.message_action(MessageActionType::Suppress);
+        let call = call.set_user_attributes(tenant.transpose()?.map(|tenant| vec![tenant]));
+        let made = self.cloud.wait(call.send()).with_context(|| format!("cannot create the user {name}"))?;
+        Ok(made.user.and_then(|user| user.attributes).unwrap_or_default())
+    }
+
+    /// Sets the password of a user.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn set_password(&self, name: &str, password: &str) -> Result<()> {
+        let call = self.cognito().admin_set_user_password().user_pool_id(&self.pool).username(name);
+        self.cloud
+            .wait(call.password(password).permanent(true).send())
+            .with_context(|| format!("cannot set the password of {name}"))?;
+        Ok(())
+    }
+
+    /// Adds a user to a group of the pool.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn add_to_group(&self, name: &str, group: &str) -> Result<()> {
+        let call = self.cognito().admin_add_user_to_group().user_pool_id(&self.pool).username(name);
+        self.cloud.wait(call.group_name(group).send()).with_context(|| format!("cannot add {name} to {group}"))?;
+        Ok(())
+    }
+
+    /// Signs in an existing user.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn tokens(&self, name: &str, password: &str) -> Result<AuthenticationResultType> {
+        let call = self
+            .cognito()
+            .admin_initiate_auth()
+            .user_pool_id(&self.pool)
+            .client_id(&self.client)
+            .auth_flow(AuthFlowType::AdminUserPasswordAuth)
+            .auth_parameters("USERNAME", name)
+            .auth_parameters("PASSWORD", password);
+        let answer = self.cloud.wait(call.send()).with_context(|| format!("{name} cannot sign in"))?;
+        answer.authentication_result.with_context(|| format!("signing in {name} gave no tokens"))
+    }
+
+    fn cognito(&self) -> Client {
+        Client::new(&self.cloud.config)
+    }
+}
+
+/// The pool's own id of the user with these attributes.
+///
+/// # Errors
+/// If they do not name it.
+pub fn sub(attributes: &[AttributeType]) -> Result<String> {
+    let sub = attributes.iter().find(|attribute| attribute.name() == "sub").context("a user without sub")?;
+    Ok(sub.value().context("a user with an empty sub")?.to_owned())
+}

@@ -1,0 +1,42 @@
+//! The proxy as a background process.
+
+use super::forward::{PATIENCE, Upstream};
+use super::server::{listen, serve};
+use crate::process::{Background, this_program};
+use crate::project::Project;
+use anyhow::{Result, bail};
+use std::net::TcpStream;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Startup timeout.
+const START_PATIENCE: Duration = Duration::from_secs(5);
+
+/// Runs the hidden command: serves until it is killed. `upstream` is the URL that `/` is mapped to.
+pub fn run(port: u16, upstream: &str) -> Result<()> {
+    serve(listen(port)?, Upstream::new(upstream.to_owned(), PATIENCE))
+}
+
+/// Starts the proxy as a background process and waits until it listens.
+pub fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background> {
+    // For a clear error message: in the background, the same failure would only reach a log.
+    drop(listen(port)?);
+    let log = project.log("local-proxy")?;
+    let mut command = Command::new(this_program()?);
+    command.args(["local-proxy", "--port", &port.to_string(), "--upstream", upstream]);
+    let process = Background::spawn(&mut command, &log)?;
+    let deadline = Instant::now() + START_PATIENCE;
+    while TcpStream::connect(("127.0.0.1", port)).is_err() {
+        if !process.is_alive() || Instant::now() > deadline {
+            bail!("the local proxy did not start: see {}", log.display());
+        }
+        sleep(Duration::from_millis(10));
+    }
+    Ok(process)
+}
+
+/// The port at the end of a URL.
+pub fn port_of(url: &str) -> Option<u16> {
+    url.rsplit_once(':')?.1.parse().ok()
+}

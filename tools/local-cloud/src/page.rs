@@ -1,0 +1,137 @@
+//! Builds the page that the function `web` embeds: `web/page/dist`.
+//!
+//! The packages are installed once per lock file. The page is rebuilt only if one of its sources has changed. A stamp
+//! file records the last input of each step.
+
+use crate::emulator::tail;
+use crate::project::{Project, lock};
+use anyhow::{Context, Result, bail};
+use longshore_cli::progress;
+use sha2::{Digest, Sha256};
+use std::fs::{self, File};
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+/// Oldest Node version that all pinned packages support.
+const OLDEST_NODE: u32 = 20;
+
+/// Sources of the page, below `web/`.
+const SOURCES: [&str; 12] = [
+    "package.json",
+    "package-lock.json",
+    "licences.mjs",
+    "client/package.json",
+    "client/tsconfig.json",
+    "client/tsconfig.build.json",
+    "client/src",
+    "page/package.json",
+    "page/tsconfig.json",
+    "page/vite.config.ts",
+    "page/index.html",
+    "page/src",
+];
+
+/// Builds the page unless it is up to date.
+pub fn build(project: &Project) -> Result<()> {
+    let web = project.root.join("web");
+    let wanted = fingerprint(&web)?;
+    let home = project.home_dir();
+    fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
+    let _lock = lock(&home.join("page.lock"), "another build of the page")?;
+    let stamp = home.join("page.stamp");
+    if web.join("page/dist/index.html").exists() && is(&stamp, &wanted) {
+        return Ok(());
+    }
+    check_node()?;
+    install(project, &web)?;
+    let step = progress::step("Building the page");
+    npm(project, &web, &["run", "build"])?;
+    fs::write(stamp, wanted)?;
+    step.done();
+    Ok(())
+}
+
+/// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if the machine has none.
+pub fn check_browser(project: &Project) -> Result<()> {
+    let web = project.root.join("web");
+    install(project, &web)?;
+    let step = progress::step("Finding a browser for the tests");
+    npm(project, &web, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])?;
+    step.done();
+    Ok(())
+}
+
+/// The command for a script of a package, `client` or `page`, with the packages installed.
+pub fn script(project: &Project, package: &str, script: &str) -> Result<Command> {
+    let web = project.root.join("web");
+    install(project, &web)?;
+    let mut npm = Command::new("npm");
+    npm.current_dir(web).args(["run", script, "--workspace", package]);
+    Ok(npm)
+}
+
+/// Installs the packages of the current lock file if needed.
+fn install(project: &Project, web: &Path) -> Result<()> {
+    let wanted = fs::read_to_string(web.join("package-lock.json")).context("cannot read web/package-lock.json")?;
+    let stamp = web.join("node_modules/.longshore");
+    if is(&stamp, &wanted) {
+        return Ok(());
+    }
+    let step = progress::step("Installing the page's packages");
+    npm(project, web, &["ci", "--no-audit", "--no-fund"])?;
+    fs::write(stamp, wanted)?;
+    step.done();
+    Ok(())
+}
+
+fn check_node() -> Result<()> {
+    let output = Command::new("node").arg("--version").stderr(Stdio::null()).output();
+    let version = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
+    let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
+    if major.is_some_and(|major| major >= OLDEST_NODE) {
+        return Ok(());
+    }
+    let found = if version.is_empty() { "was not found".to_owned() } else { format!("is {version} here") };
+    bail!(
+        "Node.js {OLDEST_NODE} or newer is needed to build the page, and {found}.\n\
+         Install it with npm (https://nodejs.org, or Debian, Ubuntu: apt install nodejs npm; macOS: brew install node) and \
+         try again."
+    )
+}
+
+fn npm(project: &Project, web: &Path, arguments: &[&str]) -> Result<()> {
+    let log = project.log("page")?;
+    let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+    let mut npm = Command::new("npm");
+    npm.current_dir(web).args(arguments).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
+    if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
+        bail!("npm {} failed in web/. The end of {}:\n{}", arguments.join(" "), log.display(), tail(&log, 30));
+    }
+    Ok(())
+}
+
+fn is(stamp: &Path, wanted: &str) -> bool {
+    fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
+}
+
+/// Hash of the names and contents of all sources of the page.
+fn fingerprint(web: &Path) -> Result<String> {
+    let mut hash = Sha256::new();
+    for source in SOURCES {
+        add(&mut hash, &web.join(source))?;
+    }
+    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+}
+
+fn add(hash: &mut Sha256, path: &Path) -> Result<()> {
+    let cannot = || format!("cannot read {}", path.display());
+    hash.update(path.as_os_str().as_encoded_bytes());
+    if !path.is_dir() {
+        hash.update(fs::read(path).with_context(cannot)?);
+        return Ok(());
+    }
+    let mut entries =
+        fs::read_dir(path).with_context(cannot)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+    entries.sort();
+    entries.iter().try_for_each(|entry| add(hash, entry))
+}

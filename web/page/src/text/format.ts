@@ -1,0 +1,43 @@
+/** Numbers, sizes, durations and moments as text. */
+
+/** Formats a count with its noun. */
+export const plural = (count: number, one: string, many: string) =>
+  `${number(count)} ${count === 1 ? one : many}`;
+
+/** Formats a whole number with separators. */
+export function number(value: number): string {
+  return value.toLocaleString("en");
+}
+
+/** Formats a number of bytes. */
+export function bytes(value: number): string {
+  if (value < 1000) return plural(value, "byte", "bytes");
+  const units = ["kB", "MB", "GB", "TB"];
+  const power = Math.min(Math.floor(Math.log10(value) / 3), units.length);
+  const scaled = value / 1000 ** power;
+  return `${scaled.toFixed(scaled < 10 ? 1 : 0)} ${units[power - 1]}`;
+}
+
+/** Formats a duration. */
+export function duration(seconds: number): string {
+  if (seconds < 1) return "less than a second";
+  if (seconds < 120) return plural(Math.round(seconds), "second", "seconds");
+  if (seconds < 90 * 60) return plural(Math.round(seconds / 60), "minute", "minutes");
+  return plural(Math.round(seconds / 3600), "hour", "hours");
+}
+
+/** Formats a moment. Shows the year only if it is not the current one. */
+export function moment(iso: string, now = new Date()): string {
+  const when = new Date(iso);
+  return when.toLocaleString("en", {
+    month: "short",
+    day: "numeric",
+    ...(when.getFullYear() !== now.getFullYear() && { year: "numeric" }),
+    hour: "numeric",
+    minute: "2-digit",
+  });
+}
+
+/** Names the rows of a preview. */
+export const eachOf = (rows: number) =>
+  rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`;

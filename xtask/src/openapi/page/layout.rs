@@ -1,0 +1,101 @@
+//! The page as a whole: head, contents, and a section for each group of calls.
+
+use super::{shape, words};
+use maud::{DOCTYPE, Markup, PreEscaped, html};
+use serde_json::Value;
+
+use super::document::{array, calls, text};
+
+/// Shared with the problem pages, whose content security policy allows no other style.
+const STYLE: &str = include_str!("../../../../docs/api/style.css");
+
+/// Renders the whole page.
+pub(in crate::openapi) fn page(document: &Value) -> String {
+    let page = html! {
+        (DOCTYPE)
+        html lang="en" {
+            head {
+                meta charset="utf-8";
+                meta name="viewport" content="width=device-width, initial-scale=1";
+                title { "Calls - Longshore" }
+                style { (PreEscaped(STYLE)) }
+            }
+            body {
+                main {
+                    h1 { (text(&document["info"]["title"])) }
+                    p.lead { "Version " (text(&document["info"]["version"])) }
+                    (words::paragraphs(text(&document["info"]["description"])))
+                    p {
+                        "For programs: " a href="/api/openapi.json" { "this as OpenAPI 3.1" } ". For errors: "
+                        a href="/api/problems" { "all problems" } "."
+                    }
+                    nav aria-label="Calls" { (contents(document)) }
+                    @for tag in array(&document["tags"]) { (calls_of(document, tag)) }
+                    (shape::all(document))
+                }
+            }
+        }
+    };
+    format!("{}\n", page.into_string())
+}
+
+fn contents(document: &Value) -> Markup {
+    html! {
+        ul {
+            @for tag in array(&document["tags"]) {
+                @for call in calls(document, tag) {
+                    li { a href={ "#" (call.id()) } { (call.method.to_uppercase()) " " (call.path) } }
+                }
+            }
+        }
+    }
+}
+
+fn calls_of(document: &Value, tag: &Value) -> Markup {
+    let name = text(&tag["name"]);
+    html! {
+        h2 id={ "tag-" (name) } { (name[..1].to_uppercase()) (name[1..]) }
+        p.lead { (text(&tag["description"])) }
+        @for call in calls(document, tag) { (call.section()) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DOCUMENT: &str = include_str!("../../../../docs/openapi.json");
+    const PAGE: &str = include_str!("../../../../docs/api/page.html");
+
+    #[test]
+    fn the_committed_page_is_that_of_the_committed_document() {
+        let made = page(&serde_json::from_str(DOCUMENT).unwrap());
+        assert!(made == PAGE, "docs/api/page.html is old: run `cargo xtask openapi`");
+    }
+
+    #[test]
+    fn the_page_shows_every_call_and_asks_nobody_for_anything() {
+        let document: Value = serde_json::from_str(DOCUMENT).unwrap();
+        for tag in array(&document["tags"]) {
+            for call in calls(&document, tag) {
+                for text in [format!("id=\"{}\"", call.id()), format!("href=\"#{}\"", call.id())] {
+                    assert!(PAGE.contains(&text), "{text}");
+                }
+            }
+        }
+        let of_tags = array(&document["tags"]).iter().map(|tag| calls(&document, tag).len()).sum::<usize>();
+        let all = document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len());
+        assert_eq!(of_tags, all.sum::<usize>(), "a call without a tag is not on the page");
+        for foreign in ["<script", "<link", "<img", "src=", "style=", "@import", "url(", "href=\"http"] {
+            assert!(!PAGE.contains(foreign), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn every_link_within_the_page_leads_somewhere() {
+        for link in PAGE.split("href=\"#").skip(1) {
+            let id = link.split('"').next().unwrap();
+            assert!(PAGE.contains(&format!("id=\"{id}\"")), "{id}");
+        }
+    }
+}

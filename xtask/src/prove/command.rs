@@ -1,0 +1,125 @@
+//! The command: the parts, in order, and their document.
+
+use super::{metrics, part, release, report};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result, bail};
+use clap::builder::PossibleValue;
+
+use super::part::{Outcome, Part};
+use bench::machine;
+use local_cloud::functions;
+use local_cloud::project::Project;
+use local_cloud::{cargo, tools};
+
+/// Path of the document, below the checkout.
+const DOCUMENT: &str = "infra/proof/results.md";
+
+/// Options of `prove`.
+#[derive(clap::Args)]
+pub(crate) struct Options {
+    /// Only these parts, without recording the results [default: all]
+    #[arg(value_enum, value_name = "PART")]
+    parts: Vec<Part>,
+    /// Remove this condition or layer from the model and the simulation. Without a condition the run must fail;
+    /// without a redundant layer it must pass
+    #[arg(long, value_name = "NAME", value_parser = removable())]
+    without: Option<String>,
+}
+
+/// The conditions and layers by name, each with its description.
+pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
+    use clap::builder::TypedValueParser;
+    let all = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
+    clap::builder::PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(*name).help(*help)))
+        .map(|name| name)
+}
+
+impl Options {
+    /// The parts to run. Only the model and the simulation support removals.
+    fn parts(&self) -> Vec<Part> {
+        match (&self.without, self.parts.is_empty()) {
+            (_, false) => self.parts.clone(),
+            (Some(_), true) => vec![Part::Model, Part::Simulation],
+            (None, true) => Part::ALL.to_vec(),
+        }
+    }
+
+    /// Returns true if all parts run and nothing is removed; only then is the document written.
+    fn is_whole(&self) -> bool {
+        self.parts.is_empty() && self.without.is_none()
+    }
+}
+
+/// Runs the command.
+pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
+    let parts = options.parts();
+    let needs_emulator = parts.iter().any(|part| part.needs_emulator());
+    let venv = if needs_emulator { Some(set_up(project)?) } else { None };
+    let probe = if parts.contains(&Part::Release) { Some(release::build_probe(project)?) } else { None };
+    let folder = project.home_dir().join("proof");
+    clear(&folder)?;
+    let run = part::Run {
+        project,
+        folder: &folder,
+        probe: probe.as_deref(),
+        venv: venv.as_deref(),
+        without: options.without.as_deref(),
+    };
+    let outcomes: Vec<Outcome> = parts.iter().map(|part| run.part(*part)).collect::<Result<_>>()?;
+    let tables = metrics::read(&folder)?;
+    let text = report::write(&machine::describe(project)?, &outcomes, &tables);
+    println!("\n{text}");
+    if options.is_whole() {
+        record(project, &text)?;
+    }
+    conclude(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
+    complete(&parts, &tables, options.without.as_deref())
+}
+
+/// Prepares the parts on the emulator: its tools, the functions, and the probe that replaces some of them.
+fn set_up(project: &Project) -> Result<std::path::PathBuf> {
+    let tools = tools::ensure(project)?;
+    functions::build_all(project)?;
+    cargo::build_binaries(project, &["probe".to_owned()])?;
+    Ok(tools.venv)
+}
+
+/// Empties the folder, so that no measurements of an earlier run are left.
+fn clear(folder: &Path) -> Result<()> {
+    if folder.exists() {
+        fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
+    }
+    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+}
+
+fn record(project: &Project, text: &str) -> Result<()> {
+    let path = project.root.join(DOCUMENT);
+    fs::create_dir_all(path.parent().context("the document lies in no folder")?)?;
+    fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
+    println!("Recorded in {}.", project.short(&path));
+    Ok(())
+}
+
+/// Fails if a part left no measurements, unless something is removed: then the tests of the removed condition have
+/// nothing to do.
+fn complete(parts: &[Part], tables: &BTreeMap<String, metrics::Table>, without: Option<&str>) -> Result<()> {
+    let missing: Vec<&str> =
+        parts.iter().flat_map(|part| part.tables()).copied().filter(|name| !tables.contains_key(*name)).collect();
+    if missing.is_empty() || without.is_some() {
+        println!("Proved: no violation.");
+        return Ok(());
+    }
+    bail!("not proved: no figures of {}", missing.join(", "))
+}
+
+fn conclude(outcomes: &[Outcome], violations: u64, without: Option<&str>) -> Result<()> {
+    let failed: Vec<&str> = outcomes.iter().filter(|outcome| !outcome.passed).map(|o| o.part.name()).collect();
+    if failed.is_empty() && violations == 0 {
+        return Ok(());
+    }
+    let without = without.map(|name| format!(" without {name}")).unwrap_or_default();
+    bail!("not proved{without}: {violations} violations in the tables; failed parts: {}", failed.join(", "))
+}
