@@ -89,7 +89,8 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     check(&mut tests)?;
     if has_nextest(project) && options.rest.is_empty() {
         let mut flows = cargo::command(project);
-        flows.args(["test", "--package", "longshore-tests", "--test", "flows", "--test", "proof"]);
+        // The whole workspace is selected, so that dependencies have the features that the tests above were built with.
+        flows.args(["test", "--workspace", "--test", "flows", "--test", "proof"]);
         // These tests mostly wait for visibility timeouts and backoffs.
         flows.args(["--", "--test-threads", "8"]);
         configure(&mut flows);

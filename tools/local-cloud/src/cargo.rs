@@ -9,6 +9,9 @@ use std::io::{BufRead, BufReader};
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
+/// Package and binary of the development commands.
+const XTASK: &str = "xtask";
+
 /// A cargo command in the workspace root, without the variables that the outer `cargo run` set for this package.
 pub fn command(project: &Project) -> Command {
     let mut cargo = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()));
@@ -28,6 +31,10 @@ pub fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap
     cargo.args(["build", "--bins", "--message-format=json-render-diagnostics"]);
     if project.build == Build::Release {
         cargo.arg("--release");
+    } else {
+        // Its dependencies enable features of crates that the functions use too. Built together they agree with the
+        // tests, so that the AWS SDK is built once.
+        cargo.args(["--package", XTASK]);
     }
     for package in packages {
         cargo.args(["--package", package]);
@@ -37,7 +44,9 @@ pub fn build_binaries(project: &Project, packages: &[String]) -> Result<BTreeMap
     let mut binaries = BTreeMap::new();
     for line in BufReader::new(output).lines() {
         let line = line?;
-        if let Ok(Message { target, executable: Some(path) }) = serde_json::from_str(&line) {
+        if let Ok(Message { target, executable: Some(path) }) = serde_json::from_str(&line)
+            && target.name != XTASK
+        {
             binaries.insert(target.name, path);
         }
     }
