@@ -27,8 +27,17 @@ pub struct Places {
 pub struct Line {
     /// File name.
     pub name: String,
-    /// A description of the match, or of the difference.
-    pub found: Result<String, String>,
+    /// Result of the comparison.
+    pub comparison: Comparison,
+}
+
+/// The result of the comparison of a file with a receipt.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Comparison {
+    /// The file is the one of the receipt, with a description.
+    Equal(String),
+    /// The file is another one, or cannot be read, with the reason.
+    Different(String),
 }
 
 /// Verifies a receipt against the files. Returns a line for each.
@@ -45,13 +54,13 @@ fn lines(receipt: &Receipt, places: &Places) -> Vec<Line> {
     let mut lines = Vec::new();
     for (input, given, option) in inputs {
         if let Some(input) = input {
-            lines.push(line(&input.name, places, (given, option), |path| of_input(input, path)));
+            lines.push(line(&input.name, places, (given, option), |path| compare_input(input, path)));
         }
     }
     for file in &receipt.files {
         let kinds = [("failed", &places.failed), ("skipped", &places.skipped), ("unprocessed", &places.unprocessed)];
         let (kind, given) = kinds.into_iter().find(|(kind, _)| file.is(kind)).unwrap_or(("in", &None));
-        lines.push(line(&file.name, places, (given, &format!("--{kind}")), |path| of_output(file, path)));
+        lines.push(line(&file.name, places, (given, &format!("--{kind}")), |path| compare_output(file, path)));
     }
     lines
 }
@@ -60,42 +69,48 @@ fn line(
     name: &str,
     places: &Places,
     (given, option): (&Option<PathBuf>, &str),
-    check: impl FnOnce(&Path) -> Result<Result<String, String>>,
+    compare: impl FnOnce(&Path) -> Result<Comparison>,
 ) -> Line {
     // A name in a receipt is untrusted: only its last path segment is used, within this folder.
     let own = name.rsplit(['/', '\\']).next().unwrap_or(name);
     let path = given.clone().unwrap_or_else(|| places.folder.join(own));
-    let found = if path.is_file() {
-        check(&path).unwrap_or_else(|error| Err(format!("{error:#}")))
+    let comparison = if path.is_file() {
+        compare(&path).unwrap_or_else(|error| Comparison::Different(format!("{error:#}")))
     } else {
-        Err(format!("there is no {}; say where it is with {option}", path.display()))
+        Comparison::Different(format!("{} does not exist; set its path with {option}", path.display()))
     };
-    Line { name: name.to_owned(), found }
+    Line { name: name.to_owned(), comparison }
 }
 
-fn of_input(input: &Input, path: &Path) -> Result<Result<String, String>> {
+fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
     let Measured { size, sha256, .. } = measure(path)?;
     Ok(match &input.sha256 {
-        _ if size != input.size => Err(format!("another file went in: {} bytes, and this one has {size}", input.size)),
-        Some(expected) if *expected != sha256 => {
-            Err(format!("another file went in: SHA-256 {expected}, and this one has {sha256}"))
-        }
-        Some(_) => Ok(format!("{size} bytes, SHA-256 {sha256}")),
-        None => Ok(format!("{size} bytes; its SHA-256 is not known ({}), and was not compared", input.basis)),
+        _ if size != input.size => Comparison::Different(format!(
+            "not the file that was processed: {size} bytes instead of {}",
+            input.size
+        )),
+        Some(expected) if *expected != sha256 => Comparison::Different(format!(
+            "not the file that was processed: SHA-256 {sha256} instead of {expected}"
+        )),
+        Some(_) => Comparison::Equal(format!("{size} bytes, SHA-256 {sha256}")),
+        None => Comparison::Equal(format!("{size} bytes; SHA-256 not compared, because it is unknown ({})", input.basis)),
     })
 }
 
-fn of_output(file: &Output, path: &Path) -> Result<Result<String, String>> {
+fn compare_output(file: &Output, path: &Path) -> Result<Comparison> {
     let Measured { size, sha256, rows } = measure_rows(path)?;
-    let mut differs = Vec::new();
     let numbers = [("rows", file.rows, rows), ("bytes", file.size, size)];
-    differs.extend(numbers.iter().filter(|(_, a, b)| a != b).map(|(what, a, b)| format!("{b} {what} in place of {a}")));
-    if differs.is_empty() && sha256 != file.sha256 {
-        differs.push(format!("as many rows and bytes, and other ones: SHA-256 {sha256} in place of {}", file.sha256));
-    }
-    Ok(if differs.is_empty() {
-        Ok(format!("{rows} rows, {size} bytes, SHA-256 {sha256}"))
+    let differences: Vec<_> = numbers
+        .iter()
+        .filter(|(_, expected, found)| expected != found)
+        .map(|(unit, expected, found)| format!("{found} {unit} instead of {expected}"))
+        .collect();
+    Ok(if !differences.is_empty() {
+        Comparison::Different(differences.join(", "))
+    } else if sha256 != file.sha256 {
+        let expected = &file.sha256;
+        Comparison::Different(format!("the same number of rows and bytes, but SHA-256 {sha256} instead of {expected}"))
     } else {
-        Err(differs.join(", "))
+        Comparison::Equal(format!("{rows} rows, {size} bytes, SHA-256 {sha256}"))
     })
 }

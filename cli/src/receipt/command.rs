@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use super::check::{Places, verify};
+use super::check::{Comparison, Places, verify};
 
 /// Options of `verify-receipt`.
 #[derive(clap::Args)]
@@ -46,18 +46,18 @@ pub fn run(options: &Options) -> Result<()> {
         unprocessed: options.unprocessed.clone(),
     };
     let lines = verify(&options.receipt, &places)?;
-    let mut wrong = 0;
+    let mut different = 0;
     for line in &lines {
-        match &line.found {
-            Ok(found) => println!("✓ {}: {found}", line.name),
-            Err(differs) => {
-                wrong += 1;
-                println!("✗ {}: {differs}", line.name);
+        match &line.comparison {
+            Comparison::Equal(description) => println!("✓ {}: {description}", line.name),
+            Comparison::Different(reason) => {
+                different += 1;
+                println!("✗ {}: {reason}", line.name);
             }
         }
     }
-    if wrong > 0 {
-        bail!("{wrong} of {} files are not those of the receipt", lines.len());
+    if different > 0 {
+        bail!("{different} of {} files differ from the receipt", lines.len());
     }
     Ok(())
 }

@@ -14,5 +14,5 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Line, Places, verify};
+pub use check::{Comparison, Line, Places, verify};
 pub use command::{Options, run};

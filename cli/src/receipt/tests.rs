@@ -1,6 +1,6 @@
 //! A folder of downloaded files, with one thing changed at a time.
 
-use super::{Places, verify};
+use super::{Comparison, Places, verify};
 use anyhow::Result;
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -36,14 +36,14 @@ impl Folder {
     /// Returns the names of the matching files, and the differences of the others.
     fn verified(&self) -> Result<(Vec<String>, Vec<String>)> {
         let places = Places { folder: self.0.path().to_owned(), ..Places::default() };
-        let (mut fit, mut differ) = (Vec::new(), Vec::new());
+        let (mut equal, mut different) = (Vec::new(), Vec::new());
         for line in verify(&self.path("p-receipt.json"), &places)? {
-            match line.found {
-                Ok(_) => fit.push(line.name),
-                Err(why) => differ.push(format!("{}: {why}", line.name)),
+            match line.comparison {
+                Comparison::Equal(_) => equal.push(line.name),
+                Comparison::Different(reason) => different.push(format!("{}: {reason}", line.name)),
             }
         }
-        Ok((fit, differ))
+        Ok((equal, different))
     }
 }
 
@@ -65,9 +65,9 @@ fn receipt() -> Value {
 }
 
 #[test]
-fn files_as_they_were_downloaded_fit() -> Result<()> {
-    let (fit, differ) = Folder::new()?.verified()?;
-    assert_eq!((fit.join(" "), differ), ("p.csv p-failed.csv p-skipped.csv".to_owned(), vec![]));
+fn files_as_they_were_downloaded_equal() -> Result<()> {
+    let (equal, different) = Folder::new()?.verified()?;
+    assert_eq!((equal.join(" "), different), ("p.csv p-failed.csv p-skipped.csv".to_owned(), vec![]));
     Ok(())
 }
 
@@ -79,8 +79,8 @@ fn each_byte_that_is_changed_is_found() -> Result<()> {
             let mut bytes = text.as_bytes().to_vec();
             bytes[at] ^= 1;
             fs::write(folder.path(name), bytes)?;
-            let (fit, differ) = folder.verified()?;
-            assert!(fit.len() == 2 && differ.len() == 1 && differ[0].starts_with(name), "{name} {at}: {differ:?}");
+            let (equal, different) = folder.verified()?;
+            assert!(equal.len() == 2 && different.len() == 1 && different[0].starts_with(name), "{name} {at}: {different:?}");
         }
         folder.put(name, text)?;
     }
@@ -88,28 +88,28 @@ fn each_byte_that_is_changed_is_found() -> Result<()> {
 }
 
 #[test]
-fn what_differs_is_reported() -> Result<()> {
+fn what_different_is_reported() -> Result<()> {
     let folder = Folder::new()?;
     for (name, text, expected) in [
         (
             "p-failed.csv",
             &FAILED.replace("3,c,bad,,no\r\n", "") as &str,
-            "1 rows in place of 2, 50 bytes in place of 63",
+            "1 rows instead of 2, 50 bytes instead of 63",
         ),
-        ("p-failed.csv", &FAILED.replace("3,c", "4,d"), "as many rows and bytes, and other ones"),
-        ("p-failed.csv", "", "0 rows in place of 2"),
-        ("p.csv", "id\nx\ny\nz\nw\n", "another file went in: SHA-256"),
-        ("p.csv", "id\n", "another file went in: 11 bytes, and this one has 3"),
+        ("p-failed.csv", &FAILED.replace("3,c", "4,d"), "the same number of rows and bytes, but SHA-256"),
+        ("p-failed.csv", "", "0 rows instead of 2"),
+        ("p.csv", "id\nx\ny\nz\nw\n", "not the file that was processed: SHA-256"),
+        ("p.csv", "id\n", "not the file that was processed: 3 bytes instead of 11"),
     ] {
         folder.put(name, text)?;
-        let (_, differ) = folder.verified()?;
-        assert!(differ.len() == 1 && differ[0].contains(expected), "{expected}: {differ:?}");
+        let (_, different) = folder.verified()?;
+        assert!(different.len() == 1 && different[0].contains(expected), "{expected}: {different:?}");
         folder.put("p-failed.csv", FAILED)?;
         folder.put("p.csv", INPUT)?;
     }
     fs::remove_file(folder.path("p-skipped.csv"))?;
-    let (_, differ) = folder.verified()?;
-    assert!(differ[0].contains("there is no") && differ[0].ends_with("with --skipped"), "{differ:?}");
+    let (_, different) = folder.verified()?;
+    assert!(different[0].contains("does not exist") && different[0].ends_with("with --skipped"), "{different:?}");
     Ok(())
 }
 
@@ -148,6 +148,7 @@ fn names_of_a_receipt_lead_out_of_no_folder_and_an_unknown_sha256_is_reported() 
     folder.put("p-receipt.json", &receipt.to_string())?;
     let places = Places { folder: folder.0.path().to_owned(), ..Places::default() };
     let lines = verify(&folder.path("p-receipt.json"), &places)?;
-    assert_eq!(lines[0].found, Ok("11 bytes; its SHA-256 is not known (gone), and was not compared".to_owned()));
+    let expected = "11 bytes; SHA-256 not compared, because it is unknown (gone)";
+    assert_eq!(lines[0].comparison, Comparison::Equal(expected.to_owned()));
     Ok(())
 }

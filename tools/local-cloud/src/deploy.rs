@@ -8,6 +8,7 @@ use crate::project::Project;
 use crate::stack::{Deployment, Description, NAME, Stack};
 use crate::state::{Deployed, State};
 use anyhow::{Context, Result, bail};
+use data_encoding::HEXLOWER;
 use longshore_cli::progress::{self, Step};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -100,5 +101,5 @@ fn template_fingerprint(project: &Project) -> Result<String> {
         let path = project.root.join(name);
         hash.update(fs::read(&path).with_context(|| format!("cannot read {}", path.display()))?);
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&hash.finalize()))
 }

@@ -6,6 +6,7 @@
 use crate::emulator::tail;
 use crate::project::{Project, lock};
 use anyhow::{Context, Result, bail};
+use data_encoding::HEXLOWER;
 use longshore_cli::progress;
 use sha2::{Digest, Sha256};
 use std::fs::{self, File};
@@ -120,7 +121,7 @@ fn fingerprint(web: &Path) -> Result<String> {
     for source in SOURCES {
         add(&mut hash, &web.join(source))?;
     }
-    Ok(hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect())
+    Ok(HEXLOWER.encode(&hash.finalize()))
 }
 
 fn add(hash: &mut Sha256, path: &Path) -> Result<()> {

@@ -1,20 +1,31 @@
-//! The Python tools (emulator, SAM, cargo-lambda, linters) in the project's own virtual environment.
+//! The Python tools (emulator, SAM, cargo-lambda) in the project's own virtual environments.
 //!
-//! The lock file is the only input: its content is the environment's stamp. A changed lock file, or an interrupted
+//! SAM has an environment inside the other one, because it needs another botocore than the emulator; a link in `bin`
+//! makes it look like one of the tools.
+//!
+//! The lock files are the only input: their content is the environments' stamp. A changed lock file, or an interrupted
 //! installation, which has no stamp, causes a fresh installation; otherwise nothing is done.
 
 use crate::project::{Project, lock};
 use anyhow::{Context, Result, bail};
-use longshore_cli::progress;
+use data_encoding::HEXLOWER;
+use longshore_cli::progress::{self, Step};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Oldest Python version that all pinned tools support.
 const OLDEST_PYTHON: (u32, u32) = (3, 10);
+
+/// Lock file of all tools but SAM, in `infra/local`.
+const LOCK: &str = "requirements.txt";
+
+/// Lock file of SAM.
+const SAM_LOCK: &str = "sam.txt";
 
 /// Environment variable of a folder in which environments are shared between checkouts, one per lock file. CI keeps
 /// it between runs.
@@ -85,11 +96,13 @@ impl Tools {
     }
 }
 
-/// Installs the environment of the current lock file if needed.
+/// Installs the environments of the current lock files if needed.
 pub fn ensure(project: &Project) -> Result<Tools> {
-    let requirements = project.infra("requirements.txt");
-    let locked =
-        fs::read_to_string(&requirements).with_context(|| format!("cannot read {}", requirements.display()))?;
+    let mut locked = String::new();
+    for name in [LOCK, SAM_LOCK] {
+        let path = project.infra(name);
+        locked += &fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    }
     let venv = place(project, &locked)?;
     let tools = Tools { venv: venv.clone() };
     let dir = venv.parent().context("no folder for the tools")?;
@@ -104,9 +117,15 @@ pub fn ensure(project: &Project) -> Result<Tools> {
     if venv.exists() {
         fs::remove_dir_all(&venv).with_context(|| format!("cannot remove {}", venv.display()))?;
     }
-    create(&python, &venv)?;
-    install(&tools, &requirements, &project.log("tools")?)?;
+    let step = progress::step("Installing emulator, SAM and cargo-lambda (about a minute, once)");
+    let sam = venv.join("sam");
+    for (venv, name) in [(&venv, LOCK), (&sam, SAM_LOCK)] {
+        create(&python, venv)?;
+        install(&step, &venv.join("bin/python"), &project.infra(name), &project.log("tools")?)?;
+    }
+    symlink(sam.join("bin/sam"), tools.program("sam")).context("cannot link sam")?;
     fs::write(&stamp, locked)?;
+    step.done();
     Ok(tools)
 }
 
@@ -115,7 +134,7 @@ fn place(project: &Project, locked: &str) -> Result<PathBuf> {
         return Ok(project.home_dir().join("venv"));
     };
     let hash = Sha256::digest(locked.as_bytes());
-    let short: String = hash.iter().take(6).map(|byte| format!("{byte:02x}")).collect();
+    let short = HEXLOWER.encode(&hash[..6]);
     // Absolute, because the programs are also run from other folders.
     let cache = std::path::absolute(&cache)?;
     Ok(cache.join(format!("venv-{short}")))
@@ -145,7 +164,6 @@ fn find_python() -> Result<PathBuf> {
 }
 
 fn create(python: &Path, venv: &Path) -> Result<()> {
-    let step = progress::step("Creating a Python environment for the local tools");
     let output = Command::new(python)
         .args([OsStr::new("-m"), OsStr::new("venv"), venv.as_os_str()])
         .output()
@@ -158,15 +176,13 @@ fn create(python: &Path, venv: &Path) -> Result<()> {
             reported.trim()
         );
     }
-    step.done();
     Ok(())
 }
 
 /// Installs exactly the locked packages, by hash, wheels only: nothing is resolved or compiled.
-fn install(tools: &Tools, requirements: &Path, log: &Path) -> Result<()> {
-    let step = progress::step("Installing emulator, SAM and cargo-lambda (about a minute, once)");
+fn install(step: &Step, python: &Path, requirements: &Path, log: &Path) -> Result<()> {
     // The user's environment is inherited here, because it may configure a mirror or a proxy.
-    let mut child = Command::new(tools.program("python"))
+    let mut child = Command::new(python)
         .args(["-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary", ":all:"])
         .args(["--no-compile", "--disable-pip-version-check", "--progress-bar", "off", "--requirement"])
         .arg(requirements)
@@ -185,8 +201,7 @@ fn install(tools: &Tools, requirements: &Path, log: &Path) -> Result<()> {
     }
     if !child.wait()?.success() {
         let reported = fs::read_to_string(log).unwrap_or_default();
-        bail!("the tools could not be installed from infra/local/requirements.txt:\n{}", reported.trim());
+        bail!("the tools could not be installed from {}:\n{}", requirements.display(), reported.trim());
     }
-    step.done();
     Ok(())
 }

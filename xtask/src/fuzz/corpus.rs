@@ -5,6 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
+use data_encoding::HEXLOWER;
 use sha2::{Digest, Sha256};
 
 use local_cloud::project::Project;
@@ -27,7 +28,7 @@ impl Corpus {
         replace_folder(folder)?;
         for input in self.inputs()? {
             let hash = Sha256::digest(&input);
-            let name: String = hash.iter().take(20).map(|byte| format!("{byte:02x}")).collect();
+            let name = HEXLOWER.encode(&hash[..20]);
             fs::write(folder.join(name), input)?;
         }
         Ok(())

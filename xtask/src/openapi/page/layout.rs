@@ -10,7 +10,7 @@ use super::document::{array, calls, text};
 const STYLE: &str = include_str!("../../../../docs/api/style.css");
 
 /// Renders the whole page.
-pub(in crate::openapi) fn page(document: &Value) -> String {
+pub(crate) fn page(document: &Value) -> String {
     let page = html! {
         (DOCTYPE)
         html lang="en" {
