@@ -1,7 +1,7 @@
 //! The demo's last check: the receipt matches the input file and the report files.
 
 use crate::api::{Api, Output};
-use crate::receipt::{Places, verify};
+use crate::receipt::{Comparison, Places, verify};
 use anyhow::{Context, Result, bail};
 use std::fs::File;
 use std::io;
@@ -23,7 +23,7 @@ pub(super) fn check(api: &Api, output: &Output, input: &Path, folder: &Path) -> 
     };
     let lines = verify(&receipt, &places)?;
     for line in &lines {
-        if let Err(differs) = &line.found {
+        if let Comparison::Different(differs) = &line.comparison {
             bail!("the receipt is not that of {}: {differs}", line.name);
         }
     }
