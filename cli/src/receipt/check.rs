@@ -85,15 +85,16 @@ fn line(
 fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
     let Measured { size, sha256, .. } = measure(path)?;
     Ok(match &input.sha256 {
-        _ if size != input.size => Comparison::Different(format!(
-            "not the file that was processed: {size} bytes instead of {}",
-            input.size
-        )),
-        Some(expected) if *expected != sha256 => Comparison::Different(format!(
-            "not the file that was processed: SHA-256 {sha256} instead of {expected}"
-        )),
+        _ if size != input.size => {
+            Comparison::Different(format!("not the file that was processed: {size} bytes instead of {}", input.size))
+        }
+        Some(expected) if *expected != sha256 => {
+            Comparison::Different(format!("not the file that was processed: SHA-256 {sha256} instead of {expected}"))
+        }
         Some(_) => Comparison::Equal(format!("{size} bytes, SHA-256 {sha256}")),
-        None => Comparison::Equal(format!("{size} bytes; SHA-256 not compared, because it is unknown ({})", input.basis)),
+        None => {
+            Comparison::Equal(format!("{size} bytes; SHA-256 not compared, because it is unknown ({})", input.basis))
+        }
     })
 }
 

@@ -80,7 +80,10 @@ fn each_byte_that_is_changed_is_found() -> Result<()> {
             bytes[at] ^= 1;
             fs::write(folder.path(name), bytes)?;
             let (equal, different) = folder.verified()?;
-            assert!(equal.len() == 2 && different.len() == 1 && different[0].starts_with(name), "{name} {at}: {different:?}");
+            assert!(
+                equal.len() == 2 && different.len() == 1 && different[0].starts_with(name),
+                "{name} {at}: {different:?}"
+            );
         }
         folder.put(name, text)?;
     }
@@ -88,14 +91,10 @@ fn each_byte_that_is_changed_is_found() -> Result<()> {
 }
 
 #[test]
-fn what_different_is_reported() -> Result<()> {
+fn differences_are_reported() -> Result<()> {
     let folder = Folder::new()?;
     for (name, text, expected) in [
-        (
-            "p-failed.csv",
-            &FAILED.replace("3,c,bad,,no\r\n", "") as &str,
-            "1 rows instead of 2, 50 bytes instead of 63",
-        ),
+        ("p-failed.csv", &FAILED.replace("3,c,bad,,no\r\n", "") as &str, "1 rows instead of 2, 50 bytes instead of 63"),
         ("p-failed.csv", &FAILED.replace("3,c", "4,d"), "the same number of rows and bytes, but SHA-256"),
         ("p-failed.csv", "", "0 rows instead of 2"),
         ("p.csv", "id\nx\ny\nz\nw\n", "not the file that was processed: SHA-256"),
