@@ -1,3 +1,3 @@
-//! Test support: an emulator of AWS, the tables, queues and bucket on it, and faults.
+//! Test support: an AWS emulator with the system's resources, and faults.
 
 pub mod harness;

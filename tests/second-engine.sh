@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Runs the DynamoDB topics of the conformance suite on Dynoxide, which is built once and kept beside the other tools.
-# It is no dependency of the workspace: its server wants features of tokio and axum that would build the SDK twice.
+# Runs the DynamoDB tests of the conformance suite on Dynoxide, which is built once and cached with the other tools.
+# Dynoxide is not a dependency of the workspace, because it enables features of tokio and axum that would build the SDK
+# twice.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

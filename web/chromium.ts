@@ -1,6 +1,6 @@
 /**
- * The browser of the tests: `$CHROMIUM`, else the system's Chromium or Chrome, else one from an npm package, else Playwright's own
- * download. Downloads are kept in `$LONGSHORE_CACHE_DIR` or, without it, in `.longshore`.
+ * The browser of the tests: `$CHROMIUM`, else the system's Chromium or Chrome, else one from an npm package, else
+ * Playwright's own download. Downloads are kept in `$LONGSHORE_CACHE_DIR`, or in `.longshore` by default.
  */
 
 import { execFileSync } from "node:child_process";
@@ -52,7 +52,7 @@ export function chromium(env: NodeJS.ProcessEnv = process.env, sources = [packag
   }
   throw new Error(
     `The tests of the page need Chromium, which was not found and could not be downloaded:\n${failures.join("\n")}\n` +
-      "Install it (Debian: apt install chromium; macOS: brew install --cask chromium), or set CHROMIUM to the path of a Chromium or Chrome.",
+      "Install it (Debian: apt install chromium; macOS: brew install --cask chromium), or set CHROMIUM to the path of Chromium or Chrome.",
   );
 }
 
@@ -120,7 +120,7 @@ export LD_LIBRARY_PATH="$here/lib\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 exec "$here/chrome" "$@"
 `;
 
-/** Returns the browser of Playwright's own download. Downloads it unless it is there. */
+/** Returns the path of Playwright's own browser. Downloads it on first use. */
 function downloaded(): string {
   const path = playwright.executablePath();
   if (!existsSync(path)) {

@@ -1,7 +1,7 @@
-//! A job of fifty rows, alone and beside a large import: the effect of a separate queue per priority.
+//! A job of fifty rows, alone and beside a large import: shows the effect of a separate queue per priority.
 //!
-//! The large job is an upsert of a million rows at low priority, which takes minutes on this emulator. The small jobs
-//! are upserts of fifty rows at high priority, one after the other.
+//! The large job is an upsert of a million rows with low priority, which takes minutes on the emulator. The small jobs
+//! are upserts of fifty rows with high priority, one after the other.
 
 use crate::environment::Bench;
 use crate::rows;
@@ -11,16 +11,16 @@ use longshore_cli::api::{Api, ImportOptions, LocalFile, Mode};
 use longshore_cli::progress;
 use std::fs;
 
-/// Rows of each small job.
+/// Number of rows of each small job.
 const SMALL_ROWS: u64 = 50;
 
-/// Rows of the large job.
+/// Number of rows of the large job.
 const LARGE_ROWS: u64 = 1_000_000;
 
-/// Number of small jobs, alone and beside. The 95th percentile of thirty is the second longest.
+/// Number of small jobs, both alone and beside the large one. The 95th percentile of thirty is the second longest.
 const RUNS: usize = 30;
 
-/// Small jobs that warm up processes and caches, before the first that counts.
+/// Number of small jobs that warm up processes and caches before the measurement.
 const WARM_UP: usize = 5;
 
 /// The measurements.
@@ -29,19 +29,21 @@ pub(crate) struct Beside {
     pub(crate) alone: Vec<f64>,
     /// The same, while the large job ran.
     pub(crate) beside: Vec<f64>,
-    /// Rows of the large job that were done when the first small job beside it began, and when the last had ended.
-    pub(crate) large_rows: (u64, u64),
+    /// Processed rows of the large job when the first small job beside it started.
+    pub(crate) large_rows_at_start: u64,
+    /// Processed rows of the large job when the last small job had ended.
+    pub(crate) large_rows_at_end: u64,
 }
 
 /// A running large job.
-pub(crate) struct Large {
+pub(crate) struct LargeJob {
     pub(crate) url: String,
     input: Input,
 }
 
-/// Runs small jobs alone, starts the large job, and runs the same number beside it. The large job keeps running, so
-/// that the cost of reading it can be measured.
-pub(crate) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
+/// Runs small jobs alone, starts the large job, and runs the same number of small jobs beside it. Returns the large job
+/// still running, so that the cost of reading it can be measured.
+pub(crate) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, LargeJob)> {
     let step = progress::step("50 rows, high, alone");
     let small = input(bench, SMALL_ROWS, "small")?;
     for _ in 0..WARM_UP {
@@ -52,19 +54,20 @@ pub(crate) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, Large)> {
     let step = progress::step("50 rows, high, beside 1 M rows, low");
     let large = input(bench, LARGE_ROWS, "large")?;
     let url = create(api, &large, "low")?;
-    let begun = wait_for_queue(api, &url)?;
+    let large_rows_at_start = wait_for_queue(api, &url)?;
     let beside: Result<Vec<_>> = (0..RUNS).map(|_| seconds(api, &small)).collect();
-    let now = api.poll(&url)?.job;
-    ensure!(now.status == "running", "the large job had ended: it was not in the way to the end ({})", now.message);
+    let job = api.poll(&url)?.job;
+    ensure!(job.status == "running", "the large job ended before the small jobs: {}", job.message);
     step.done();
     fs::remove_file(&small.path)?;
-    let large_rows = (begun, now.item_progress);
-    Ok((Beside { alone: alone?, beside: beside?, large_rows }, Large { url, input: large }))
+    let large_rows_at_end = job.item_progress;
+    let beside = Beside { alone: alone?, beside: beside?, large_rows_at_start, large_rows_at_end };
+    Ok((beside, LargeJob { url, input: large }))
 }
 
-impl Large {
-    /// Stops the job and waits until it has ended.
-    pub(crate) fn stop(&self, api: &Api) -> Result<()> {
+impl LargeJob {
+    /// Cancels the job and waits until it has ended.
+    pub(crate) fn cancel(&self, api: &Api) -> Result<()> {
         api.cancel(&self.url)?;
         while !matches!(api.poll(&self.url)?.job.status.as_str(), "canceled" | "completed") {
             std::thread::sleep(std::time::Duration::from_millis(200));
@@ -74,7 +77,8 @@ impl Large {
     }
 }
 
-/// Waits until every chunk of the large job is in its queue and some are done.
+/// Waits until all chunks of the large job are in its queue and some are processed. Returns the number of processed
+/// rows.
 fn wait_for_queue(api: &Api, url: &str) -> Result<u64> {
     loop {
         let job = api.poll(url)?.job;
@@ -109,11 +113,10 @@ fn options(input: &Input) -> ImportOptions {
     ImportOptions { dataset, key, schema: Some(rows::schema()), mode: input.mode }
 }
 
-/// Runs one small job and returns the seconds from the create call to `finishedAt`. The upload before it is not
-/// counted.
+/// Runs a small job. Returns the seconds from the create call to `finishedAt`, without the upload.
 fn seconds(api: &Api, small: &Input) -> Result<f64> {
     let guid = upload(api, small)?;
-    let (seconds, ended) = follow(api, || api.create_job(&guid, options(small), "high"))?;
-    ensure!(ended.succeeded == small.rows, "{} rows succeeded", ended.succeeded);
+    let (seconds, job) = follow(api, || api.create_job(&guid, options(small), "high"))?;
+    ensure!(job.succeeded == small.rows, "{} of {} rows succeeded", job.succeeded, small.rows);
     Ok(seconds)
 }

@@ -7,19 +7,20 @@ use longshore_cli::api::Mode;
 pub(crate) struct Case {
     pub(crate) mode: Mode,
     pub(crate) rows: u64,
-    /// One of this many rows fails; 0 for none.
+    /// Every `bad_every`th row fails; 0 for none.
     pub(crate) bad_every: u64,
     pub(crate) runs: usize,
 }
 
-/// Rows of the file that only memory is measured with: 1 GB.
+/// Number of rows of the 1 GB file, with which only memory is measured.
 pub(crate) const MEMORY_ROWS: u64 = 10_000_000;
 
 const fn case(mode: Mode, rows: u64, bad_every: u64, runs: usize) -> Case {
     Case { mode, rows, bad_every, runs }
 }
 
-const QUICK: [Case; 5] = [
+/// The cases that take about a minute.
+pub(crate) const QUICK: [Case; 5] = [
     case(Mode::Validate, 10_000, 0, 5),
     case(Mode::Validate, 100_000, 0, 5),
     case(Mode::Validate, 100_000, 100, 3),
@@ -29,13 +30,13 @@ const QUICK: [Case; 5] = [
 
 const LONG: [Case; 2] = [case(Mode::Validate, 1_000_000, 0, 5), case(Mode::Validate, MEMORY_ROWS, 0, 1)];
 
-/// All cases, or only those that take about a minute.
-pub(crate) fn all(quick: bool) -> Vec<Case> {
-    if quick { QUICK.to_vec() } else { QUICK.into_iter().chain(LONG).collect() }
+/// Returns all cases.
+pub(crate) fn all() -> Vec<Case> {
+    QUICK.into_iter().chain(LONG).collect()
 }
 
 impl Case {
-    /// A readable name.
+    /// Returns a readable name.
     pub(crate) fn name(&self) -> String {
         let mode = match self.mode {
             Mode::Validate => "validate",
@@ -51,7 +52,7 @@ impl Case {
         format!("{mode} {rows}{bad}")
     }
 
-    /// Returns true for the case with this mode and number of rows, and no bad rows.
+    /// Returns true if the case has this mode and number of rows, and no bad rows.
     pub(crate) fn is(&self, mode: Mode, rows: u64) -> bool {
         self.mode == mode && self.rows == rows && self.bad_every == 0
     }

@@ -1,8 +1,8 @@
 //! Cold starts: the startup time of a new process, compared with the smallest possible function.
 //!
-//! The runs are paired (baseline and functions in turn), so that other load on the machine affects all equally. The
-//! first poll is timed without any endpoint set, as on AWS: preparing TLS is part of a start there, and the
-//! emulator's plain endpoint would hide it. The first answer comes from the emulator.
+//! The baseline and the functions run in turn, so that other load on the machine affects all of them equally. The first
+//! poll is measured without an endpoint, as on AWS, where the preparation of TLS is part of a cold start. The first
+//! response is measured with the emulator.
 
 use crate::runtime_api;
 use crate::statistics::median;
@@ -19,19 +19,19 @@ use std::time::Duration;
 /// Package of the baseline, an empty function.
 pub(crate) const BASELINE: &str = "cold-start-baseline";
 
-/// Runs of each function; odd, so that there is a middle one.
+/// Number of runs of each function. It is odd, so that there is a median.
 pub(crate) const RUNS: usize = 21;
 
-/// Id of a job that does not exist: the lookup is the whole answer.
+/// Id of a job that does not exist, so that a response needs a single lookup.
 const ABSENT_JOB: &str = "0199a0f0-0000-7000-8000-000000000000";
 
-/// Medians of one function, in milliseconds.
-pub(crate) struct Median {
+/// The median cold start of a function, in milliseconds.
+pub(crate) struct ColdStart {
     pub(crate) function: &'static str,
     /// Time from spawn to first poll.
     pub(crate) poll_ms: f64,
-    /// Time from spawn to first answer. The baseline needs no service for it, the others need DynamoDB.
-    pub(crate) answer_ms: f64,
+    /// Time from spawn to first response. The baseline calls no service; the functions call DynamoDB.
+    pub(crate) response_ms: f64,
 }
 
 struct Subject {
@@ -40,25 +40,25 @@ struct Subject {
     environment: BTreeMap<String, String>,
     event: String,
     polls: Vec<Duration>,
-    answers: Vec<Duration>,
+    responses: Vec<Duration>,
 }
 
-/// Measures the medians, the baseline's first.
-pub(crate) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Result<Vec<Median>> {
-    let built = cargo::build_binaries(project, &[BASELINE.to_owned()])?;
-    let baseline = built.get(BASELINE).context("the baseline has no binary")?;
+/// Measures the baseline and the functions, in this order.
+pub(crate) fn measure(project: &Project, stack: &Stack<'_>, state: &State) -> Result<Vec<ColdStart>> {
+    let binaries = cargo::build_binaries(project, &[BASELINE.to_owned()])?;
+    let baseline = binaries.get(BASELINE).context("the baseline has no binary")?;
     let mut subjects = vec![
         subject(BASELINE, baseline.clone(), BTreeMap::new(), "{}".to_owned()),
         function(project, stack, state, "jobs-api", http_event())?,
         function(project, stack, state, "process-item", queue_event())?,
     ];
-    // The first round warms the disk cache and is not counted.
+    // The first round warms up the disk cache and does not count.
     for round in 0..=RUNS {
         for subject in &mut subjects {
-            let (poll, answer) = subject.start().with_context(|| format!("cold start of {}", subject.function))?;
+            let (poll, response) = subject.start().with_context(|| format!("cold start of {}", subject.function))?;
             if round > 0 {
                 subject.polls.push(poll);
-                subject.answers.push(answer);
+                subject.responses.push(response);
             }
         }
     }
@@ -71,14 +71,14 @@ fn function(project: &Project, stack: &Stack<'_>, state: &State, name: &'static 
     Ok(subject(name, project.bootstrap(name), environment, event))
 }
 
-/// Builds a subject with the variables that Lambda itself sets.
+/// Creates a subject, with the environment variables that Lambda sets.
 fn subject(
     function: &'static str,
     bootstrap: PathBuf,
     mut environment: BTreeMap<String, String>,
     event: String,
 ) -> Subject {
-    let set = [
+    let variables = [
         ("AWS_LAMBDA_FUNCTION_NAME", function),
         ("AWS_LAMBDA_FUNCTION_VERSION", "$LATEST"),
         ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512"),
@@ -86,28 +86,29 @@ fn subject(
         ("AWS_ACCESS_KEY_ID", "test"),
         ("AWS_SECRET_ACCESS_KEY", "test"),
     ];
-    environment.extend(set.map(|(name, value)| (name.to_owned(), value.to_owned())));
-    Subject { function, bootstrap, environment, event, polls: Vec::new(), answers: Vec::new() }
+    environment.extend(variables.map(|(name, value)| (name.to_owned(), value.to_owned())));
+    Subject { function, bootstrap, environment, event, polls: Vec::new(), responses: Vec::new() }
 }
 
 impl Subject {
+    /// Starts the function twice. Returns the times of the first poll and of the first response.
     fn start(&self) -> Result<(Duration, Duration)> {
-        let mut as_on_aws = self.environment.clone();
-        as_on_aws.remove("AWS_ENDPOINT_URL");
-        let poll = runtime_api::first_poll(&self.bootstrap, &as_on_aws)?;
-        Ok((poll, runtime_api::first_answer(&self.bootstrap, &self.environment, &self.event)?))
+        let mut without_endpoint = self.environment.clone();
+        without_endpoint.remove("AWS_ENDPOINT_URL");
+        let poll = runtime_api::first_poll(&self.bootstrap, &without_endpoint)?;
+        Ok((poll, runtime_api::first_response(&self.bootstrap, &self.environment, &self.event)?))
     }
 
-    fn median(&self) -> Median {
-        let middle = |times: &[Duration]| {
+    fn median(&self) -> ColdStart {
+        let median_ms = |times: &[Duration]| {
             let ms: Vec<f64> = times.iter().map(|time| time.as_secs_f64() * 1000.0).collect();
             median(&ms)
         };
-        Median { function: self.function, poll_ms: middle(&self.polls), answer_ms: middle(&self.answers) }
+        ColdStart { function: self.function, poll_ms: median_ms(&self.polls), response_ms: median_ms(&self.responses) }
     }
 }
 
-/// `GET /api/jobs/{id}` as an HTTP API sends it.
+/// Returns the event of `GET /api/jobs/{id}`, as an HTTP API sends it.
 fn http_event() -> String {
     let path = format!("/api/jobs/{ABSENT_JOB}");
     json!({
@@ -126,7 +127,7 @@ fn http_event() -> String {
     .to_string()
 }
 
-/// A chunk of that job as the queue's event source mapping sends it.
+/// Returns the event of a chunk of that job, as the queue's event source mapping sends it.
 fn queue_event() -> String {
     let plan = json!({ "first": 1, "items": 1, "start": 0, "end": 1, "oversize": false });
     let chunk = json!({ "jobId": ABSENT_JOB, "tenant": "default", "group": 0, "chunk": 0, "plan": plan });

@@ -1,5 +1,6 @@
-//! The command: its options, and the order of the measurements.
+//! Options and steps of `bench`.
 
+use crate::cases::Case;
 use crate::environment::Bench;
 use crate::results::{BesideResults, Results};
 use crate::{beside, cases, cold_start, machine, reads, report, sizes};
@@ -16,13 +17,13 @@ use std::io::{Write, stdout};
 /// Options of `bench`.
 #[derive(clap::Args)]
 pub struct Options {
-    /// Leave out the million rows and the gigabyte (about a minute), and print the results without recording them
+    /// Skip the cases with a million rows and with a gigabyte (takes about a minute), and do not record the results
     #[arg(long)]
     quick: bool,
-    /// Only measure a small job beside a large one, and the cost of reads
+    /// Measure only a small job beside a large one, and the cost of reads
     #[arg(long, conflicts_with = "quick")]
     beside: bool,
-    /// Leave the benchmark's stack running, for another run
+    /// Keep the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
 }
@@ -54,7 +55,7 @@ fn record(project: &Project, name: &str, text: &str) -> Result<()> {
     Ok(())
 }
 
-/// Prints text. An output that has closed is ignored, because the results are still to be recorded.
+/// Prints text. Ignores a closed output, because the results must still be recorded.
 fn print(text: &str) {
     let _ = writeln!(stdout(), "{text}");
 }
@@ -75,7 +76,7 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     let tools = tools::ensure(project)?;
     let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
     let mut memory_mb = BTreeMap::new();
-    // The sweeper runs once a minute, independent of the jobs.
+    // Without the sweeper, which runs once a minute, independently of jobs.
     for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
         let config = stack.cloud()?.function_config(state.physical_name(&function)?)?;
         memory_mb.insert(function, config.memory_mb);
@@ -83,7 +84,7 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
     let step = progress::step("Cold starts");
     let cold_starts = cold_start::measure(project, &stack, &state)?;
     step.done();
-    let cases = cases::all(options.quick);
+    let cases: Vec<Case> = if options.quick { cases::QUICK.to_vec() } else { cases::all() };
     let bench = Bench { project, stack: &stack, state: &state, functions: memory_mb.keys().cloned().collect() };
     let cases: Result<Vec<_>> = cases.into_iter().map(|case| bench.measure(case)).collect();
     Ok(Results {

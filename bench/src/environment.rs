@@ -1,7 +1,7 @@
-//! The environment of the cases: a release stack with new processes.
+//! The environment of the cases: a release stack. Each case starts with new processes.
 
 use crate::cases::Case;
-use crate::run::{self, Input, Measured, Run};
+use crate::run::{self, CaseResult, Input, Run};
 use crate::{machine, rows};
 use anyhow::{Context, Result};
 use local_cloud::project::Project;
@@ -22,12 +22,12 @@ pub(crate) struct Bench<'a> {
 }
 
 impl Bench<'_> {
-    pub(crate) fn measure(&self, case: Case) -> Result<Measured> {
+    pub(crate) fn measure(&self, case: Case) -> Result<CaseResult> {
         let name = case.name();
         let step = progress::step(&name);
         let api = Api::new(&self.state.api_url, self.state.token());
-        step.detail("new processes");
-        self.renew_processes()?;
+        step.detail("starting new processes");
+        self.replace_processes()?;
         let warm_up = Case { rows: case.rows.min(10_000), ..case };
         self.job(&api, &input(self.project, warm_up, "warm-up")?).context("the warm-up failed")?;
         let mut input = input(self.project, case, "")?;
@@ -39,13 +39,13 @@ impl Bench<'_> {
             runs.push(self.job(&api, &input).with_context(|| format!("{name}, run {}", n + 1))?);
         }
         fs::remove_file(&input.path)?;
-        let measured = Measured { case, runs, load };
-        let middle = measured.middle();
-        step.done_with(&format!("{:.2} s, {:.0} rows/s", middle.seconds, middle.rows_per_second()));
-        Ok(measured)
+        let result = CaseResult { case, runs, load };
+        let median = result.median();
+        step.done_with(&format!("{:.2} s, {:.0} rows/s", median.seconds, median.rows_per_second()));
+        Ok(result)
     }
 
-    /// Calls DynamoDB's own API.
+    /// Calls DynamoDB.
     pub(crate) fn dynamodb(&self, operation: &str, request: &Value) -> Result<Value> {
         self.stack.cloud()?.json("dynamodb", &format!("DynamoDB_20120810.{operation}"), request)
     }
@@ -54,9 +54,8 @@ impl Bench<'_> {
         run::run(api, input, self.state, &self.functions)
     }
 
-    /// Replaces the functions' processes. A process keeps the memory of its largest job, so each case starts with new
-    /// ones.
-    fn renew_processes(&self) -> Result<()> {
+    /// Replaces the functions' processes, because a process keeps the memory of its largest job.
+    fn replace_processes(&self) -> Result<()> {
         let cloud = self.stack.cloud()?;
         for function in &self.functions {
             cloud.update_code(self.state.physical_name(function)?, &self.project.bootstrap(function))?;

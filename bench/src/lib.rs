@@ -1,18 +1,18 @@
 //! `cargo xtask bench`: measures speed, price, memory, cold starts and package sizes of release builds on a separate
 //! stack, and compares them with the goals.
 //!
-//! The method is described in `bench/README.md`; `results.md` beside it has the latest results.
+//! `bench/README.md` describes the method; `bench/results.md` has the latest results.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`command`] | options of the command, and the order of the measurements |
+//! | [`command`] | options and steps of the command |
 //! | [`cases`], [`rows`] | jobs to measure, and their input files |
-//! | [`run`], [`usage`], [`price`] | one job: its time, its calls, and their cost |
-//! | [`environment`] | the stack that the jobs run on |
+//! | [`run`], [`usage`], [`price`] | a job: its time, its calls, and their cost |
+//! | [`environment`] | the stack of the jobs |
 //! | [`beside`], [`reads`] | a small job beside a large one, and the cost of reads |
-//! | [`cold_start`], [`runtime_api`], [`sizes`] | new processes, and packages |
-//! | [`results`], [`statistics`], [`goals`], [`report`] | all measurements, and their judgement |
-//! | [`machine`], [`markdown`] | the machine, and tables, also for other records |
+//! | [`cold_start`], [`runtime_api`], [`sizes`] | cold starts, and package sizes |
+//! | [`results`], [`statistics`], [`goals`], [`report`] | all measurements, and their evaluation |
+//! | [`machine`], [`markdown`] | the machine, and Markdown tables; also used by xtask |
 
 mod beside;
 mod cases;

@@ -1,4 +1,4 @@
-//! The machine, time and commit of measurements, which are meaningless without them.
+//! The machine, time and commit of measurements.
 
 use anyhow::Result;
 use local_cloud::project::{Build, Project};
@@ -6,7 +6,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-/// Returns lines of `name: value`.
+/// Returns the properties of the machine, by name.
 pub fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let model = field("/proc/cpuinfo", "model name").unwrap_or_else(|| "unknown".to_owned());
@@ -23,13 +23,13 @@ pub fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
     ])
 }
 
-/// Returns the time and the checked-out commit. `record` is the file that gets the stamp; changes to it do not mark
-/// the commit as modified.
+/// Returns the time and the checked-out commit. Changes of the file `record`, which gets the stamp, do not mark the
+/// commit as modified.
 pub fn stamp(project: &Project, record: &str) -> (String, String) {
     (output_of("date", &["-u", "+%Y-%m-%d %H:%M UTC"]), commit(&project.root, Some(record)))
 }
 
-/// Load average of the last minute; `None` if there is no /proc.
+/// Returns the load average of the last minute, or `None` if there is no /proc.
 pub fn load() -> Option<f64> {
     fs::read_to_string("/proc/loadavg").ok()?.split(' ').next()?.parse().ok()
 }
@@ -47,15 +47,15 @@ fn commit(root: &Path, record: Option<&str>) -> String {
     let record = record.map(|record| format!(":(exclude){record}"));
     let mut status = vec!["-C", &root, "status", "--porcelain", "--untracked-files=no", "--", "."];
     status.extend(record.as_deref());
-    let changed = output_of("git", &status);
-    if changed.is_empty() { id } else { format!("{id} and changes that are not committed") }
+    let changes = output_of("git", &status);
+    if changes.is_empty() { id } else { format!("{id} with uncommitted changes") }
 }
 
 fn emulator(project: &Project) -> Result<String> {
     let locked = fs::read_to_string(project.infra("requirements.txt"))?;
     let version = locked.lines().find_map(|line| line.strip_prefix("ministack=="));
-    let version = version.map(|rest| rest.split([' ', '\\']).next().unwrap_or(rest));
-    Ok(format!("MiniStack {}", version.unwrap_or("of unknown version")))
+    let version = version.map(|version| version.split([' ', '\\']).next().unwrap_or(version));
+    Ok(format!("MiniStack {}", version.unwrap_or("(unknown version)")))
 }
 
 fn field(path: &str, name: &str) -> Option<String> {
@@ -78,14 +78,14 @@ mod tests {
     use super::*;
 
     fn git(root: &Path, arguments: &[&str]) -> Result<()> {
-        let who = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"];
-        let status = Command::new("git").arg("-C").arg(root).args(who).args(arguments).status()?;
+        let config = ["-c", "user.name=a", "-c", "user.email=a@b.example", "-c", "commit.gpgsign=false"];
+        let status = Command::new("git").arg("-C").arg(root).args(config).args(arguments).status()?;
         anyhow::ensure!(status.success(), "git {arguments:?}: {status}");
         Ok(())
     }
 
     #[test]
-    fn a_change_of_the_record_itself_is_no_change_of_what_was_run() -> Result<()> {
+    fn a_change_of_the_record_does_not_mark_the_commit_as_modified() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let root = folder.path();
         git(root, &["init", "--quiet"])?;
@@ -95,11 +95,11 @@ mod tests {
         git(root, &["add", "."])?;
         git(root, &["commit", "--quiet", "-m", "first"])?;
         fs::write(root.join("record"), "a row")?;
-        let changed = "and changes that are not committed";
-        assert!(!commit(root, Some("record")).ends_with(changed));
-        assert!(commit(root, None).ends_with(changed));
+        let suffix = "with uncommitted changes";
+        assert!(!commit(root, Some("record")).ends_with(suffix));
+        assert!(commit(root, None).ends_with(suffix));
         fs::write(root.join("code"), "changed")?;
-        assert!(commit(root, Some("record")).ends_with(changed));
+        assert!(commit(root, Some("record")).ends_with(suffix));
         Ok(())
     }
 }

@@ -16,7 +16,7 @@ pub fn table(text: &mut String, title: &str, headings: &[&str], rows: Vec<Vec<St
         let cells: Vec<String> = cells.map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "| {} |", cells.join(" | "));
     };
-    line(&mut headings.iter().map(|h| (*h).to_owned()).zip(widths.iter().copied()));
+    line(&mut headings.iter().map(|heading| (*heading).to_owned()).zip(widths.iter().copied()));
     line(&mut widths.iter().map(|width| ("-".repeat(*width), *width)));
     for row in rows {
         line(&mut row.into_iter().zip(widths.iter().copied()));

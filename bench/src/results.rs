@@ -1,9 +1,9 @@
 //! All measurements.
 
 use crate::beside::Beside;
-use crate::cold_start::Median;
-use crate::reads::Read;
-use crate::run::Measured;
+use crate::cold_start::ColdStart;
+use crate::reads::ReadCost;
+use crate::run::CaseResult;
 use crate::sizes::Size;
 use longshore_cli::api::Mode;
 use std::collections::BTreeMap;
@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 /// All measurements.
 pub(crate) struct Results {
     pub(crate) machine: Vec<(&'static str, String)>,
-    pub(crate) cases: Vec<Measured>,
-    pub(crate) cold_starts: Vec<Median>,
+    pub(crate) cases: Vec<CaseResult>,
+    pub(crate) cold_starts: Vec<ColdStart>,
     pub(crate) sizes: Vec<Size>,
     /// Configured memory by function.
     pub(crate) memory_mb: BTreeMap<String, u32>,
 }
 
 impl Results {
-    pub(crate) fn case(&self, mode: Mode, rows: u64) -> Option<&Measured> {
-        self.cases.iter().find(|measured| measured.case.is(mode, rows))
+    pub(crate) fn case(&self, mode: Mode, rows: u64) -> Option<&CaseResult> {
+        self.cases.iter().find(|result| result.case.is(mode, rows))
     }
 }
 
@@ -28,5 +28,5 @@ impl Results {
 pub(crate) struct BesideResults {
     pub(crate) machine: Vec<(&'static str, String)>,
     pub(crate) beside: Beside,
-    pub(crate) reads: Vec<Read>,
+    pub(crate) reads: Vec<ReadCost>,
 }

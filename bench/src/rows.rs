@@ -1,7 +1,7 @@
 //! The benchmark's input files: rows of five columns and exactly 100 bytes, identical in every run.
 //!
-//! The rows are of average difficulty: an integer, two strings, a decimal and a time. The schema checks the type of
-//! each, and one limit, pattern or format. No field is quoted.
+//! A row has an integer, two strings, a decimal and a time. The schema checks the type of each column, and one limit,
+//! pattern or format. No field is quoted.
 
 use anyhow::{Context, Result};
 use serde_json::{Value, json};
@@ -12,10 +12,10 @@ use std::path::Path;
 /// The header row.
 pub(crate) const COLUMNS: &str = "id,name,email,amount,created";
 
-/// Bytes of a row, including its line break.
+/// Size of a row in bytes, including its line break.
 pub(crate) const ROW_BYTES: usize = 100;
 
-/// The schema of every row.
+/// Returns the schema of the rows.
 pub(crate) fn schema() -> Value {
     json!({
         "type": "object",
@@ -30,35 +30,42 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// Writes a header and `rows` rows, of which every `bad_every`th fails validation (none if 0). Returns the size in
+/// Writes a header and `rows` rows. Every `bad_every`th row fails validation, or none if it is 0. Returns the size in
 /// bytes.
 pub(crate) fn write(path: &Path, rows: u64, bad_every: u64) -> Result<u64> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    writeln!(out, "{COLUMNS}")?;
+    let mut writer = BufWriter::with_capacity(1 << 20, file);
+    writeln!(writer, "{COLUMNS}")?;
     for n in 1..=rows {
-        let bad = bad_every > 0 && n % bad_every == 0;
-        out.write_all(row(n, bad).as_bytes())?;
+        let validity = if bad_every > 0 && n % bad_every == 0 { Validity::Invalid } else { Validity::Valid };
+        writer.write_all(row(n, validity).as_bytes())?;
     }
-    let file = out.into_inner().map_err(|error| error.into_error())?;
+    let file = writer.into_inner().map_err(|error| error.into_error())?;
     Ok(file.metadata()?.len())
 }
 
-/// Row `n`, from 1. A bad row has a negative amount.
-fn row(n: u64, bad: bool) -> String {
-    let mixed = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
-    let (cents, minute) = (mixed % 9_999_999, mixed % 1_440);
-    let (sign, day) = (if bad { "-" } else { "" }, 1 + mixed % 28);
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Validity {
+    Valid,
+    /// The amount is negative.
+    Invalid,
+}
+
+/// Returns row `n`, counted from 1.
+fn row(n: u64, validity: Validity) -> String {
+    let hash = n.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+    let (cents, minute) = (hash % 9_999_999, hash % 1_440);
+    let (sign, day) = (if validity == Validity::Invalid { "-" } else { "" }, 1 + hash % 28);
     let (hour, minute) = (minute / 60, minute % 60);
-    let first = format!("{},Ada Lovelace", 10_000_000 + n);
-    let rest = format!(
+    let start = format!("{},Ada Lovelace", 10_000_000 + n);
+    let end = format!(
         ",customer-{n:08}@mail.example.com,{sign}{}.{:02},2026-03-{day:02}T{hour:02}:{minute:02}:00Z\n",
         10 + cents / 100,
         cents % 100
     );
-    // The name fills the space that the decimal leaves.
-    let filling = ROW_BYTES.saturating_sub(first.len() + rest.len());
-    format!("{first}{:x>filling$}{rest}", "")
+    // The name is padded, because the length of the amount varies.
+    let padding = ROW_BYTES.saturating_sub(start.len() + end.len());
+    format!("{start}{:x>padding$}{end}", "")
 }
 
 #[cfg(test)]
@@ -68,17 +75,18 @@ mod tests {
     #[test]
     fn every_row_has_a_hundred_bytes_and_five_cells() {
         for n in [1, 2, 999, 123_456, 10_000_000] {
-            for bad in [false, true] {
-                let row = row(n, bad);
+            for validity in [Validity::Valid, Validity::Invalid] {
+                let row = row(n, validity);
                 assert_eq!((row.len(), row.matches(',').count()), (ROW_BYTES, 4), "{row}");
-                assert_eq!(row.contains(",-"), bad);
+                assert_eq!(row.contains(",-"), validity == Validity::Invalid);
             }
         }
     }
 
     #[test]
     fn the_rows_are_the_same_in_every_run() {
-        assert_eq!(row(7, false), row(7, false));
-        assert_ne!(row(7, false).get(20..), row(8, false).get(20..));
+        let row = |n| row(n, Validity::Valid);
+        assert_eq!(row(7), row(7));
+        assert_ne!(row(7).get(20..), row(8).get(20..));
     }
 }

@@ -1,22 +1,23 @@
-//! Measures one job from upload to result.
+//! Measures a job from upload to result.
 //!
-//! The client polls every 50 ms until it sees progress, and then as often as the API asks, because polls have a cost,
-//! here and on AWS. The end is the job's own `finishedAt`; client and stack share a clock.
+//! The client polls every 50 ms until it sees progress, and then as often as the API asks, because polls have a cost.
+//! The job ends at its `finishedAt`; client and stack have the same clock.
 
 use crate::cases::Case;
 use crate::usage::{ByFunction, Logs};
 use anyhow::{Context, Result, bail, ensure};
 use local_cloud::state::State;
-use longshore_cli::api::{Api, ImportOptions, LocalFile, Mode};
+use longshore_cli::api::{Api, ImportOptions, JobResponse, LocalFile, Mode};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-const FIRST_POLLS: Duration = Duration::from_millis(50);
+/// Poll interval before the first progress.
+const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Timeout of a run; a job that hangs is an error, not a slow run.
-const PATIENCE: Duration = Duration::from_secs(900);
+/// Timeout of a run.
+const RUN_TIMEOUT: Duration = Duration::from_secs(900);
 
 const DAY_S: f64 = 86_400.0;
 
@@ -38,7 +39,7 @@ pub(crate) struct Run {
     pub(crate) size_bytes: u64,
     /// Time from the create call to `finishedAt`.
     pub(crate) seconds: f64,
-    /// Time from the create call to the first answer with progress.
+    /// Time from the create call to the first response with progress.
     pub(crate) first_progress_s: f64,
     pub(crate) polls: u64,
     pub(crate) functions: ByFunction,
@@ -53,7 +54,7 @@ impl Run {
         self.functions.get(function).map_or(0, |usage| usage.invocations)
     }
 
-    /// The number of chunks: each is one message and one invocation, because the mapping's batch size is 1.
+    /// Returns the number of chunks. Each chunk is one invocation, because the batch size of the mapping is 1.
     pub(crate) fn chunks(&self) -> u64 {
         self.invocations("process-item")
     }
@@ -63,33 +64,35 @@ impl Run {
         calls as f64 / self.chunks().max(1) as f64
     }
 
-    /// Counts the calls to the API: the polls, and one each to create the upload, create the job and read the result.
+    /// Returns the number of calls to the API: the polls, and one call each to create the upload, to create the job and
+    /// to read the result.
     pub(crate) fn api_calls(&self) -> u64 {
         self.polls + 3
     }
 }
 
-/// A case with its runs.
-pub(crate) struct Measured {
+/// The runs of a case.
+pub(crate) struct CaseResult {
     pub(crate) case: Case,
     pub(crate) runs: Vec<Run>,
-    /// Load average at the start, without these jobs.
+    /// Load average before the runs.
     pub(crate) load: Option<f64>,
 }
 
-impl Measured {
-    /// The run with the median duration; its calls and cost belong to that duration.
-    pub(crate) fn middle(&self) -> &Run {
-        self.middle_of(|run| run.seconds)
+impl CaseResult {
+    /// Returns the run with the median duration.
+    pub(crate) fn median(&self) -> &Run {
+        self.median_by(|run| run.seconds)
     }
 
-    pub(crate) fn middle_of(&self, key: fn(&Run) -> f64) -> &Run {
+    /// Returns the run with the median of this value.
+    pub(crate) fn median_by(&self, key: fn(&Run) -> f64) -> &Run {
         let mut runs: Vec<&Run> = self.runs.iter().collect();
         runs.sort_by(|a, b| key(a).total_cmp(&key(b)));
         runs[runs.len() / 2]
     }
 
-    /// Peak memory over all runs, by function.
+    /// Returns the peak memory of all runs, by function.
     pub(crate) fn peak_kib(&self) -> BTreeMap<&str, u64> {
         let mut peaks = BTreeMap::new();
         for (function, usage) in self.runs.iter().flat_map(|run| &run.functions) {
@@ -100,7 +103,7 @@ impl Measured {
     }
 }
 
-/// Runs a job to its end, and sums the usage of these functions.
+/// Runs a job. Returns its measurements, with the usage of these functions.
 pub(crate) fn run<'f>(
     api: &Api,
     input: &Input,
@@ -123,23 +126,23 @@ pub(crate) fn run<'f>(
         schema: Some(super::rows::schema()),
         mode: input.mode,
     };
-    let (seconds, ended) = follow(api, || api.create_job(&guid, options, "normal"))?;
-    check(input, &ended)?;
-    api.output(&ended.job_id)?;
+    let (seconds, job) = follow(api, || api.create_job(&guid, options, "normal"))?;
+    check(input, &job)?;
+    api.output(&job.job_id)?;
     let functions = logs.usage(functions)?;
     Ok(Run {
         rows: input.rows,
         mode: input.mode,
         size_bytes: input.size_bytes,
         seconds,
-        first_progress_s: ended.first_progress_s.min(seconds),
-        polls: ended.polls,
+        first_progress_s: job.first_progress_s.min(seconds),
+        polls: job.polls,
         functions,
     })
 }
 
 /// A completed job.
-pub(crate) struct Ended {
+pub(crate) struct CompletedJob {
     job_id: String,
     pub(crate) succeeded: u64,
     failed: u64,
@@ -148,46 +151,45 @@ pub(crate) struct Ended {
     polls: u64,
 }
 
-/// Creates a job and follows it to its end. Returns the seconds from the create call to `finishedAt`.
-pub(crate) fn follow(api: &Api, create: impl FnOnce() -> Result<String>) -> Result<(f64, Ended)> {
-    let (began, began_s) = (Instant::now(), second_of_day_now()?);
+/// Creates a job and waits until it has completed. Returns the seconds from the create call to `finishedAt`.
+pub(crate) fn follow(api: &Api, create: impl FnOnce() -> Result<String>) -> Result<(f64, CompletedJob)> {
+    let (started_at, start_s) = (Instant::now(), second_of_day_now()?);
     let url = create()?;
-    let ended = until_completed(api, &url, began)?;
-    Ok(((second_of_day(&ended.finished_at)? - began_s).rem_euclid(DAY_S), ended))
+    let job = wait_until_completed(api, &url, started_at)?;
+    Ok(((second_of_day(&job.finished_at)? - start_s).rem_euclid(DAY_S), job))
 }
 
-fn until_completed(api: &Api, url: &str, began: Instant) -> Result<Ended> {
-    let (mut first, mut polls) = (None, 0);
+fn wait_until_completed(api: &Api, url: &str, started_at: Instant) -> Result<CompletedJob> {
+    let (mut first_progress_s, mut polls) = (None, 0);
     loop {
-        ensure!(began.elapsed() < PATIENCE, "the job has not ended after {} s", PATIENCE.as_secs());
-        let polled = api.poll(url)?;
+        ensure!(started_at.elapsed() < RUN_TIMEOUT, "the job has not ended after {} s", RUN_TIMEOUT.as_secs());
+        let JobResponse { job, retry_after } = api.poll(url)?;
         polls += 1;
-        let job = polled.job;
-        if job.item_progress > 0 && first.is_none() {
-            first = Some(began.elapsed().as_secs_f64());
+        if job.item_progress > 0 && first_progress_s.is_none() {
+            first_progress_s = Some(started_at.elapsed().as_secs_f64());
         }
         match job.status.as_str() {
             "completed" => {
-                return Ok(Ended {
+                return Ok(CompletedJob {
                     job_id: job.job_id,
                     succeeded: job.counts.succeeded,
                     failed: job.counts.failed,
                     finished_at: job.finished_at.context("a completed job has no finishedAt")?,
-                    first_progress_s: first.unwrap_or(f64::MAX),
+                    first_progress_s: first_progress_s.unwrap_or(f64::MAX),
                     polls,
                 });
             }
-            "failed" | "canceled" => bail!("the job ended as {}: {:?}", job.status, job.error),
-            _ => sleep(if first.is_none() { FIRST_POLLS } else { polled.wait }),
+            "failed" | "canceled" => bail!("the job ended with status {}: {:?}", job.status, job.error),
+            _ => sleep(if first_progress_s.is_none() { FIRST_POLL_INTERVAL } else { retry_after }),
         }
     }
 }
 
-/// Verifies the counts: a fast but wrong answer is not a result.
-fn check(input: &Input, ended: &Ended) -> Result<()> {
+/// Verifies the counts.
+fn check(input: &Input, job: &CompletedJob) -> Result<()> {
     let expected = (input.rows - input.bad_rows, input.bad_rows);
-    let counted = (ended.succeeded, ended.failed);
-    ensure!(counted == expected, "succeeded and failed are {counted:?}, should be {expected:?}");
+    let actual = (job.succeeded, job.failed);
+    ensure!(actual == expected, "(succeeded, failed) is {actual:?} instead of {expected:?}");
     Ok(())
 }
 
@@ -199,14 +201,14 @@ fn second_of_day_now() -> Result<f64> {
     Ok(SystemTime::now().duration_since(UNIX_EPOCH)?.as_secs_f64().rem_euclid(DAY_S))
 }
 
-/// Seconds since midnight of a time such as `2026-11-21T21:37:14.205Z`.
+/// Returns the seconds since midnight of a time such as `2026-11-21T21:37:14.205Z`.
 fn second_of_day(time: &str) -> Result<f64> {
     let parse = || {
         let time = time.split_once('T')?.1.strip_suffix('Z')?;
         let mut parts = time.split(':').map(|part| part.parse::<f64>().ok());
         Some(parts.next()?? * 3600.0 + parts.next()?? * 60.0 + parts.next()??)
     };
-    parse().with_context(|| format!("{time} is no time in UTC"))
+    parse().with_context(|| format!("{time} is not a time in UTC"))
 }
 
 #[cfg(test)]
@@ -214,7 +216,7 @@ mod tests {
     use super::second_of_day;
 
     #[test]
-    fn times_of_day_are_read_with_their_fractions() -> anyhow::Result<()> {
+    fn a_time_is_parsed_with_its_fraction() -> anyhow::Result<()> {
         assert!((second_of_day("2026-11-21T01:02:03.5Z")? - 3723.5).abs() < 1e-9);
         assert!(second_of_day("01:02:03").is_err());
         Ok(())

@@ -1,4 +1,4 @@
-//! A minimal Lambda runtime API, which gives one process one event and measures its response time.
+//! A minimal Lambda runtime API. It sends a process one event and measures its time.
 
 use anyhow::{Context, Result, bail};
 use axum::Router;
@@ -17,37 +17,48 @@ use tokio::runtime::Builder;
 use tokio::sync::mpsc::{UnboundedReceiver, UnboundedSender, unbounded_channel};
 use tokio::time::timeout;
 
-/// Timeout for a process's next call.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Timeout of the process's next call.
+const CALL_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Time from the spawn of `bootstrap` until it asks for its first event.
+/// Measures the time from the spawn of `bootstrap` until it polls for its first event.
 pub(crate) fn first_poll(bootstrap: &Path, environment: &BTreeMap<String, String>) -> Result<Duration> {
-    measure(bootstrap, environment, None)
+    measure(bootstrap, environment, End::Poll)
 }
 
-/// Time from the spawn of `bootstrap` until it has answered its first event, `event`.
-pub(crate) fn first_answer(bootstrap: &Path, environment: &BTreeMap<String, String>, event: &str) -> Result<Duration> {
-    measure(bootstrap, environment, Some(event))
+/// Measures the time from the spawn of `bootstrap` until its response to the first event, `event`.
+pub(crate) fn first_response(
+    bootstrap: &Path,
+    environment: &BTreeMap<String, String>,
+    event: &str,
+) -> Result<Duration> {
+    measure(bootstrap, environment, End::Response { event })
 }
 
-/// A call by the process.
+/// The call that ends a measurement.
+#[derive(Clone, Copy)]
+enum End<'a> {
+    Poll,
+    Response { event: &'a str },
+}
+
+/// A call by the process, with its time since the spawn.
 enum Call {
-    /// A request for an event.
-    Next(Duration),
+    /// A poll for an event.
+    Poll(Duration),
     /// The response to the event.
-    Answer(Duration),
-    /// Another call, such as a report of a failure.
+    Response(Duration),
+    /// Any other call, such as the report of a failure.
     Other(String),
 }
 
 /// The API of one process.
 struct RuntimeApi {
-    began: Instant,
+    started_at: Instant,
     event: Option<String>,
     calls: UnboundedSender<Call>,
 }
 
-fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, event: Option<&str>) -> Result<Duration> {
+fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, end: End<'_>) -> Result<Duration> {
     let runtime = Builder::new_current_thread().enable_all().build().context("cannot start a runtime")?;
     runtime.block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await?;
@@ -59,61 +70,65 @@ fn measure(bootstrap: &Path, environment: &BTreeMap<String, String>, event: Opti
             .stdin(Stdio::null())
             .stdout(Stdio::null())
             .stderr(Stdio::null());
-        let (calls, received) = unbounded_channel();
-        let began = Instant::now();
+        let (calls, receiver) = unbounded_channel();
+        let started_at = Instant::now();
         let child = command.spawn().with_context(|| format!("cannot start {}", bootstrap.display()))?;
-        let _end = EndOnDrop(child);
-        let api = RuntimeApi { began, event: event.map(str::to_owned), calls };
-        let router = Router::new().fallback(answer).with_state(Arc::new(api));
+        let _child = KillOnDrop(child);
+        let event = match end {
+            End::Poll => None,
+            End::Response { event } => Some(event.to_owned()),
+        };
+        let api = RuntimeApi { started_at, event, calls };
+        let router = Router::new().fallback(respond).with_state(Arc::new(api));
         let listener = listener.tap_io(|stream| drop(stream.set_nodelay(true)));
         tokio::spawn(axum::serve(listener, router).into_future());
-        wait(received, event.is_some()).await
+        wait_for(end, receiver).await
     })
 }
 
-struct EndOnDrop(Child);
+struct KillOnDrop(Child);
 
-impl Drop for EndOnDrop {
+impl Drop for KillOnDrop {
     fn drop(&mut self) {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
 }
 
-/// Waits for the call that ends the measurement: the answer if there is an event, else the first poll.
-async fn wait(mut calls: UnboundedReceiver<Call>, has_event: bool) -> Result<Duration> {
+/// Waits for the call that ends the measurement. Returns its time.
+async fn wait_for(end: End<'_>, mut calls: UnboundedReceiver<Call>) -> Result<Duration> {
     loop {
-        let call = timeout(PATIENCE, calls.recv()).await.context("the process makes no call")?;
+        let call = timeout(CALL_TIMEOUT, calls.recv()).await.context("the process makes no calls")?;
         match call.context("the runtime API has ended")? {
-            Call::Next(at) if !has_event => return Ok(at),
-            Call::Next(_) => {}
-            Call::Answer(at) => return Ok(at),
+            Call::Poll(time) if matches!(end, End::Poll) => return Ok(time),
+            Call::Poll(_) => {}
+            Call::Response(time) => return Ok(time),
             Call::Other(call) => bail!("the process failed: {call}"),
         }
     }
 }
 
-async fn answer(State(api): State<Arc<RuntimeApi>>, request: Request) -> Response {
+async fn respond(State(api): State<Arc<RuntimeApi>>, request: Request) -> Response {
     let (head, body) = request.into_parts();
     let is_complete = to_bytes(body, usize::MAX).await.is_ok();
-    let (at, path) = (api.began.elapsed(), head.uri.path());
+    let (time, path) = (api.started_at.elapsed(), head.uri.path());
     let call = if is_complete && path.ends_with("/response") {
-        Call::Answer(at)
+        Call::Response(time)
     } else if head.method == Method::GET && path.ends_with("/invocation/next") {
-        Call::Next(at)
+        Call::Poll(time)
     } else {
         Call::Other(format!("{} {path}", head.method))
     };
-    let is_next = matches!(call, Call::Next(_));
-    // Nobody receives calls after the one that ended the measurement.
+    let is_poll = matches!(call, Call::Poll(_));
+    // After the end of the measurement, the channel is closed.
     let _ = api.calls.send(call);
     match &api.event {
-        Some(event) if is_next => next(event),
+        Some(event) if is_poll => event_response(event),
         _ => StatusCode::ACCEPTED.into_response(),
     }
 }
 
-fn next(event: &str) -> Response {
+fn event_response(event: &str) -> Response {
     let headers = [
         ("content-type", "application/json"),
         ("lambda-runtime-aws-request-id", "bench-1"),
@@ -129,7 +144,7 @@ mod tests {
     use std::fs;
     use std::os::unix::fs::PermissionsExt;
 
-    /// A function in shell, which makes these calls of the runtime API.
+    /// Writes a function as a shell script that makes these calls to the runtime API.
     fn function(folder: &Path, calls: &[&str]) -> Result<std::path::PathBuf> {
         let path = folder.join("bootstrap");
         let calls: String = calls.iter().map(|call| format!("curl -s {call}\n")).collect();
@@ -139,17 +154,17 @@ mod tests {
     }
 
     #[test]
-    fn a_process_is_measured_to_its_poll_and_to_its_answer() -> Result<()> {
+    fn the_times_of_the_first_poll_and_the_first_response_are_measured() -> Result<()> {
         let folder = tempfile::tempdir()?;
         let path = BTreeMap::from([("PATH".to_owned(), std::env::var("PATH")?)]);
         let next = "$api/invocation/next";
         let echo = "-T - $api/invocation/bench-1/response <<E\nx\nE";
         let bootstrap = function(folder.path(), &[next, &format!("-X POST {echo}")])?;
         assert!(first_poll(&bootstrap, &path)? > Duration::ZERO);
-        assert!(first_answer(&bootstrap, &path, "{}")? > Duration::ZERO);
+        assert!(first_response(&bootstrap, &path, "{}")? > Duration::ZERO);
         let bootstrap = function(folder.path(), &["-d x $api/init/error"])?;
-        let failed = first_poll(&bootstrap, &path).map_or_else(|error| error.to_string(), |_| String::new());
-        assert!(failed.contains("the process failed: POST"), "{failed}");
+        let error = first_poll(&bootstrap, &path).map_or_else(|error| error.to_string(), |_| String::new());
+        assert!(error.contains("the process failed: POST"), "{error}");
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Package sizes: the bytes that Lambda unpacks at a cold start.
+//! Package sizes, which affect cold starts.
 
 use anyhow::{Context, Result, ensure};
 use local_cloud::functions;
@@ -6,21 +6,21 @@ use local_cloud::project::Project;
 use local_cloud::tools::Tools;
 use std::fs;
 
-/// Zips as SAM does, and prints the archive's size.
+/// Zips a file as SAM does, and prints the size of the archive.
 const ZIP: &str = "import io, sys, zipfile
 archive = io.BytesIO()
 with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as file:
     file.write(sys.argv[1], 'bootstrap')
 print(len(archive.getvalue()))";
 
-/// Package size of a function, in bytes.
+/// Sizes of a function's binary and package, in bytes.
 pub(crate) struct Size {
     pub(crate) function: String,
     pub(crate) bootstrap: u64,
     pub(crate) zipped: u64,
 }
 
-/// Measures every function, by name.
+/// Measures all functions.
 pub(crate) fn measure(project: &Project, tools: &Tools) -> Result<Vec<Size>> {
     let names = functions::names(project)?;
     names.into_iter().map(|function| size(project, tools, function)).collect()

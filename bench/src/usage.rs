@@ -1,5 +1,5 @@
-//! Resource usage of the functions, from the last log line of each invocation, read from CloudWatch Logs after the
-//! job.
+//! Resource usage of the functions, from the last log line of each invocation, which is read from CloudWatch Logs after
+//! the job.
 
 use anyhow::Result;
 use local_cloud::cloud::Cloud;
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::thread::sleep;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-/// Attempts at AWS calls by service and operation, such as `DynamoDB.UpdateItem`.
+/// Number of attempts of AWS calls by service and operation, such as `DynamoDB.UpdateItem`.
 pub(crate) type Calls = BTreeMap<String, u64>;
 
-/// Pause between two reads of the logs: after a job has ended, its last functions still write their lines.
-const QUIET: Duration = Duration::from_millis(300);
+/// Time between two reads of a log, because the last functions write their lines after the job has ended.
+const READ_INTERVAL: Duration = Duration::from_millis(300);
 
-/// Maximum number of reads of a function's log until nothing is added any more.
-const LOOKS: usize = 20;
+/// Maximum number of reads of a function's log.
+const MAX_READS: usize = 20;
 
 #[derive(Deserialize)]
 struct Line {
@@ -30,11 +30,11 @@ struct Line {
     calls: Calls,
 }
 
-/// All invocations of one function.
+/// Resource usage of all invocations of a function.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Usage {
     pub(crate) invocations: u64,
-    /// Handler time plus the initialization of new processes; both are billed.
+    /// Time of the handler and of the initialization of new processes. Both are charged.
     pub(crate) duration_ms: f64,
     /// Peak memory of the largest process.
     pub(crate) max_rss_kib: u64,
@@ -50,7 +50,7 @@ impl Usage {
 /// Usage by function.
 pub(crate) type ByFunction = BTreeMap<String, Usage>;
 
-/// The functions' logs from a start time on.
+/// The functions' logs since a start time.
 pub(crate) struct Logs<'a> {
     cloud: Cloud,
     state: &'a State,
@@ -58,35 +58,35 @@ pub(crate) struct Logs<'a> {
 }
 
 impl<'a> Logs<'a> {
-    /// Reads all log events from now on.
+    /// Starts now: later reads return the events after this call.
     pub(crate) fn from_now(state: &'a State) -> Result<Self> {
         let now = SystemTime::now().duration_since(UNIX_EPOCH)?;
         Ok(Self { cloud: Cloud::new(&state.emulator_url)?, state, from_ms: now.as_millis().try_into()? })
     }
 
-    /// Waits until nothing more is written, then sums the usage of these functions.
+    /// Waits until the logs are complete. Returns the usage of these functions.
     pub(crate) fn usage<'f>(&self, functions: impl IntoIterator<Item = &'f String>) -> Result<ByFunction> {
-        let mut all = ByFunction::new();
+        let mut usage_by_function = ByFunction::new();
         for function in functions {
             let group = format!("/aws/lambda/{}", self.state.physical_name(function)?);
-            let (mut usage, mut looks) = (self.read(&group)?, 1);
+            let (mut usage, mut reads) = (self.read(&group)?, 1);
             loop {
-                sleep(QUIET);
-                let again = self.read(&group)?;
-                looks += 1;
-                if again.invocations == usage.invocations || looks == LOOKS {
+                sleep(READ_INTERVAL);
+                let latest = self.read(&group)?;
+                reads += 1;
+                if latest.invocations == usage.invocations || reads == MAX_READS {
                     break;
                 }
-                usage = again;
+                usage = latest;
             }
             if usage.invocations > 0 {
-                all.insert(function.clone(), usage);
+                usage_by_function.insert(function.clone(), usage);
             }
         }
-        Ok(all)
+        Ok(usage_by_function)
     }
 
-    /// Sums the lines in a log group. A missing group means that the function has never run.
+    /// Sums the lines of a log group. If the group does not exist, the function has never run.
     fn read(&self, group: &str) -> Result<Usage> {
         let mut usage = Usage::default();
         let events = match self.cloud.logs_since(group, self.from_ms) {
@@ -117,7 +117,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn lines_add_up() -> Result<()> {
+    fn the_usage_is_the_sum_of_the_lines() -> Result<()> {
         let line = json!({
             "invocation.calls": { "S3.GetObject": 2 }, "invocation.duration_ms": 2.5, "invocation.init_ms": 1.5,
             "invocation.max_rss_kib": 9, "message": "invocation ended"

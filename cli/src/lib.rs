@@ -1,4 +1,4 @@
-//! The operators' command `longshore`. It needs neither a checkout nor another program.
+//! The operators' command `longshore`. It needs no checkout and no other program.
 //!
 //! | module | content |
 //! | --- | --- |

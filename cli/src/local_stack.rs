@@ -1,4 +1,4 @@
-//! The local stack of a checkout: `.longshore/local.json` in the current folder, or in one above it.
+//! The local stack of a checkout: `.longshore/local.json` in the current folder or in a parent folder.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,11 +11,11 @@ use serde::Deserialize;
 use crate::aws::pool::{self, Credentials, Pool};
 use crate::aws::session::Session;
 
-/// Name of the file below a checkout. `cargo xtask up` writes it.
+/// Path of the file in a checkout. `cargo xtask up` writes it.
 const FILE: &str = ".longshore/local.json";
 
-/// Time for a running stack to answer; the first call of a function starts a process.
-const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
+/// Timeout of the first call. It starts a process for the function.
+const RESPONSE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The running local stack, limited to the fields that operators' commands read.
 #[derive(Deserialize, Default)]
@@ -37,36 +37,36 @@ struct User {
 }
 
 impl LocalStack {
-    /// Finds the local stack of the folder, or of one above it; `None` if no folder has one.
+    /// Finds the local stack of the folder or of a parent folder. Returns `None` if there is none.
     ///
     /// # Errors
-    /// If the stack is not complete, or does not answer.
+    /// If the stack is not running, or its file cannot be read.
     pub fn find(folder: &Path) -> Result<Option<Self>> {
         let Some(file) = folder.ancestors().map(|folder| folder.join(FILE)).find(|file| file.is_file()) else {
             return Ok(None);
         };
         let text = fs::read_to_string(&file).with_context(|| format!("cannot read {}", file.display()))?;
         let stack: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is damaged: delete it, and run `cargo xtask up`", file.display()))?;
-        if stack.api_url.is_empty() || !answers(&stack.api_url) {
+            .with_context(|| format!("{} is damaged: delete it and run `cargo xtask up`", file.display()))?;
+        if stack.api_url.is_empty() || !responds(&stack.api_url) {
             bail!("the local stack of {} is not running: start it with `cargo xtask up`", file.display());
         }
         Ok(Some(stack))
     }
 
-    /// Signs the first user in. Returns a token, or `None` for a stack without users of its own, whose API is open or
-    /// takes another issuer's tokens.
+    /// Signs in the first user. Returns a token, or `None` for a stack without a user pool: its API is open or accepts
+    /// tokens of another issuer.
     ///
     /// # Errors
-    /// If the pool refuses.
+    /// If the user cannot sign in.
     pub fn first_token(&self) -> Result<Option<String>> {
         self.users.first().map(|user| self.sign_in(user)).transpose()
     }
 
-    /// Signs this user in. Returns a token, or `None` if there is no such user.
+    /// Signs in the user of this name. Returns a token, or `None` if there is no such user.
     ///
     /// # Errors
-    /// If the pool refuses.
+    /// If the user cannot sign in.
     pub fn token_of(&self, name: &str) -> Result<Option<String>> {
         self.users.iter().find(|user| user.name == name).map(|user| self.sign_in(user)).transpose()
     }
@@ -76,16 +76,16 @@ impl LocalStack {
         let pool = Pool { id: output("UserPoolId")?, client: output("UserPoolClientId")? };
         let credentials = Credentials { name: user.name.clone(), password: user.password.clone(), groups: Vec::new() };
         let session = Session::open(Some(&self.emulator_url))?;
-        let signed_in = session.wait(pool::sign_in(session.config(), pool, credentials));
+        let signed_in = session.block_on(pool::sign_in(session.config(), pool, credentials));
         let signed_in = signed_in.with_context(|| format!("the local user {} cannot sign in", user.name))?;
         Ok(signed_in.into_token(self.outputs.get("TenantClaim").map(String::as_str)))
     }
 }
 
-/// Returns true if a server answers.
-fn answers(url: &str) -> bool {
+/// Returns true if a server responds, with any status.
+fn responds(url: &str) -> bool {
     let config = ureq::Agent::config_builder().proxy(None).http_status_as_error(false);
-    let config = config.timeout_global(Some(ANSWER_TIMEOUT)).build();
+    let config = config.timeout_global(Some(RESPONSE_TIMEOUT)).build();
     ureq::Agent::new_with_config(config).get(url).call().is_ok()
 }
 
@@ -94,20 +94,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_file_is_found_in_a_folder_above() -> Result<()> {
+    fn a_stack_is_found_from_a_subfolder_and_must_be_running() -> Result<()> {
         let root = tempfile::tempdir()?;
-        let below = root.path().join("docs/guides");
-        fs::create_dir_all(&below)?;
+        let subfolder = root.path().join("docs/guides");
+        fs::create_dir_all(&subfolder)?;
         fs::create_dir(root.path().join(".longshore"))?;
-        assert!(LocalStack::find(&below)?.is_none());
-        let refused = |text: &str| -> Result<String> {
+        assert!(LocalStack::find(&subfolder)?.is_none());
+        let error = |text: &str| -> Result<String> {
             fs::write(root.path().join(FILE), text)?;
-            Ok(LocalStack::find(&below).map(drop).err().map(|error| error.to_string()).unwrap_or_default())
+            Ok(LocalStack::find(&subfolder).map(drop).err().map(|error| error.to_string()).unwrap_or_default())
         };
-        assert!(refused("{")?.contains("is damaged"));
+        assert!(error("{")?.contains("is damaged"));
         // Nothing listens on port 9.
         for stack in ["{}", r#"{"apiUrl":"http://127.0.0.1:9"}"#] {
-            assert!(refused(stack)?.contains("is not running: start it with `cargo xtask up`"));
+            assert!(error(stack)?.contains("is not running: start it with `cargo xtask up`"));
         }
         Ok(())
     }

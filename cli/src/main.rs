@@ -6,7 +6,7 @@ use anyhow::Result;
 use clap::{Parser, Subcommand};
 use longshore_cli::{dead_letters, deploy_check, eprintln, receipt, smoke};
 
-/// Check, test and operate deployments of Longshore.
+/// Check, test and operate Longshore deployments.
 #[derive(Parser)]
 #[command(name = "longshore", version, disable_help_subcommand = true)]
 struct Cli {
@@ -18,13 +18,13 @@ struct Cli {
 enum Command {
     /// List, show, replay and discard dead letters of a deployment, or of the local stack
     DeadLetters(dead_letters::Options),
-    /// Report what would make a deployment to AWS fail, not work or lose data; changes nothing
+    /// Check whether a deployment to AWS would fail, not work or lose data; changes nothing
     DeployCheck(deploy_check::Options),
-    /// Import a small file through a deployed stack, check every row, and remove all test data
+    /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),
     /// Verify a job's receipt against the files that it names
     VerifyReceipt(receipt::Options),
-    /// Remove the test data of `smoke` when that has ended
+    /// Remove the test data of `smoke` after it has ended
     #[command(hide = true)]
     SmokeCleanup,
 }

@@ -1,9 +1,9 @@
 //! Output macros that ignore a closed output.
 //!
-//! The standard library's macros panic if the terminal has closed or the reader of a pipe has ended. A command that
-//! still has to clean up or record results must not end there, so the commands replace those macros.
+//! The standard library's macros panic if the terminal was closed or the reader of a pipe has exited. A command that
+//! still has to clean up or to save results must not end there. The commands therefore use these macros instead.
 
-/// Writes to standard output; a closed one is ignored.
+/// Writes to standard output; ignores errors.
 #[macro_export]
 macro_rules! print {
     ($($line:tt)*) => {{
@@ -12,7 +12,7 @@ macro_rules! print {
     }};
 }
 
-/// Writes to standard output, as a line; a closed one is ignored.
+/// Writes a line to standard output; ignores errors.
 #[macro_export]
 macro_rules! println {
     ($($line:tt)*) => {{
@@ -21,7 +21,7 @@ macro_rules! println {
     }};
 }
 
-/// Writes to standard error, as a line; a closed one is ignored.
+/// Writes a line to standard error; ignores errors.
 #[macro_export]
 macro_rules! eprintln {
     ($($line:tt)*) => {{

@@ -1,31 +1,31 @@
-//! Progress output: one line per step, with a spinner while it runs and its duration when it is done.
+//! Progress output: one line per step, with a spinner while the step runs, and its duration at the end.
 //!
-//! Without a terminal (CI, a pipe) there is no spinner: a line marks the start and the end of each step.
+//! Without a terminal (CI, a pipe) there is no spinner: one line marks the start of a step, another its end.
 
 use indicatif::{ProgressBar, ProgressStyle};
 use std::io::{Write, stderr};
 use std::time::{Duration, Instant};
 
-/// A running step. Dropped without [`Step::done`], it leaves no output, because the error is printed instead.
+/// A running step. A step that is dropped without [`Step::done`] prints nothing: its error is printed instead.
 pub struct Step {
     bar: ProgressBar,
-    what: String,
+    name: String,
     started: Instant,
 }
 
-/// Starts a step; `what` is a sentence without its full stop.
-pub fn step(what: &str) -> Step {
+/// Starts a step. `name` is a phrase such as "Building the functions".
+pub fn step(name: &str) -> Step {
     let bar = ProgressBar::new_spinner();
     bar.set_style(style("{spinner} {msg}  {elapsed}"));
-    bar.set_message(what.to_owned());
+    bar.set_message(name.to_owned());
     bar.enable_steady_tick(Duration::from_millis(100));
     if bar.is_hidden() {
-        note(&format!("  {what}..."));
+        note(&format!("  {name}..."));
     }
-    Step { bar, what: what.to_owned(), started: Instant::now() }
+    Step { bar, name: name.to_owned(), started: Instant::now() }
 }
 
-/// Prints a line for the user. A terminal that has closed is ignored: the command may still have to clean up.
+/// Prints a line for the user. Ignores a closed terminal, because the command may still have to clean up.
 pub fn note(line: &str) {
     let _ = writeln!(stderr(), "{line}");
 }
@@ -35,7 +35,7 @@ impl Step {
     pub fn detail(&self, detail: &str) {
         let width = 60;
         let short: String = detail.chars().take(width).collect();
-        self.bar.set_message(format!("{}: {short}", self.what));
+        self.bar.set_message(format!("{}: {short}", self.name));
     }
 
     /// Ends the step successfully.
@@ -47,8 +47,8 @@ impl Step {
     pub fn done_with(self, result: &str) {
         let seconds = self.started.elapsed().as_secs_f32();
         self.bar.finish_and_clear();
-        let gap = if result.is_empty() { "" } else { ": " };
-        note(&format!("✓ {}{gap}{result}  ({seconds:.1} s)", self.what));
+        let separator = if result.is_empty() { "" } else { ": " };
+        note(&format!("✓ {}{separator}{result}  ({seconds:.1} s)", self.name));
     }
 }
 

@@ -1,6 +1,5 @@
-# Variables and functions of the guides' commands. Source it at the repository's root: `. docs/guides/env.sh`.
-# It takes the URL and a token of the stack that `cargo xtask up` started. For another deployment set API (its output
-# ApiUrl) and TOKEN first.
+# Variables and functions for the guides' commands. Source it in the repository's root: `. docs/guides/env.sh`.
+# It uses the stack that `cargo xtask up` started. For another deployment, first set API (its output ApiUrl) and TOKEN.
 API=${API:-$(python3 -c 'import json; print(json.load(open(".longshore/local.json"))["apiUrl"])')}
 TOKEN=${TOKEN:-$(cargo xtask token)}
 AUTH="authorization: Bearer $TOKEN"
@@ -18,7 +17,7 @@ for step in sys.argv[1:]:
 print(value if isinstance(value, str) else json.dumps(value))' "$@"
 }
 
-# Uploads a file of up to 64 MiB as CSV and prints its fileGuid: the two calls of docs/guides/uploads.md.
+# Uploads a file of up to 64 MiB as CSV, by the two calls of docs/guides/uploads.md. Prints its fileGuid.
 upload() {
     local size answer
     size=$(($(wc -c <"$1")))
@@ -29,7 +28,7 @@ upload() {
     json fileGuid <<<"$answer"
 }
 
-# Polls a job, named by its URL, until it ends; prints its last message.
+# Polls the job at a URL until it ends. Prints its last message.
 wait_for() {
     local job
     while job=$(curl -sS --fail-with-body "$1" -H "$AUTH"); do

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Runs the shell blocks of guides against the running local stack (`cargo xtask up`).
 
-    docs/guides/run.py                   every guide
-    docs/guides/run.py uploads imports   these guides
-    docs/guides/run.py --list            the blocks, without running them
+    docs/guides/run.py                   runs every guide
+    docs/guides/run.py uploads imports   runs these guides
+    docs/guides/run.py --list            prints the blocks without running them
 
-Blocks that begin with ```sh run, those that begin with ```sh aws do not. All blocks of one guide run in one bash, from the
-repository's root. The first command that fails ends the run: its file, line and exit code are printed.
+Blocks with the info string `sh` are run, blocks with `sh aws` are not. All blocks of one guide run in one bash, in the
+repository's root. The first failed command ends the run; its file, line and exit code are printed.
 """
 import argparse
 import subprocess
@@ -17,8 +17,8 @@ from pathlib import Path
 
 GUIDES = Path(__file__).resolve().parent
 ROOT = GUIDES.parent.parent
-# On the first line of the script, in place of the guide's title: the line numbers stay those of the guide.
-# AT: the line of the command, then those of the functions' callers; the last is in the guide.
+# The first line of the script. It replaces the guide's title, so that script and guide have the same line numbers.
+# AT: the line of the failed command, then the lines of the calling functions; the last line is in the guide.
 PRELUDE = (
     "set -Eeuo pipefail; trap 'CODE=$?; AT=($LINENO ${BASH_LINENO[@]::${#BASH_LINENO[@]}-1}); "
     """echo "$GUIDE:${AT[-1]}: exit code $CODE: $BASH_COMMAND" >&2' ERR"""
@@ -26,23 +26,23 @@ PRELUDE = (
 
 
 def blocks(guide: Path) -> list[tuple[int, str, list[str]]]:
-    """The fenced blocks: line of the first command, info string, lines."""
-    found, info, begun = [], None, []
+    """Returns the fenced blocks, each as the line number of its first command, its info string and its lines."""
+    finished, info, commands = [], None, []
     for number, line in enumerate(guide.read_text(encoding="utf-8").splitlines(), start=1):
         if info is not None and line.strip() == "```":
-            found.append((number - len(begun), info, begun))
+            finished.append((number - len(commands), info, commands))
             info = None
         elif info is not None:
-            begun.append(line)
+            commands.append(line)
         elif line.startswith("```"):
-            info, begun = line[3:].strip(), []
+            info, commands = line[3:].strip(), []
     if info is not None:
-        raise SystemExit(f"{guide}: a fenced block has no end")
-    return found
+        raise SystemExit(f"{guide}: a fenced block is not closed")
+    return finished
 
 
 def script(guide: Path) -> str:
-    """A script of the guide's local blocks, each command on the line that it has in the guide."""
+    """Returns a script with the guide's local blocks. Each command is on the same line as in the guide."""
     lines = [PRELUDE]
     for first, info, commands in blocks(guide):
         if info == "sh":
@@ -51,15 +51,15 @@ def script(guide: Path) -> str:
 
 
 def run(guide: Path) -> int:
-    """Runs a guide and returns the exit code of its bash."""
+    """Runs a guide. Returns the exit code of bash."""
     name = str(guide.relative_to(ROOT))
     print(f"=== {name}", flush=True)
-    began = time.monotonic()
+    started = time.monotonic()
     with tempfile.NamedTemporaryFile("w", suffix=".sh", encoding="utf-8") as file:
         file.write(script(guide))
         file.flush()
         code = subprocess.run(["env", f"GUIDE={name}", "bash", file.name], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
-    print(f"\n=== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - began:.0f} s", flush=True)
+    print(f"\n=== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
     return code
 
 
@@ -72,7 +72,8 @@ def main() -> int:
     guides = [GUIDES / f"{name}.md" for name in names] or sorted(GUIDES.glob("*.md"))
     for guide in guides:
         if not guide.is_file():
-            parser.error(f"there is no guide {guide.stem}")
+            existing = ", ".join(sorted(path.stem for path in GUIDES.glob("*.md")))
+            parser.error(f"guide {guide.stem} does not exist; choose from {existing}")
     if options.list:
         for guide in guides:
             for first, info, commands in blocks(guide):

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
-"""Checks the Markdown files: every relative link, every heading that a link names, and every path in backticks exists.
+"""Checks the Markdown files: every relative link, every linked heading and every path in backticks must exist.
 
-    infra/checks/links.py            lists what is broken
-    infra/checks/links.py --check    the same, and exits with 1 if there is something
+    infra/checks/links.py            lists broken links and paths
+    infra/checks/links.py --check    also exits with 1 if there are any
 
-A path in backticks is one whose first folder is a folder of the repository; braces, `<…>`, `*` and `…` make it a pattern.
+Text in backticks is a path if its first folder is a folder of the repository. Braces, `<…>`, `*` and `…` make it a
+pattern, which is not checked.
 """
 import re
 import subprocess
@@ -17,20 +18,20 @@ FENCE = re.compile(r"^```.*?^```", re.M | re.S)
 LINK = re.compile(r"\[[^\]]*\]\(<?([^)<>\s]+)>?\)")
 CODE = re.compile(r"`([^`\n]+)`")
 PATTERN = re.compile(r"[{}<>*…$]")
-# Made by a command, and in no commit.
-MADE = {"tests/fuzz/artifacts"}
-# What was found by an earlier version of the repository stays in these files.
+# Created by a command, and not committed.
+GENERATED = {"fuzz/artifacts"}
+# Results of earlier versions of the repository. They are not updated.
 RECORDS = {"infra/proof/results.md", "infra/proof/soaks.md", "bench/results.md", "bench/beside.md"}
 
 
 def slugs(file: Path) -> set[str]:
-    """The anchors of a file's headings, as GitHub makes them."""
+    """Returns the anchors of a file's headings, as GitHub creates them."""
     heads = re.findall(r"^#+ +(.*)$", FENCE.sub("", file.read_text(encoding="utf-8")), re.M)
     return {re.sub(r"[^\w\- ]", "", head.strip().lower()).replace(" ", "-") for head in heads}
 
 
 def broken(file: Path, tops: set[str]) -> list[str]:
-    """Lines that name what is broken in a file."""
+    """Returns a line for each broken link or path of a file."""
     text = FENCE.sub(lambda block: "\n" * block[0].count("\n"), file.read_text(encoding="utf-8"))
     found = []
     for number, line in enumerate(text.split("\n"), start=1):
@@ -42,7 +43,7 @@ def broken(file: Path, tops: set[str]) -> list[str]:
             if not to.exists() or (anchor and to.suffix == ".md" and anchor not in slugs(to)):
                 found.append(f"{file.relative_to(ROOT)}:{number}: link {target}")
         for code in CODE.findall(line):
-            if "/" in code and " " not in code and code.split("/")[0] in tops and not PATTERN.search(code) and code not in MADE:
+            if "/" in code and " " not in code and code.split("/")[0] in tops and not PATTERN.search(code) and code not in GENERATED:
                 if not (ROOT / code).exists():
                     found.append(f"{file.relative_to(ROOT)}:{number}: path {code}")
     return found
@@ -52,7 +53,7 @@ def main() -> int:
     names = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
     tops = {name.split("/")[0] for name in names if "/" in name}
     lines = [line for name in names if name.endswith(".md") and name not in RECORDS for line in broken(ROOT / name, tops)]
-    print("\n".join(lines) if lines else "every link and path resolves")
+    print("\n".join(lines) if lines else "All links and paths exist.")
     return 1 if lines and "--check" in sys.argv[1:] else 0
 
 

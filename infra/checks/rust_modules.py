@@ -1,4 +1,4 @@
-"""Rust sources as far as the measures of style need them: comments and strings, modules, and which file uses which."""
+"""Parses Rust sources for the measures of style: comments and strings, modules, and dependencies between files."""
 
 import re
 from pathlib import PurePosixPath
@@ -8,12 +8,12 @@ TEXTS = re.compile(r'//[^\n]*|/\*.*?\*/|\bb?r(#*)".*?"\1|b?"(?:\\.|[^"\\])*"|b?\
 
 
 def blank(text):
-    """Rust without its comments and strings, line by line as long as before."""
+    """Replaces comments and strings with spaces, so that positions stay the same."""
     return TEXTS.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
 
 
 def expand(path):
-    """`a::{b, c::{d, e}}` as a::b, a::c::d, a::c::e."""
+    """Expands `a::{b, c::{d, e}}` to a::b, a::c::d, a::c::e."""
     path = re.sub(r"\s+as\s+\w+", "", path).replace(" ", "").replace("\n", "")
     if "{" not in path:
         return [path]
@@ -30,7 +30,7 @@ def expand(path):
 
 
 class Crates:
-    """Modules of all crates, by the `mod` declarations, and which file uses which."""
+    """Modules of all crates, from their `mod` declarations, and dependencies between files."""
 
     def __init__(self, sources):
         self.code = {path: self.product(text) for path, text in sources.items()}
@@ -55,7 +55,7 @@ class Crates:
         return [path for visible, tree in found if bool(visible) == public for path in expand(tree)]
 
     def resolve(self, file, path, depth=0):
-        """The file that a path leads to, through re-exports; None for another crate's."""
+        """Returns the file of a path, following re-exports, or None for another crate."""
         steps = path.split("::")
         at = file
         if steps[0] == "crate":
@@ -86,7 +86,7 @@ class Crates:
         return found - {None, file}
 
     def cycles(self):
-        """Strongly connected components of more than one file."""
+        """Returns the strongly connected components of more than one file."""
         graph = {file: self.edges(file) for file in self.code}
 
         def reach(start):

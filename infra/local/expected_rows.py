@@ -1,12 +1,12 @@
-"""Determines the rows of a file that an import must accept: the demo's independent check.
+"""Determines which rows of a file an import must accept: the independent check of the demo.
 
-It shares no code with the import: another language, another CSV reader, another
+It shares no code with the import: it has another language, another CSV reader and another
 implementation of JSON Schema (`jsonschema`, a dependency of SAM).
 
     expected_rows.py FILE --key COLUMN [--schema FILE] [--insert]
 
-prints {"items": number of rows, "invalid": numbers of the rows that fail, from 1,
-"keys": distinct keys of the others}.
+prints {"items": number of rows, "invalid": numbers of the rows that must fail, counted from 1,
+"keys": distinct keys of the other rows}.
 """
 
 import argparse
@@ -38,13 +38,13 @@ def csv_rows(file, types):
 
 
 def coerce(cell, type_):
-    """Converts the cell to its schema's type; if that fails, returns it unchanged, so that the schema refuses it."""
-    wanted = type_ if isinstance(type_, list) else [type_]
-    if "integer" in wanted and INTEGER.fullmatch(cell):
+    """Converts a cell to the type of its schema. Returns an unsuitable cell unchanged; the schema then refuses it."""
+    types = type_ if isinstance(type_, list) else [type_]
+    if "integer" in types and INTEGER.fullmatch(cell):
         return int(cell)
-    if "number" in wanted and NUMBER.fullmatch(cell):
+    if "number" in types and NUMBER.fullmatch(cell):
         return float(cell)
-    if "boolean" in wanted and cell in ("true", "false"):
+    if "boolean" in types and cell in ("true", "false"):
         return cell == "true"
     return cell
 

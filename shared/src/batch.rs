@@ -1,16 +1,14 @@
 //! Serves a function that is triggered by a queue: message by message, with a partial batch response.
 //!
-//! A message that fails, or that cannot be parsed, is reported as failed: it is delivered again, and in the end
-//! reaches its dead-letter queue. No accepted message may vanish. On a FIFO queue the later messages of the failed
-//! message's group are reported as failed with it, without being processed: a message reported as done is deleted,
-//! and order would be lost.
+//! A message that fails, or that cannot be parsed, is reported as failed. It is delivered again, and finally reaches
+//! its dead-letter queue, so no message is lost. On a FIFO queue, the later messages of the same group are reported as
+//! failed without being processed: otherwise they would be deleted, and the order would be lost.
 //!
-//! A delivery that returned an error does not wait for the queue's visibility timeout: the message becomes visible
-//! again after seconds the first time, then after increasing delays, see [`redelivery_s`]. A worker that dies changes
-//! nothing, so its message waits for the timeout. A message that was received before, or waited for its invocation,
-//! is hidden until that invocation has certainly ended: the timeout may be little longer than the function's run
-//! time, as
-//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html> describes it.
+//! After an error, the message does not wait for the queue's visibility timeout: it becomes visible again after seconds
+//! the first time, then after increasing delays, see [`redelivery_s`]. The message of a worker that dies waits for the
+//! timeout. A message that was received before, or waited for its invocation, is hidden until that invocation has
+//! certainly ended, because the timeout may be only slightly longer than the function's run time, see
+//! <https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-visibility-timeout.html>.
 
 use std::collections::BTreeSet;
 use std::error::Error;
@@ -19,10 +17,10 @@ use std::time::Instant;
 use aws_lambda_events::event::sqs::{BatchItemFailure, SqsBatchResponse, SqsEvent, SqsMessage};
 use futures::future::BoxFuture;
 use lambda_runtime::{LambdaEvent, service_fn};
-use longshore_domain::ids::fraction;
 use longshore_domain::ports::{InFlight, Visibility};
+use longshore_domain::random::fraction;
 use longshore_domain::retry::redelivery_s;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::config::take_calls;
@@ -41,11 +39,11 @@ const SPARE_S: i64 = 5;
 /// Metadata of a message.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Delivery {
-    /// Time by which its function should have stopped by itself.
+    /// Time by which the function should have stopped by itself.
     pub deadline: Timestamp,
     /// Deliveries of the message before this one. They failed, or their worker died.
     pub failures: u32,
-    /// Time of sending, if the queue reports it.
+    /// Time when the message was sent, if the queue reports it.
     pub sent_at: Option<Timestamp>,
 }
 
@@ -56,7 +54,7 @@ pub trait MessageHandler: Send + Sync {
     /// Name of the function, for its logs.
     const FUNCTION: &'static str;
 
-    /// Processes one message. The returned text describes the result.
+    /// Processes one message. Returns a description of the result for the log.
     fn handle(
         &self,
         message: Self::Message,
@@ -88,7 +86,7 @@ pub struct Invocation {
 
 impl Invocation {
     fn new(now: Timestamp, ends: Timestamp) -> Self {
-        // At most a quarter of a short timeout, so that quick test stacks keep time for work.
+        // At most a quarter of the timeout, so that a short timeout (in tests) leaves time for work.
         let reserve_ms = RESERVE_MS.min(ends.millis_since(now) / 4);
         Self { now, deadline: Timestamp(ends.0 - reserve_ms), ends }
     }
@@ -159,7 +157,7 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         let message = match serde_json::from_str(record.body.as_deref().unwrap_or_default()) {
             Ok(message) => message,
             Err(error) => {
-                tracing::error!(message.id = message_id, %error, "a message cannot be parsed; it goes to the dead-letter queue");
+                tracing::error!(message.id = message_id, %error, "cannot parse a message; it will be dead-lettered");
                 return false;
             }
         };
@@ -167,7 +165,7 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         let sent_at = number(record, "SentTimestamp").map(Timestamp);
         let delivery =
             Delivery { deadline: invocation.deadline, failures: receives(record).saturating_sub(1), sent_at };
-        // Boxed: the futures of the SDK are nested too deeply for the compiler to lay out in one type.
+        // Boxed, because the SDK's futures are nested too deeply for the compiler.
         let done: BoxFuture<'_, _> = Box::pin(self.handler.handle(message, delivery));
         match done.await {
             Ok(end) => {
@@ -182,9 +180,10 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         }
     }
 
-    /// Hides a message until its invocation has ended, unless it was received just now for the first time: then the
-    /// queue's own timeout is long enough. The time of a later receive is unknown. Idempotent, and harmless if it
-    /// fails: another worker may then receive the same message, and only one of the two moves the cursor.
+    /// Hides a message until its invocation has ended. Not needed for a message that was just received for the first
+    /// time, because the queue's own timeout is long enough. The time of a later receive is unknown. Idempotent, and
+    /// harmless if it fails: another worker may then receive the same message, and only one of the two moves the
+    /// cursor.
     async fn keep_hidden(&self, record: &SqsMessage, invocation: Invocation) {
         let first: Option<i64> = number(record, "ApproximateFirstReceiveTimestamp");
         let is_fresh = first.is_none_or(|first| invocation.now.0 - first < FRESH_MS);
@@ -206,7 +205,7 @@ impl<H: MessageHandler, V: Visibility> Server<H, V> {
         let hidden: BoxFuture<'_, _> = Box::pin(self.queue.hide(&message, seconds));
         if let Err(error) = hidden.await {
             let (message_id, error) = (record.message_id.as_deref().unwrap_or_default(), telemetry::chain(&error));
-            tracing::warn!(message.id = message_id, error, "the visibility of a message cannot be changed");
+            tracing::warn!(message.id = message_id, error, "cannot change the visibility of a message");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Crafted batches, with a queue that records the time for which its messages are hidden.
+//! Batches, and a queue that records the visibility timeouts of its messages.
 
 use std::sync::Mutex;
 
@@ -21,7 +21,7 @@ impl Visibility for Hidden {
     }
 }
 
-const BEGUN: Invocation =
+const INVOCATION: Invocation =
     Invocation { now: Timestamp(1_000_000), deadline: Timestamp(1_116_000), ends: Timestamp(1_120_000) };
 
 fn server<H: MessageHandler>(handler: H) -> Server<H, Hidden> {
@@ -59,12 +59,12 @@ fn with(mut event: SqsEvent, attributes: &[(&str, &str)]) -> SqsEvent {
 }
 
 async fn failed(queue: &str, messages: &[(&str, &str)]) -> Vec<String> {
-    let answer = work(&server(FailsOn(2)), event(queue, messages), BEGUN).await;
+    let answer = work(&server(FailsOn(2)), event(queue, messages), INVOCATION).await;
     answer.batch_item_failures.into_iter().map(|f| f.item_identifier).collect()
 }
 
 #[tokio::test]
-async fn a_standard_queue_reports_only_what_failed() {
+async fn a_standard_queue_reports_only_failed_messages() {
     assert_eq!(failed("chunks", &[("t", "1"), ("t", "2"), ("t", "3")]).await, ["2"]);
 }
 
@@ -82,34 +82,34 @@ impl MessageHandler for AfterFailures {
 }
 
 #[tokio::test]
-async fn a_handler_is_reported_how_often_its_message_failed_and_when_it_was_sent() {
+async fn a_handler_gets_the_number_of_failures_and_the_time_of_sending() {
     for (received, failures) in [("1", "0"), ("3", "2"), ("", "0")] {
         let attributes = [("ApproximateReceiveCount", received), ("SentTimestamp", "77")];
         let event = with(event("chunks", &[("t", failures)]), &attributes);
-        let answer = work(&server(AfterFailures), event, BEGUN).await;
+        let answer = work(&server(AfterFailures), event, INVOCATION).await;
         assert!(answer.batch_item_failures.is_empty(), "received {received}");
     }
 }
 
 #[tokio::test]
-async fn a_fifo_queue_stops_the_failed_messages_group_and_no_other() {
+async fn a_fifo_queue_stops_only_the_group_of_the_failed_message() {
     let messages = [("a", "1"), ("a", "2"), ("b", "3"), ("a", "4")];
     assert_eq!(failed("create-job.fifo", &messages).await, ["2", "4"]);
 }
 
 #[tokio::test]
-async fn a_message_that_cannot_be_parsed_fails_through_to_its_dead_letter_queue() {
+async fn a_message_that_cannot_be_parsed_is_reported_as_failed() {
     assert_eq!(failed("chunks", &[("t", "not json"), ("t", "1")]).await, ["not json"]);
 }
 
 #[tokio::test]
-async fn a_delivery_that_failed_is_followed_within_thirty_seconds_and_later_ones_after_longer() {
+async fn the_first_redelivery_follows_within_thirty_seconds_and_later_ones_after_longer() {
     for queue in ["chunks", "create-job.fifo"] {
         let mut before = 0;
         for received in 1..=4 {
             let server = server(FailsOn(2));
             let event = with(event(queue, &[("t", "2")]), &[("ApproximateReceiveCount", &received.to_string())]);
-            work(&server, event, BEGUN).await;
+            work(&server, event, INVOCATION).await;
             let calls = server.queue.calls.into_inner().unwrap();
             let (handle, seconds) = calls.last().unwrap();
             assert_eq!(handle, "2", "{queue}");
@@ -120,18 +120,18 @@ async fn a_delivery_that_failed_is_followed_within_thirty_seconds_and_later_ones
 }
 
 #[tokio::test]
-async fn what_a_failed_message_of_a_fifo_group_holds_up_comes_again_with_it() {
+async fn later_messages_of_a_failed_fifo_group_are_redelivered_too() {
     let server = server(FailsOn(2));
-    work(&server, event("create-job.fifo", &[("a", "2"), ("a", "3"), ("b", "4")]), BEGUN).await;
+    work(&server, event("create-job.fifo", &[("a", "2"), ("a", "3"), ("b", "4")]), INVOCATION).await;
     let calls = server.queue.calls.into_inner().unwrap();
     assert_eq!(calls.iter().map(|(handle, _)| handle.as_str()).collect::<Vec<_>>(), ["2", "3"]);
 }
 
 #[tokio::test]
-async fn a_queue_that_refuses_to_hide_messages_keeps_none_from_being_worked() {
+async fn messages_are_processed_even_if_they_cannot_be_hidden() {
     let server = Server { queue: Hidden { fails: true, ..Hidden::default() }, ..server(FailsOn(2)) };
     let late = [("ApproximateReceiveCount", "2")];
-    let answer = work(&server, with(event("chunks", &[("t", "1"), ("t", "2")]), &late), BEGUN).await;
+    let answer = work(&server, with(event("chunks", &[("t", "1"), ("t", "2")]), &late), INVOCATION).await;
     let failed: Vec<_> = answer.batch_item_failures.into_iter().map(|f| f.item_identifier).collect();
     assert_eq!(failed, ["2"]);
     assert_eq!(server.queue.calls.into_inner().unwrap().len(), 2);
@@ -139,13 +139,13 @@ async fn a_queue_that_refuses_to_hide_messages_keeps_none_from_being_worked() {
 
 /// 120 seconds remain, and five to spare.
 #[tokio::test]
-async fn a_message_that_waited_for_its_invocation_is_hidden_until_that_is_over() {
+async fn a_message_that_waited_for_its_invocation_is_hidden_until_the_end() {
     for (first_receive, receives, hidden) in
         [("995001", "1", vec![]), ("995000", "1", vec![125]), ("999999", "2", vec![125]), ("", "1", vec![])]
     {
         let server = server(FailsOn(2));
         let attributes = [("ApproximateFirstReceiveTimestamp", first_receive), ("ApproximateReceiveCount", receives)];
-        work(&server, with(event("chunks", &[("t", "1")]), &attributes), BEGUN).await;
+        work(&server, with(event("chunks", &[("t", "1")]), &attributes), INVOCATION).await;
         let calls = server.queue.calls.into_inner().unwrap();
         assert_eq!(calls.iter().map(|(_, seconds)| *seconds).collect::<Vec<_>>(), hidden, "{first_receive} {receives}");
     }

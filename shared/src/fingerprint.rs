@@ -1,7 +1,7 @@
 //! Size and SHA-256 of a stream of bytes.
 //!
-//! Code that writes or reads a file as a stream computes its fingerprint on the way, so that no file is read twice
-//! for it.
+//! Code that writes or reads a file as a stream computes its fingerprint at the same time, so that no file is read
+//! twice.
 
 use data_encoding::HEXLOWER;
 use serde::{Deserialize, Serialize};
@@ -35,13 +35,13 @@ pub struct Fingerprinter {
 }
 
 impl Fingerprinter {
-    /// Takes the next bytes.
+    /// Adds the next bytes.
     pub fn take(&mut self, bytes: &[u8]) {
         self.size += bytes.len() as u64;
         self.hash.update(bytes);
     }
 
-    /// Returns the number of bytes taken so far.
+    /// Returns the number of bytes so far.
     pub fn size(&self) -> u64 {
         self.size
     }
@@ -58,7 +58,7 @@ impl Fingerprinter {
         Some(Self { size: saved.size, hash: Sha256::deserialize(&state).ok()? })
     }
 
-    /// Returns the fingerprint of all bytes taken.
+    /// Returns the fingerprint of all bytes.
     pub fn finish(self) -> Fingerprint {
         Fingerprint { size: self.size, sha256: HEXLOWER.encode(&self.hash.finalize()) }
     }
@@ -69,7 +69,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_fingerprint_is_the_same_whatever_the_blocks() {
+    fn a_fingerprint_is_the_same_for_any_block_size() {
         let abc = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
         for blocks in [&["abc"][..], &["a", "", "bc"]] {
             let mut taken = Fingerprinter::default();

@@ -5,17 +5,16 @@
 //! or `+3e4` is not a formula and stays unchanged. A text that looks as if it had already been neutralised gets one
 //! more apostrophe, so that no two cells become equal.
 //!
-//! A cell may be several texts: where a spreadsheet expects another separator than a comma, or no quotes, a new cell
-//! begins after a semicolon, a tab or a line end inside of ours. Each of them is neutralised by itself. A cell that
-//! begins with a tab or a line end gets an apostrophe in any case. These are the rules of
-//! <https://owasp.org/www-community/attacks/CSV_Injection>.
+//! A spreadsheet with another separator than a comma, or without quotes, can split a cell after a semicolon, a tab or a
+//! line end. So each text between them is neutralised by itself. A cell that begins with a tab or a line end always
+//! gets an apostrophe. These are the rules of <https://owasp.org/www-community/attacks/CSV_Injection>.
 
 use std::borrow::Cow;
 
 /// Bytes after which some spreadsheet starts another cell.
 const SEPARATORS: [u8; 4] = [b';', b'\t', b'\r', b'\n'];
 
-/// Returns the cell as a report shows it.
+/// Returns the neutralised form of a cell, for a report.
 pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
     if !texts(cell).any(|text| text.needs_apostrophe()) {
         return Cow::Borrowed(cell);
@@ -29,7 +28,7 @@ pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown)
 }
 
-/// Returns the original of a cell as a report shows it.
+/// Returns the original of a neutralised cell.
 pub fn original(shown: &[u8]) -> Cow<'_, [u8]> {
     if !texts(shown).any(|text| text.without_apostrophe().is_some()) {
         return Cow::Borrowed(shown);
@@ -42,7 +41,7 @@ pub fn original(shown: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(cell)
 }
 
-/// A text that some spreadsheet could take for a cell.
+/// A part of a cell that some spreadsheet could interpret as a cell.
 #[derive(Copy, Clone)]
 struct Text<'a> {
     bytes: &'a [u8],
@@ -66,7 +65,7 @@ impl<'a> Text<'a> {
         (is_formula(text) && !self.is_number(text)) || (text.is_empty() && opens_with_control)
     }
 
-    /// Returns true if it is a number for every spreadsheet, including one that takes the whole cell as one text.
+    /// Returns true if every spreadsheet reads the text as a number, including one that does not split the cell.
     fn is_number(self, text: &[u8]) -> bool {
         let begins_a_longer_cell = self.is_first && self.separator.is_some();
         !begins_a_longer_cell && is_number(text)
@@ -77,17 +76,17 @@ impl<'a> Text<'a> {
     }
 }
 
-/// Returns true if a text begins as a formula does. Numbers may, too.
+/// Returns true if a text begins like a formula. Numbers can begin so, too.
 fn is_formula(text: &[u8]) -> bool {
     if text.first().is_none_or(u8::is_ascii_alphanumeric) {
         return false;
     }
     let readable = text.utf8_chunks().next().map(|chunk| chunk.valid()).unwrap_or_default();
-    readable.trim_start_matches(is_passed_over).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+    readable.trim_start_matches(is_ignored).starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Returns true for characters that are invisible, or that a spreadsheet takes for a quote.
-fn is_passed_over(c: char) -> bool {
+/// Returns true for characters that are invisible, or that a spreadsheet interprets as a quote.
+fn is_ignored(c: char) -> bool {
     c.is_whitespace() || c.is_control() || matches!(c, '"' | '\u{feff}' | '\u{200b}'..='\u{200f}' | '\u{2060}')
 }
 

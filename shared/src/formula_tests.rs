@@ -1,4 +1,4 @@
-//! Cells as reports show them, and their originals.
+//! Cells in reports, and their originals.
 
 use super::{harmless, original};
 
@@ -14,7 +14,7 @@ fn shows_a_formula(shown: &str) -> bool {
 
 /// Every cell of up to five relevant characters: none is a formula, and each is restored.
 #[test]
-fn every_cell_comes_back_and_none_is_a_formula() {
+fn every_cell_is_restored_and_none_is_a_formula() {
     let mut cells = vec![String::new()];
     for _ in 0..5 {
         let longer = cells.iter().flat_map(|cell| "'=-＋;\n\t 5.\"a".chars().map(move |c| format!("{cell}{c}")));
@@ -30,14 +30,14 @@ fn every_cell_comes_back_and_none_is_a_formula() {
 }
 
 #[test]
-fn bytes_that_are_no_text_come_back() {
+fn bytes_that_are_not_utf8_are_restored() {
     for cell in [&b"\xff=1"[..], b"=\xff", b";\xef\xbc\x9d\n=", b"\xef\xbc", b"'\xff;'=\xfe"] {
         assert_eq!(original(&harmless(cell)), cell);
     }
 }
 
 #[test]
-fn formulas_are_neutralised_and_numbers_are_not_and_all_come_back() {
+fn formulas_are_neutralised_but_numbers_are_not_and_all_are_restored() {
     for (cell, expected) in [
         ("=1+1", "'=1+1"),
         ("+cmd", "'+cmd"),
@@ -91,9 +91,9 @@ fn formulas_are_neutralised_and_numbers_are_not_and_all_come_back() {
     }
 }
 
-/// Reports that were written before cells were split into texts are read as they were meant.
+/// Earlier versions did not split cells into texts.
 #[test]
-fn what_an_earlier_report_showed_comes_back() {
+fn cells_of_reports_of_earlier_versions_are_restored() {
     for (shown, cell) in [("'\t=1", "\t=1"), ("'=1", "=1"), ("'\rx", "\rx"), ("a;=1", "a;=1"), ("''=1", "'=1")] {
         assert_eq!(original(shown.as_bytes()), cell.as_bytes());
     }

@@ -1,29 +1,29 @@
 //! The header of a source: the position of its first record, and the names of its columns.
 //!
-//! Read once by the splitter, and again by completion when a job was stopped before its first group. A file that
-//! cannot be read at all is refused here, with a code and a sentence; a bad row later fails only that row.
+//! Read once by the splitter, and again by completion if a job was stopped before its first group. A file that cannot
+//! be read at all is refused here, with a code and a message. A bad row later fails alone.
 
 use std::collections::BTreeSet;
 
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, Read};
-use longshore_domain::records::{Cutter, Extent, Format, Span, Unreadable, check_utf8, sniff};
+use longshore_domain::records::{Cutter, Extent, Format, Span, UnreadableFile, check_utf8, sniff};
 use longshore_domain::text::{listed, quoted};
 
 use crate::chunk::{source_changed, source_missing};
 use crate::handler::CellReader;
 
-/// Bytes that are read to recognise a text file; they also hold nearly every header.
+/// Bytes that are read to recognize a text file. They also contain nearly every header.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// Maximum size of a header; its columns are kept in one item of 400 KB, beside options of up to 128 KiB.
+/// Maximum size of a header; its columns are kept in one item of 400 KB, together with options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
-/// Maximum number of columns; a file with more was not meant as a table, or has other separators than commas.
+/// Maximum number of columns. A file with more columns is not a table, or has other separators than commas.
 const MAX_COLUMNS: usize = 10_000;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct FileHeader {
-    /// Offset from which the first item record is searched.
+    /// Offset after the header, from which the first item is searched.
     pub start: u64,
     /// Names of the columns of CSV, in order; `None` for JSON Lines.
     pub columns: Option<Vec<String>>,
@@ -48,8 +48,8 @@ impl From<JobError> for HeaderError {
     }
 }
 
-impl From<Unreadable> for HeaderError {
-    fn from(error: Unreadable) -> Self {
+impl From<UnreadableFile> for HeaderError {
+    fn from(error: UnreadableFile) -> Self {
         Self::Source(JobError::new(error.code(), error.to_string()))
     }
 }
@@ -60,7 +60,7 @@ impl From<Unreadable> for HeaderError {
 /// If the bucket fails, or the file cannot be read.
 pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<FileHeader, HeaderError> {
     if source.size_bytes == 0 {
-        return Err(Unreadable::Empty.into());
+        return Err(UnreadableFile::Empty.into());
     }
     let head_end = source.size_bytes.min(HEAD_BYTES);
     let mut stream = match files.open(&source.key, Some(&source.etag), 0, Some(head_end)).await? {
@@ -75,7 +75,7 @@ pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<File
     if (head.len() as u64) < head_end {
         return Err(ended_early().into());
     }
-    let bom_len = sniff(&head, Extent::of_bytes(head_end, source.size_bytes))?.bom_len;
+    let bom_len = sniff(&head, Extent::from_lengths(head_end, source.size_bytes))?.bom_len;
     first_record(files, source, head.split_off(bom_len), bom_len as u64).await
 }
 
@@ -108,7 +108,7 @@ async fn first_record(
     }
     match seeker.cutter.finish() {
         Some(span) => seeker.header(source.format, span),
-        None => Err(Unreadable::Empty.into()),
+        None => Err(UnreadableFile::Empty.into()),
     }
 }
 
@@ -181,38 +181,39 @@ fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError>
     let issue = || {
         JobError::new(
             "unnamed_column",
-            format!("columns without a name were called {}", listed(unnamed.iter().map(String::as_str))),
+            format!("columns without a name were named {}", listed(unnamed.iter().map(String::as_str))),
         )
     };
     let issues = if unnamed.is_empty() { Vec::new() } else { vec![issue()] };
     Ok((columns, issues))
 }
 
-/// Error: a stream ended before its file did. The file is read again, because a part of a line would be taken for the
-/// header.
+/// Returns the error of a stream that ended before its file. The file is read again, because a part of a line would
+/// otherwise be used as the header.
 fn ended_early() -> PortError {
-    PortError { service: "files", operation: "read", source: "the stream ended before the file".into() }
+    PortError { service: "files", operation: "read", source: "the stream ended before the end of the file".into() }
 }
 
 fn too_many_columns(columns: usize) -> JobError {
     let message = format!(
-        "the first line has {columns} columns, and a file may have up to {MAX_COLUMNS}; is the first line the \
-         header, and is each row on its own line?"
+        "the first line has {columns} columns, but a file may have up to {MAX_COLUMNS}; check that the first line is \
+         the header, and that each row is on its own line"
     );
     JobError::new("too_many_columns", message)
 }
 
 fn header_too_long() -> JobError {
     let message = format!(
-        "the first line is longer than {} KiB, so it is not a header; does it have an unclosed quote, or is this \
-         not a CSV file?",
+        "the first line is longer than {} KiB, so it is not a header; check that the file is CSV, and that the first \
+         line has no unclosed quote",
         HEADER_BYTES / 1024
     );
     JobError::new("header_too_long", message)
 }
 
 fn unterminated_header() -> JobError {
-    let message = "a quote that opens in the first line is never closed, so the whole file is one line; close it";
+    let message =
+        "a quote that opens in the first line is never closed, so the whole file is one line; close the quote";
     JobError::new("unterminated_quote", message)
 }
 
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_has_up_to_ten_thousand_columns() {
+    fn a_file_may_have_ten_thousand_columns() {
         assert_eq!(name_columns(header(MAX_COLUMNS).as_bytes()).unwrap().0.len(), MAX_COLUMNS);
         for many in [header(MAX_COLUMNS + 1), header(30_000), ",".repeat(200_000)] {
             let error = name_columns(many.as_bytes()).unwrap_err();
@@ -235,7 +236,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_reported_of_a_header_is_short() {
+    fn messages_about_a_header_are_short() {
         let (columns, issues) = name_columns(",".repeat(9_000).as_bytes()).unwrap();
         assert_eq!((columns.len(), columns[8_999].as_str()), (9_001, "column_9000"));
         assert!(issues[0].message.ends_with("and 8981 more") && issues[0].message.len() < 500, "{:?}", issues[0]);

@@ -5,7 +5,7 @@
 
 // A row that makes its handler panic fails alone because the panic is caught: decision 0003.
 #[cfg(not(panic = "unwind"))]
-compile_error!("a panicking row would take its whole chunk along: set panic = \"unwind\" in the profile");
+compile_error!("a panicking row would fail its whole chunk: set panic = \"unwind\" in the profile");
 
 pub mod aws_limits;
 mod back_off;
@@ -13,6 +13,7 @@ pub mod batch;
 pub mod chunk;
 pub mod config;
 pub mod failures_file;
+pub mod field_error;
 pub mod files;
 pub mod fingerprint;
 pub mod formula;

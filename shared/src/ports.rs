@@ -2,7 +2,11 @@
 
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
 use longshore_domain::job::Job;
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::Queues;
 use longshore_domain::tenant::TenantId;
+
+use crate::telemetry;
 
 /// Store, queues and files: real ones in a function, fakes in its tests.
 #[derive(Clone, Debug)]
@@ -15,7 +19,17 @@ pub struct Ports<S, Q, F> {
     pub files: F,
 }
 
-/// Returns the key of an upload.
+impl<S, Q: Queues, F> Ports<S, Q, F> {
+    /// Sends the create message of a stored job. A failure is only logged, because the sweeper sends the message again.
+    pub async fn send_create(&self, job: &Job) {
+        if let Err(error) = self.queues.send_create(&CreateMessage::new(job)).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %job.job_id, error, "cannot send a create message; the sweeper will send it");
+        }
+    }
+}
+
+/// Returns the key of an upload. The tenant of an S3 key is its second segment, here and in [`JobFolder`].
 pub fn upload_key(tenant: &TenantId, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
@@ -76,13 +90,12 @@ pub fn report_name(attempt: &str, invocation: &str) -> String {
     format!("{attempt}/{invocation}")
 }
 
-/// Returns the key of a document or of a file written whole, in the report that the job has ended with.
+/// Returns the key of a document, or of a file that was written by one PUT, in the job's final report.
 pub fn report_key(job: &Job, name: &str) -> String {
     JobFolder::for_job(job).report_key(job.generation, job.completion.report.as_deref(), name)
 }
 
-/// Returns the possible keys of a file in the report that the job has ended with: written whole, and uploaded in
-/// parts.
+/// Returns the possible keys of a file in the job's final report: written by one PUT, and uploaded in parts.
 pub fn report_file_keys(job: &Job, name: &str) -> [String; 2] {
     let attempt = job.completion.report.as_deref().map(|report| report.split('/').next().unwrap_or(report));
     [report_key(job, name), JobFolder::for_job(job).report_key(job.generation, attempt, name)]

@@ -1,8 +1,8 @@
 //! The receipt of a finished job: its input, its output, and the version of the code that processed it.
 //!
-//! Completion writes it beside the report, and anyone who has the files can compare them with it. It holds only facts
-//! on which all completions of one generation agree: no status, because another completion may be about to set it,
-//! and no time.
+//! Completion writes it with the report, and anyone who has the files can compare them with it. It contains only facts
+//! on which all completions of one generation agree: no status, because another completion may be about to set it, and
+//! no time.
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
@@ -23,16 +23,16 @@ pub struct Receipt {
     pub job_id: JobId,
     /// Name of its job type.
     pub job_type: String,
-    /// 0 for the first run, and one more with each retry.
+    /// Generation of the job: 0, plus one for each retry.
     pub generation: u32,
     /// Items of the input that were read, or could still be read.
     pub item_count: u64,
     /// Number of items by result.
     pub counts: ResultCounts,
-    /// The file of the job; `null` for a job without one.
+    /// The file of the job; `null` for a job without a file.
     #[schema(required = true)]
     pub input: Option<InputReceipt>,
-    /// The corrected failures file of this retry, if it ran with one.
+    /// The corrected failures file of this retry; `null` if it had none.
     #[schema(required = true)]
     pub corrected: Option<InputReceipt>,
     /// The files of the report that have rows.
@@ -44,11 +44,11 @@ pub struct Receipt {
 /// An input file.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 pub struct InputReceipt {
-    /// Name of the file as the client gave it.
+    /// Name of the file, as set by the client.
     pub name: String,
     /// Size in bytes.
     pub size: u64,
-    /// SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` gives the reason.
+    /// SHA-256 in hexadecimal; `null` if it is unknown, for the reason in `basis`.
     #[schema(required = true, pattern = "^[0-9a-f]{64}$")]
     pub sha256: Option<String>,
     /// Source of the SHA-256, or the reason why it is unknown.
@@ -59,13 +59,13 @@ pub struct InputReceipt {
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Basis {
-    /// The client gave it with the upload, and the bucket accepted no other file.
+    /// The client sent it with the upload, and S3 accepted no other file.
     Upload,
-    /// The file was read again at the job's end, and was the one that the job had processed.
+    /// Computed at the job's end from the unchanged file.
     Read,
-    /// Unknown: the file no longer existed unchanged.
+    /// Unknown: the file was removed or replaced.
     Gone,
-    /// Unknown: reading the file again would have taken longer than the function may run, or failed again and again.
+    /// Unknown: reading the file would have taken longer than the function can run, or failed repeatedly.
     TooLong,
 }
 
@@ -86,13 +86,13 @@ pub struct FileReceipt {
 pub struct CodeVersion {
     /// Version of the package.
     pub version: String,
-    /// Commit of the build, if it was given.
+    /// Commit of the build; `null` if it is unknown.
     #[schema(required = true)]
     pub commit: Option<String>,
 }
 
-/// Returns a file's name for downloads: `people-failed.csv` for `failed.csv` of a job over `people.csv`, because a
-/// person has many of them in one folder.
+/// Returns a file's name for downloads: `people-failed.csv` for `failed.csv` of a job with the file `people.csv`, so
+/// that files of several jobs have different names.
 pub fn download_name(job: &Job, name: &str) -> String {
     let source = job.source.as_ref().map_or(job.job_type.as_str(), |source| source.name.as_str());
     let stem = source.rsplit_once('.').map_or(source, |(stem, _)| stem);

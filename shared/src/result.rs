@@ -1,13 +1,13 @@
 //! The result document: the results of a finished job, and the keys of its report's files.
 //!
-//! Completion writes it beside the files, with the keys of the bucket; the API returns it with presigned links in
-//! place of the keys. Status, times and error are the job's own. A report that was written before attempts had names
-//! may come from another completion: code that returns the document applies the final job with
+//! Completion writes it with the files, with their keys in the bucket; the API returns it with presigned links instead
+//! of the keys. Status, times and error are those of the job. A report that was written before attempts had names may
+//! come from another completion, so code that returns the document sets the values of the final job with
 //! [`ResultDocument::with_job`].
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
 /// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
@@ -29,7 +29,7 @@ pub struct ResultDocument {
     pub counts: ResultCounts,
     /// Times and durations.
     pub timings: Timings,
-    /// The reason why it did not complete, if it did not.
+    /// Reason why the job did not complete; otherwise `None`.
     pub error: Option<JobError>,
     /// Non-fatal warnings.
     pub issues: Vec<JobError>,
@@ -58,35 +58,35 @@ impl ResultCounts {
     }
 }
 
-/// Times at which a job was accepted, started and finished; RFC 3339 in UTC.
+/// Times when a job was accepted, started and finished, in RFC 3339 (UTC), and durations.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Timings {
-    /// Time at which the job was accepted.
+    /// Time when the job was accepted.
     #[schema(format = DateTime)]
     pub created_at: String,
-    /// Time at which the job started; `null` if it was stopped before.
+    /// Time when the job started; `null` if it was stopped before.
     #[schema(required = true, format = DateTime)]
     pub started_at: Option<String>,
-    /// Time at which the job got its final status.
+    /// Time when the job reached its final status.
     #[schema(required = true, format = DateTime)]
     pub finished_at: Option<String>,
-    /// Milliseconds between accepted and started, or finished if it never started.
+    /// Milliseconds from acceptance to the start, or to the end of a job that never started.
     pub queued_ms: i64,
-    /// Milliseconds between started and finished.
+    /// Milliseconds from the start to the end.
     pub run_ms: i64,
 }
 
 impl Timings {
     fn from_job(job: &Job) -> Self {
         let ended = job.times.finished_at.unwrap_or(job.times.updated_at);
-        let begun = job.times.started_at.unwrap_or(ended);
+        let started = job.times.started_at.unwrap_or(ended);
         Self {
             created_at: job.times.created_at.to_rfc3339(),
             started_at: job.times.started_at.map(Timestamp::to_rfc3339),
             finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
-            queued_ms: begun.millis_since(job.times.created_at),
-            run_ms: ended.millis_since(begun),
+            queued_ms: started.millis_since(job.times.created_at),
+            run_ms: ended.millis_since(started),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Logs as JSON lines on standard output, and one line with the cost at the end of every invocation.
 //!
-//! Lambda turns each line into a log event. The last line ignores `RUST_LOG`: benchmarks and dashboards read it, and
-//! a handler that writes nothing would look as if it had never run.
+//! Lambda turns each line into a log event. The last line is written regardless of `RUST_LOG`, because benchmarks and
+//! dashboards read it.
 
 use std::error::Error;
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 use tracing_subscriber::EnvFilter;
 
@@ -24,29 +24,29 @@ const BUILD: &str = if cfg!(debug_assertions) {
 };
 
 /// Start of the process's set-up.
-static BEGUN: OnceLock<Instant> = OnceLock::new();
+static STARTED: OnceLock<Instant> = OnceLock::new();
 
 /// True once the set-up time has been reported.
 static INIT_REPORTED: AtomicBool = AtomicBool::new(false);
 
 /// Starts logging, filtered by `RUST_LOG` (`info` if unset). The first line of every `main`; idempotent.
 pub fn init() {
-    BEGUN.get_or_init(Instant::now);
+    STARTED.get_or_init(Instant::now);
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
     let subscriber =
         tracing_subscriber::fmt().json().flatten_event(true).with_current_span(false).with_env_filter(filter);
-    // A subscriber that a test has already installed stays.
+    // Fails in a test that has already installed a subscriber.
     let _ = subscriber.try_init();
     tracing::debug!(build = BUILD, "process started");
 }
 
-/// Writes the last line of an invocation of `function` that began at `started` and made these `calls`.
+/// Writes the last line of an invocation of `function` that started at `started` and made these `calls`.
 ///
 /// Fields: `invocation.duration_ms`, `invocation.max_rss_kib` (of the process until now), `invocation.calls` (by
 /// operation), and once per process `invocation.init_ms`, from [`init`] to the first `started`.
 pub fn record_invocation(function: &str, started: Instant, calls: &Calls) {
     let line = invocation(function, started, calls);
-    // A closed standard output cannot be reported anywhere.
+    // An error of standard output cannot be logged.
     let _ = writeln!(std::io::stdout().lock(), "{line}");
 }
 
@@ -61,8 +61,8 @@ fn invocation(function: &str, started: Instant, calls: &Calls) -> Value {
         "invocation.max_rss_kib": max_rss_kib(),
         "invocation.calls": calls,
     });
-    if let Some(begun) = BEGUN.get().filter(|_| !INIT_REPORTED.swap(true, Ordering::Relaxed)) {
-        line["invocation.init_ms"] = json!(started.saturating_duration_since(*begun).as_secs_f64() * 1000.0);
+    if let Some(init_started) = STARTED.get().filter(|_| !INIT_REPORTED.swap(true, Ordering::Relaxed)) {
+        line["invocation.init_ms"] = json!(started.saturating_duration_since(*init_started).as_secs_f64() * 1000.0);
     }
     line
 }
@@ -89,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_last_line_says_what_an_invocation_cost() {
+    fn the_last_line_contains_the_cost_of_an_invocation() {
         init();
         let calls = Calls::from([("DynamoDB.UpdateItem".to_owned(), 3)]);
         let first = invocation("process-item", Instant::now(), &calls);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_names_every_cause() {
+    fn a_chain_contains_every_cause() {
         let cause = std::io::Error::other("connection reset");
         let error =
             longshore_domain::ports::PortError { service: "store", operation: "commit", source: Box::new(cause) };

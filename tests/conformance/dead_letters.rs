@@ -1,25 +1,25 @@
 //! Dead-letter records: recorded once, resolved once, listed newest first.
 
-use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, Settlement};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Resolution, ResolutionKind};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{DeadLetterRecords, Removal, Store};
+use longshore_domain::ports::{DeadLetterRecords, JobProgress, Removal, Store};
 
-use crate::fixtures::{accepted, at, finish, made, opened, split};
+use crate::fixtures::{accepted, at, finish, job_after, reopened_job, split};
 
 on_both_stores! {
     a_dead_letter_is_recorded_once_and_reads_back_with_its_body,
-    of_two_resolutions_of_a_dead_letter_the_first_one_counts,
+    the_first_resolution_of_a_dead_letter_stays,
     dead_letters_are_listed_newest_first_page_by_page,
     a_body_is_removed_with_its_job_and_the_record_stays,
-    a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_next_generation,
+    selected_chunks_apply_to_one_generation,
 }
 
 fn unreadable(sent: i64) -> DeadLetterRecord {
     DeadLetterRecord {
-        id: DeadLetterRecord::id_of(at(sent), "m"),
+        id: DeadLetterRecord::record_id(at(sent), "m"),
         queue: Queue::Complete,
         message: DeadLetterMessage::Unreadable { reason: "no JSON".into() },
         sent_at: at(sent),
@@ -39,8 +39,8 @@ fn of_chunk(job: &Job, sent: i64) -> DeadLetterRecord {
     DeadLetterRecord { queue: Queue::Chunk, message: dead_letter, ..unreadable(sent) }
 }
 
-fn resolution(how: Settlement, by: &str) -> Resolution {
-    Resolution { how, by: by.into(), at: at(9) }
+fn resolution(kind: ResolutionKind, by: &str) -> Resolution {
+    Resolution { kind, by: by.into(), at: at(9) }
 }
 
 async fn a_dead_letter_is_recorded_once_and_reads_back_with_its_body(store: impl Store + DeadLetterRecords) {
@@ -55,58 +55,58 @@ async fn a_dead_letter_is_recorded_once_and_reads_back_with_its_body(store: impl
     assert_eq!((store.dead_letter(&bare.id).await.unwrap(), store.body(&bare).await.unwrap()), (Some(bare), None));
 }
 
-async fn of_two_resolutions_of_a_dead_letter_the_first_one_counts(store: impl Store + DeadLetterRecords) {
-    let (dead_letter, first) = (unreadable(5), resolution(Settlement::Replayed, "ann"));
+async fn the_first_resolution_of_a_dead_letter_stays(store: impl Store + DeadLetterRecords) {
+    let (dead_letter, first) = (unreadable(5), resolution(ResolutionKind::Replayed, "ann"));
     store.record(&dead_letter, Some("x")).await.unwrap();
-    for request in [&first, &resolution(Settlement::Discarded, "bob"), &first] {
-        let noted = store.resolve(&dead_letter.id, request).await.unwrap().unwrap();
-        assert_eq!(noted.resolution.as_ref(), Some(&first));
+    for request in [&first, &resolution(ResolutionKind::Discarded, "bob"), &first] {
+        let resolved = store.resolve(&dead_letter.id, request).await.unwrap().unwrap();
+        assert_eq!(resolved.resolution.as_ref(), Some(&first));
     }
     store.record(&dead_letter, Some("x")).await.unwrap();
     assert!(
         !store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open(),
-        "noted again, it is as settled as before"
+        "a repeated record does not reopen it"
     );
     assert_eq!(store.resolve("1-none", &first).await.unwrap(), None);
-    assert_eq!(store.dead_letter("1-none").await.unwrap(), None, "what is not there is not made by settling it");
+    assert_eq!(store.dead_letter("1-none").await.unwrap(), None, "resolving an absent dead letter creates nothing");
 }
 
 async fn dead_letters_are_listed_newest_first_page_by_page(store: impl Store + DeadLetterRecords) {
     for sent in [3, 1, 5, 2, 4] {
         store.record(&unreadable(sent), Some("x")).await.unwrap();
     }
-    let (mut found, mut behind) = (Vec::new(), None::<String>);
+    let (mut sent_times, mut cursor) = (Vec::new(), None::<String>);
     for _ in 0..4 {
-        let page = store.dead_letters(behind.as_deref(), 2).await.unwrap();
-        found.extend(page.items.into_iter().map(|dead_letter| dead_letter.sent_at.0 - at(0).0));
-        behind = page.next;
-        if behind.is_none() {
+        let page = store.dead_letters(cursor.as_deref(), 2).await.unwrap();
+        sent_times.extend(page.items.into_iter().map(|dead_letter| dead_letter.sent_at.0 - at(0).0));
+        cursor = page.next;
+        if cursor.is_none() {
             break;
         }
     }
-    assert_eq!((found, behind), (vec![5, 4, 3, 2, 1], None));
+    assert_eq!((sent_times, cursor), (vec![5, 4, 3, 2, 1], None));
 }
 
 async fn a_body_is_removed_with_its_job_and_the_record_stays(store: impl Store + DeadLetterRecords + Removal) {
     let job = split(&store, 1).await;
     let dead_letter = of_chunk(&job, 5);
     store.record(&dead_letter, Some("rows")).await.unwrap();
-    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
-    assert_eq!(groups.len(), 1, "a dead letter is none of the job's groups");
-    made(store.delete(job.job_id, at(8)).await.unwrap());
-    made(store.finish(job.job_id, &finish(Status::Canceled, 9)).await.unwrap());
+    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
+    assert_eq!(groups.len(), 1, "a dead letter is not listed as a group");
+    job_after(store.delete(job.job_id, at(8)).await.unwrap());
+    job_after(store.finish(job.job_id, &finish(Status::Canceled, 9)).await.unwrap());
     store.remove(job.job_id).await.unwrap();
     assert_eq!(store.body(&dead_letter).await.unwrap(), None);
     assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), Some(dead_letter));
 }
 
-async fn a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_next_generation(store: impl Store) {
+async fn selected_chunks_apply_to_one_generation(store: impl Store) {
     use longshore_domain::job::Reopen;
     let mut job = split(&store, 2).await;
     let selected_chunks = Some([ChunkId { group: 0, chunk: 1 }, ChunkId { group: 1, chunk: 0 }].into());
     for (generation, selected_chunks) in [(0, selected_chunks), (1, None)] {
         let end = longshore_domain::job::Finish { generation, ..finish(Status::Failed, 20) };
-        job = made(store.finish(job.job_id, &end).await.unwrap());
+        job = job_after(store.finish(job.job_id, &end).await.unwrap());
         let reopen = Reopen {
             generation,
             at: at(50),
@@ -114,7 +114,7 @@ async fn a_job_is_opened_again_for_its_dead_letters_and_forgets_them_with_the_ne
             corrected: None,
             selected_chunks: selected_chunks.clone(),
         };
-        opened(store.reopen(&job, &reopen).await.unwrap());
+        reopened_job(store.reopen(&job, &reopen).await.unwrap());
         job = store.job(job.job_id).await.unwrap().unwrap();
         let retried_groups = if selected_chunks.is_some() { 0 } else { 2 };
         assert_eq!(

@@ -1,16 +1,16 @@
 //! The files: ranges, entity tags, and files that appear as a whole.
 
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileStream, Files, MultipartFiles, Read};
+use longshore_domain::ports::{FileStream, Files, MultipartFiles, MultipartOutcome, PrefixRemoval, Read};
 
 on_both_files! {
     a_file_is_read_as_it_was_written,
     absent_and_changed_files_are_reported,
     a_stream_begins_and_ends_where_it_should,
-    a_file_of_parts_appears_when_it_is_completed,
-    an_upload_with_other_parts_than_its_caller_put_is_not_completed,
-    a_file_that_is_removed_is_gone,
-    files_are_removed_by_the_prefix_of_their_keys,
+    a_multipart_file_appears_on_completion,
+    an_upload_with_unexpected_parts_is_not_completed,
+    a_removed_file_is_absent,
+    files_are_removed_by_key_prefix,
 }
 
 async fn a_file_is_read_as_it_was_written(files: impl Files) {
@@ -37,7 +37,7 @@ async fn absent_and_changed_files_are_reported(files: impl Files) {
 
 async fn streamed(files: &impl Files, start: u64, end: Option<u64>) -> Vec<u8> {
     let Read::Found(mut stream) = files.open("s", None, start, end).await.unwrap() else {
-        panic!("there is no file");
+        panic!("the file does not exist");
     };
     let mut bytes = Vec::new();
     while let Some(block) = stream.next().await.unwrap() {
@@ -61,7 +61,7 @@ async fn a_stream_begins_and_ends_where_it_should(files: impl Files) {
 /// Minimum size of all parts but the last.
 const PART_BYTES: usize = 5 << 20;
 
-async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + MultipartFiles) {
+async fn a_multipart_file_appears_on_completion(files: impl Files + MultipartFiles) {
     let bytes: Vec<u8> = (0..PART_BYTES as u32 + 5).map(|n| (n / 7) as u8).collect();
     let upload = files.create_multipart("big", "text/csv").await.unwrap();
     let mut etags = Vec::new();
@@ -74,20 +74,20 @@ async fn a_file_of_parts_appears_when_it_is_completed(files: impl Files + Multip
         }
     }
     assert_eq!(files.info("big").await.unwrap(), None);
-    assert!(files.complete_multipart(&upload, &etags).await.unwrap());
-    let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("there is no file") };
-    assert!(read == bytes, "{} bytes came back as {} others", bytes.len(), read.len());
+    assert_eq!(files.complete_multipart(&upload, &etags).await.unwrap(), MultipartOutcome::Completed);
+    let Read::Found(read) = files.read("big", None, None).await.unwrap() else { panic!("the file does not exist") };
+    assert!(read == bytes, "{} bytes differ from the {} stored bytes", bytes.len(), read.len());
     // S3 may answer the second call like the first, or that the upload does not exist.
     files.complete_multipart(&upload, &etags).await.unwrap();
     assert_eq!(files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap(), None);
     assert_eq!(files.info("big").await.unwrap().unwrap().size_bytes, bytes.len() as u64);
 }
 
-async fn an_upload_with_other_parts_than_its_caller_put_is_not_completed(files: impl Files + MultipartFiles) {
+async fn an_upload_with_unexpected_parts_is_not_completed(files: impl Files + MultipartFiles) {
     let upload = files.create_multipart("parts", "text/csv").await.unwrap();
     let own = files.upload_part(&upload, 1, b"own".to_vec()).await.unwrap().unwrap();
     files.upload_part(&upload, 1, b"another's".to_vec()).await.unwrap().unwrap();
-    assert!(!files.complete_multipart(&upload, &[own]).await.unwrap());
+    assert_eq!(files.complete_multipart(&upload, &[own]).await.unwrap(), MultipartOutcome::Changed);
     assert_eq!(files.info("parts").await.unwrap(), None);
     for _ in 0..2 {
         files.abort_multipart(&upload).await;
@@ -95,7 +95,7 @@ async fn an_upload_with_other_parts_than_its_caller_put_is_not_completed(files: 
     }
 }
 
-async fn a_file_that_is_removed_is_gone(files: impl Files) {
+async fn a_removed_file_is_absent(files: impl Files) {
     for key in ["jobs/1/a", "jobs/1/ab"] {
         files.write(key, "text/csv", b"x".to_vec()).await.unwrap();
     }
@@ -106,19 +106,19 @@ async fn a_file_that_is_removed_is_gone(files: impl Files) {
     assert!(files.info("jobs/1/ab").await.unwrap().is_some());
 }
 
-async fn files_are_removed_by_the_prefix_of_their_keys(files: impl Files) {
+async fn files_are_removed_by_key_prefix(files: impl Files) {
     for n in 0..1_005 {
         files.write(&format!("jobs/1/{n}"), "text/csv", b"x".to_vec()).await.unwrap();
     }
     files.write("jobs/10/a", "text/csv", b"x".to_vec()).await.unwrap();
     let mut calls = 1;
-    while files.remove_some("jobs/1/").await.unwrap() {
+    while files.remove_some("jobs/1/").await.unwrap() == PrefixRemoval::MoreLeft {
         calls += 1;
     }
     assert!(calls <= 3, "{calls} calls for two pages");
     for n in [0, 999, 1_004] {
         assert_eq!(files.info(&format!("jobs/1/{n}")).await.unwrap(), None);
     }
-    assert!(!files.remove_some("jobs/1/").await.unwrap(), "there is nothing left");
+    assert_eq!(files.remove_some("jobs/1/").await.unwrap(), PrefixRemoval::Emptied, "no file is left");
     assert!(files.info("jobs/10/a").await.unwrap().is_some());
 }

@@ -1,4 +1,4 @@
-//! Jobs, groups and commits with which the tests begin.
+//! Fixtures: jobs, groups and commits.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
@@ -8,9 +8,9 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-/// A fixed time, from which the tests count milliseconds.
+/// A fixed time; the tests count milliseconds from it.
 pub(crate) const NOW: i64 = 1_700_000_000_000;
 
 pub(crate) const fn at(millis: i64) -> Timestamp {
@@ -49,7 +49,7 @@ pub(crate) fn manifest(group: u32) -> Manifest {
     Manifest { group, chunks: vec![chunk(first), chunk(first + 10)] }
 }
 
-/// Ids of the unfinished jobs on the first page, oldest first.
+/// Returns the ids of the unfinished jobs on the first page, oldest first.
 pub(crate) async fn unfinished(store: &impl Store) -> Vec<JobId> {
     let page = store.unfinished(None, ByAge::OldestFirst).await.unwrap();
     page.into_iter().map(|position| position.job_id).collect()
@@ -86,7 +86,7 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
 /// A group of the file as a splitter commits it, with 2,000 bytes of the file.
 pub(crate) fn plan(group: u32) -> GroupPlan {
     let from = u64::from(group) * 2000;
-    GroupPlan::of_file(0, manifest(group), from..from + 2000)
+    GroupPlan::from_file(0, manifest(group), from..from + 2000)
 }
 
 /// Stores a waiting job.
@@ -98,27 +98,27 @@ pub(crate) async fn accepted(store: &impl Store) -> Job {
 
 /// Stores a job that is being split, with this many groups.
 pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
-    let mut job = made(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
+    let mut job = job_after(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
     for group in 0..groups {
-        job = made(store.commit_group(&job, &plan(group), at(2 + i64::from(group))).await.unwrap());
+        job = job_after(store.commit_group(&job, &plan(group), at(2 + i64::from(group))).await.unwrap());
     }
     job
 }
 
-/// The job of a successful transition.
+/// Returns the job of a successful transition.
 #[track_caller]
-pub(crate) fn made(transition: Transition) -> Job {
+pub(crate) fn job_after(transition: Transition) -> Job {
     match transition {
         Transition::Made(job) => *job,
         Transition::Refused => panic!("the transition was refused"),
     }
 }
 
-/// The job of a successful retry.
+/// Returns the job of a successful retry.
 #[track_caller]
-pub(crate) fn opened(answer: Reopened) -> Job {
+pub(crate) fn reopened_job(answer: Reopened) -> Job {
     match answer {
         Reopened::Made(job) => *job,
-        other => panic!("the retry met {other:?}"),
+        other => panic!("unexpected answer: {other:?}"),
     }
 }

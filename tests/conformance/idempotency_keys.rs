@@ -9,11 +9,11 @@ use crate::fixtures::{at, definition, waiting_job};
 use crate::stored_jobs::key;
 
 on_both_stores! {
-    a_key_makes_one_upload,
+    a_key_creates_one_upload,
     keys_of_jobs_and_of_uploads_are_separate,
-    of_many_jobs_at_once_under_one_key_one_is_made,
-    of_many_uploads_at_once_under_one_key_one_is_made,
-    of_different_requests_at_once_under_one_key_one_is_made,
+    concurrent_jobs_under_one_key_create_one_job,
+    concurrent_uploads_under_one_key_create_one_upload,
+    concurrent_different_requests_under_one_key_create_one_job,
 }
 
 pub(crate) fn upload() -> Upload {
@@ -32,11 +32,11 @@ pub(crate) fn upload() -> Upload {
     }
 }
 
-async fn a_key_makes_one_upload(store: impl Store) {
+async fn a_key_creates_one_upload(store: impl Store) {
     let (first, second) = (upload(), upload());
     let create = async |upload: &Upload, hash: &str| store.create_upload(upload, Some(&key("k", hash))).await.unwrap();
     assert_eq!(create(&first, "h").await, Created::New);
-    assert_eq!(create(&first, "h").await, Created::New, "the same call again");
+    assert_eq!(create(&first, "h").await, Created::New, "a repeated call");
     assert_eq!(create(&second, "h").await, Created::Replayed(first.file_guid));
     assert_eq!(create(&second, "other").await, Created::KeyReused);
     assert_eq!(store.upload(second.file_guid).await.unwrap(), None);
@@ -50,30 +50,31 @@ async fn keys_of_jobs_and_of_uploads_are_separate(store: impl Store) {
     assert_eq!(store.create_job(&job, &definition(), Some(&key)).await.unwrap(), Created::New);
 }
 
-async fn of_many_jobs_at_once_under_one_key_one_is_made(store: impl Store) {
+async fn concurrent_jobs_under_one_key_create_one_job(store: impl Store) {
     let jobs: Vec<_> = std::iter::repeat_with(waiting_job).take(8).collect();
     let (key, definition) = (key("k", "h"), definition());
     let answer = join_all(jobs.iter().map(|job| store.create_job(job, &definition, Some(&key)))).await;
-    let made: Vec<_> = jobs.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{answer:?}") };
-    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == made.job_id));
+    let created: Vec<_> = jobs.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
+    let [(created, _)] = created[..] else { panic!("{answer:?}") };
+    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == created.job_id));
     assert_eq!(others.count(), 7, "{answer:?}");
     for job in &jobs {
-        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), job.job_id == made.job_id);
+        assert_eq!(store.job(job.job_id).await.unwrap().is_some(), job.job_id == created.job_id);
     }
 }
 
-async fn of_many_uploads_at_once_under_one_key_one_is_made(store: impl Store) {
+async fn concurrent_uploads_under_one_key_create_one_upload(store: impl Store) {
     let uploads: Vec<_> = std::iter::repeat_with(upload).take(8).collect();
     let key = key("k", "h");
     let answer = join_all(uploads.iter().map(|upload| store.create_upload(upload, Some(&key)))).await;
-    let made: Vec<_> = uploads.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
-    let [(made, _)] = made[..] else { panic!("{answer:?}") };
-    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == made.file_guid));
+    let created: Vec<_> =
+        uploads.iter().zip(&answer).filter(|(_, answer)| matches!(answer, Ok(Created::New))).collect();
+    let [(created, _)] = created[..] else { panic!("{answer:?}") };
+    let others = answer.iter().filter(|answer| matches!(answer, Ok(Created::Replayed(id)) if *id == created.file_guid));
     assert_eq!(others.count(), 7, "{answer:?}");
 }
 
-async fn of_different_requests_at_once_under_one_key_one_is_made(store: impl Store) {
+async fn concurrent_different_requests_under_one_key_create_one_job(store: impl Store) {
     let (one, other) = (waiting_job(), waiting_job());
     let (key_one, key_other, definition) = (key("k", "one"), key("k", "other"), definition());
     let answer = tokio::join!(

@@ -7,7 +7,7 @@ use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Reopen, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, PortResult, Reopened, Store};
+use longshore_domain::ports::{Created, JobProgress, PortResult, Reopened, ResendCount, Store};
 use longshore_testing::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -30,11 +30,11 @@ enum Step {
     Delete(i64),
     Finish { completed: bool, time: i64 },
     Reopen(i64),
-    CountResend { seen: u32, generation: u32, time: i64 },
+    CountResend { resends: u32, generation: u32, time: i64 },
     Commit { group: u32, chunk: u32, from: Option<u32>, token: u32 },
     GroupDone { group: u32, time: i64 },
     Close(u32),
-    CountGroupResend { group: u32, seen: u32 },
+    CountGroupResend { group: u32, expected_resends: u32 },
 }
 
 fn step() -> impl Strategy<Value = Step> {
@@ -50,12 +50,12 @@ fn step() -> impl Strategy<Value = Step> {
         1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
         1 => time.clone().prop_map(Step::Reopen),
         1 => (0_u32..2, 0_u32..2, time.clone())
-            .prop_map(|(seen, generation, time)| Step::CountResend { seen, generation, time }),
+            .prop_map(|(resends, generation, time)| Step::CountResend { resends, generation, time }),
         8 => (group.clone(), 0_u32..2, proptest::option::of(0_u32..3), 0_u32..4)
             .prop_map(|(group, chunk, from, token)| Step::Commit { group, chunk, from, token }),
         2 => (group.clone(), time).prop_map(|(group, time)| Step::GroupDone { group, time }),
         1 => group.clone().prop_map(Step::Close),
-        1 => (group, 0_u32..2).prop_map(|(group, seen)| Step::CountGroupResend { group, seen }),
+        1 => (group, 0_u32..2).prop_map(|(group, expected_resends)| Step::CountGroupResend { group, expected_resends }),
     ]
 }
 
@@ -67,7 +67,7 @@ enum Observed {
     Reopened(Reopened),
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),
-    Counted(bool),
+    Counted(ResendCount),
 }
 
 fn token(number: u32) -> Cursor {
@@ -106,9 +106,9 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
             };
             Observed::Reopened(store.reopen(&job, &reopen).await?)
         }
-        Step::CountResend { seen, generation, time } => {
-            let seen = Job { resends: *seen, generation: *generation, ..job.clone() };
-            Observed::Transition(store.count_resend(&seen, at(*time)).await?)
+        Step::CountResend { resends, generation, time } => {
+            let read = Job { resends: *resends, generation: *generation, ..job.clone() };
+            Observed::Transition(store.count_resend(&read, at(*time)).await?)
         }
         Step::Commit { group, chunk, from, token: to } => {
             let counts = Counts { succeeded: 1, failed: 2, skipped: 3 };
@@ -117,8 +117,8 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
         }
         Step::GroupDone { group, time } => Observed::Transition(store.group_done(id, *group, at(*time)).await?),
         Step::Close(group) => Observed::Group(store.close(id, *group).await?),
-        Step::CountGroupResend { group, seen } => {
-            Observed::Counted(store.count_group_resend(id, *group, *seen, at(9)).await?)
+        Step::CountGroupResend { group, expected_resends } => {
+            Observed::Counted(store.count_group_resend(id, *group, *expected_resends, at(9)).await?)
         }
     })
 }
@@ -142,7 +142,7 @@ async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
 
 /// Reads for the comparison at the end.
 trait Reads: Store {
-    async fn progress_of(&self, id: JobId) -> Option<(Vec<longshore_domain::group::Group>, Job)> {
+    async fn progress_of(&self, id: JobId) -> Option<JobProgress> {
         self.progress(id).await.unwrap()
     }
 
@@ -153,7 +153,7 @@ trait Reads: Store {
 impl<T: Store> Reads for T {}
 
 #[test]
-fn both_stores_agree_on_any_sequence_of_operations() {
+fn both_stores_agree_on_random_operations() {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
     let local = runtime.block_on(Local::start());
     let dynamo = runtime.block_on(local.store());

@@ -4,25 +4,25 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::Store;
+use longshore_domain::ports::{JobProgress, ResendCount, Store};
 
-use crate::fixtures::{at, commit, cursor, made, split, waiting_job};
+use crate::fixtures::{at, commit, cursor, job_after, split, waiting_job};
 
 on_both_stores! {
     a_commit_adds_its_counts_and_moves_the_cursor,
-    a_commit_that_is_sent_twice_counts_once,
-    of_two_workers_from_one_cursor_one_loses,
-    a_closed_group_takes_nothing_but_knows_its_own,
-    a_commit_to_what_is_absent_makes_nothing,
-    a_group_resend_is_counted_once_and_forgotten_with_progress,
+    a_repeated_commit_counts_once,
+    only_one_of_two_workers_commits_from_the_same_cursor,
+    a_closed_group_accepts_only_repeated_commits,
+    a_commit_to_an_absent_group_stores_nothing,
+    a_group_resend_counts_once_and_is_reset_by_progress,
     a_done_group_is_recorded_once,
-    progress_shows_every_group_in_order,
+    progress_lists_every_group_in_order,
 }
 
 fn committed(outcome: CommitOutcome) -> Group {
     match outcome {
         CommitOutcome::Committed(group) => *group,
-        other => panic!("the commit met {other:?}"),
+        other => panic!("unexpected outcome: {other:?}"),
     }
 }
 
@@ -42,15 +42,15 @@ async fn a_commit_adds_its_counts_and_moves_the_cursor(store: impl Store) {
     assert!(stored.is_done());
 }
 
-async fn a_commit_that_is_sent_twice_counts_once(store: impl Store) {
+async fn a_repeated_commit_counts_once(store: impl Store) {
     let id = split(&store, 1).await.job_id;
     let request = commit(0, None, cursor("a1", 10), 9);
     let first = committed(store.commit(id, 0, &request).await.unwrap());
-    let again = committed(store.commit(id, 0, &request).await.unwrap());
-    assert_eq!((first.counts.done(), again.counts.done()), (10, 10));
+    let repeated = committed(store.commit(id, 0, &request).await.unwrap());
+    assert_eq!((first.counts.done(), repeated.counts.done()), (10, 10));
 }
 
-async fn of_two_workers_from_one_cursor_one_loses(store: impl Store) {
+async fn only_one_of_two_workers_commits_from_the_same_cursor(store: impl Store) {
     let id = split(&store, 1).await.job_id;
     committed(store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
     let late = commit(0, None, cursor("b1", 5), 4);
@@ -62,7 +62,7 @@ async fn of_two_workers_from_one_cursor_one_loses(store: impl Store) {
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group.counts.done(), 5);
 }
 
-async fn a_closed_group_takes_nothing_but_knows_its_own(store: impl Store) {
+async fn a_closed_group_accepts_only_repeated_commits(store: impl Store) {
     let id = split(&store, 1).await.job_id;
     let own = commit(0, None, cursor("a1", 5), 4);
     committed(store.commit(id, 0, &own).await.unwrap());
@@ -72,27 +72,27 @@ async fn a_closed_group_takes_nothing_but_knows_its_own(store: impl Store) {
     for request in [commit(1, None, cursor("b1", 5), 4), commit(0, Some(cursor("a1", 5)), cursor("a2", 10), 4)] {
         assert_eq!(store.commit(id, 0, &request).await.unwrap(), CommitOutcome::Closed);
     }
-    assert_eq!(committed(store.commit(id, 0, &own).await.unwrap()), closed, "it took before the end");
+    assert_eq!(committed(store.commit(id, 0, &own).await.unwrap()), closed, "a repeated commit of an earlier success");
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, closed);
 }
 
-async fn a_commit_to_what_is_absent_makes_nothing(store: impl Store) {
+async fn a_commit_to_an_absent_group_stores_nothing(store: impl Store) {
     let request = commit(0, None, cursor("a1", 5), 4);
     let job = split(&store, 1).await.job_id;
     for (id, group) in [(JobId::generate(), 0), (waiting_job().job_id, 0), (job, 1)] {
         assert_eq!(store.commit(id, group, &request).await.unwrap(), CommitOutcome::Absent);
         assert_eq!(store.close(id, group).await.unwrap(), None);
-        assert!(!store.count_group_resend(id, group, 0, at(9)).await.unwrap());
+        assert_eq!(store.count_group_resend(id, group, 0, at(9)).await.unwrap(), ResendCount::Overtaken);
         assert_eq!(store.chunk_state(id, group).await.unwrap(), None);
     }
-    assert_eq!(store.progress(job).await.unwrap().unwrap().0.len(), 1);
+    assert_eq!(store.progress(job).await.unwrap().unwrap().groups.len(), 1);
 }
 
-async fn a_group_resend_is_counted_once_and_forgotten_with_progress(store: impl Store) {
+async fn a_group_resend_counts_once_and_is_reset_by_progress(store: impl Store) {
     let id = split(&store, 1).await.job_id;
-    assert!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap());
-    assert!(!store.count_group_resend(id, 0, 0, at(8)).await.unwrap());
-    assert!(store.count_group_resend(id, 0, 1, at(9)).await.unwrap());
+    assert_eq!(store.count_group_resend(id, 0, 0, at(7)).await.unwrap(), ResendCount::Counted);
+    assert_eq!(store.count_group_resend(id, 0, 0, at(8)).await.unwrap(), ResendCount::Overtaken);
+    assert_eq!(store.count_group_resend(id, 0, 1, at(9)).await.unwrap(), ResendCount::Counted);
     let group = store.chunk_state(id, 0).await.unwrap().unwrap().group;
     assert_eq!((group.resends, group.sent_at), (2, at(9)));
     let group = committed(store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
@@ -102,18 +102,18 @@ async fn a_group_resend_is_counted_once_and_forgotten_with_progress(store: impl 
 async fn a_done_group_is_recorded_once(store: impl Store) {
     let job = split(&store, 2).await;
     for (group, millis, all_done) in [(1, 5, false), (1, 6, false), (0, 7, false)] {
-        let noted = made(store.group_done(job.job_id, group, at(millis)).await.unwrap());
-        assert_eq!((noted.all_done(), noted.times.updated_at), (all_done, at(millis)));
+        let updated = job_after(store.group_done(job.job_id, group, at(millis)).await.unwrap());
+        assert_eq!((updated.all_done(), updated.times.updated_at), (all_done, at(millis)));
     }
-    let ended = made(store.end_split(&job, 2, &[], at(8)).await.unwrap());
+    let ended = job_after(store.end_split(&job, 2, &[], at(8)).await.unwrap());
     assert_eq!(ended.split.done_groups, [0, 1].into());
-    assert!(ended.all_done(), "whoever writes last sees the full picture");
+    assert!(ended.all_done(), "the last writer sees that all groups are done");
 }
 
-async fn progress_shows_every_group_in_order(store: impl Store) {
+async fn progress_lists_every_group_in_order(store: impl Store) {
     let job = split(&store, 12).await;
     committed(store.commit(job.job_id, 11, &commit(0, None, cursor("a1", 5), 4)).await.unwrap());
-    let (groups, read) = store.progress(job.job_id).await.unwrap().unwrap();
+    let JobProgress { groups, job: read } = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(read, job);
     assert_eq!(groups.iter().map(|g| g.number).collect::<Vec<_>>(), (0..12).collect::<Vec<_>>());
     assert_eq!(groups[11].cursors[&0], cursor("a1", 5));

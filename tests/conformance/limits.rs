@@ -1,4 +1,4 @@
-//! Limits of AWS in the in-memory store: it refuses the same calls, and a refused call leaves nothing behind.
+//! Limits of AWS in the in-memory store: it refuses the same calls, and a refused call stores nothing.
 
 use aws_sdk_dynamodb::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_dynamodb::types::{AttributeValue, Put, TransactWriteItem};
@@ -11,13 +11,13 @@ use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{DeadLetterRecords, Definition, Files, MultipartFiles, Queues, Store};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Written};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords};
 use longshore_tests::harness::resources::CreatedQueues;
 use serde_json::json;
 
-use crate::fixtures::{accepted, at, made, split, waiting_job};
+use crate::fixtures::{accepted, at, job_after, split, waiting_job};
 use crate::on_both::Local;
 use crate::records::{dataset, put_one, record, table};
 
@@ -26,7 +26,7 @@ const ITEM_BYTES: usize = 400 * 1024;
 on_both_stores! {
     a_job_larger_than_an_item_is_refused,
     an_update_that_makes_an_item_too_large_is_refused,
-    issues_that_would_be_larger_than_an_item_end_a_split,
+    large_issues_do_not_fail_the_end_of_a_split,
     a_dead_letter_record_larger_than_an_item_is_refused,
 }
 
@@ -46,11 +46,11 @@ async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
 
 /// Issues are truncated, in size and number, before they are stored: a split never fails because of the issues that
 /// it reports.
-async fn issues_that_would_be_larger_than_an_item_end_a_split(store: impl Store) {
+async fn large_issues_do_not_fail_the_end_of_a_split(store: impl Store) {
     let job = split(&store, 1).await;
     let issue = |n| JobError::new(format!("odd_{n}_{}", "c".repeat(ITEM_BYTES)), "x".repeat(ITEM_BYTES));
     let issues: Vec<_> = (0..100).map(issue).collect();
-    let ended = made(store.end_split(&job, 1, &issues, at(9)).await.unwrap());
+    let ended = job_after(store.end_split(&job, 1, &issues, at(9)).await.unwrap());
     assert_eq!(ended.issues, issues[..20]);
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
@@ -88,7 +88,7 @@ async fn records_beyond_the_limits(records: impl RecordStore) {
     let answer = records.put(&dataset("d"), Rule::Upsert, twice).await;
     assert!(
         answer.iter().all(|written| matches!(written, Written::Unknown(_))),
-        "a batch is refused as a whole: {answer:?}"
+        "the entire batch is refused: {answer:?}"
     );
     assert!(records.list(&dataset("d"), 10, None).await.unwrap().items.is_empty());
 }
@@ -159,7 +159,7 @@ fn code<T: std::fmt::Debug, E: ProvideErrorMetadata, R>(answer: Result<T, SdkErr
 }
 
 #[tokio::test]
-async fn parts_that_are_too_small_or_out_of_order_are_refused_by_s3() {
+async fn small_or_unordered_parts_are_refused_by_s3() {
     let local = Local::start().await;
     local.files().await;
     let (s3, bucket) = (local.aws.s3(), local.name.as_str());
@@ -177,15 +177,15 @@ async fn parts_that_are_too_small_or_out_of_order_are_refused_by_s3() {
             parts.push(CompletedPart::builder().part_number(number).set_e_tag(etag).build());
         }
         let parts = order.map(|number: usize| parts[number - 1].clone()).to_vec();
-        let all = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
-        let end = s3.complete_multipart_upload().bucket(bucket).key("k").upload_id(upload).multipart_upload(all);
+        let completion = CompletedMultipartUpload::builder().set_parts(Some(parts)).build();
+        let end = s3.complete_multipart_upload().bucket(bucket).key("k").upload_id(upload).multipart_upload(completion);
         assert_eq!(code(end.send().await).as_deref(), expected, "{sizes:?} {order:?}");
     }
     assert_eq!(local.refusals().len(), 2);
 }
 
 #[tokio::test]
-async fn a_transaction_with_an_item_twice_or_too_many_is_refused_by_dynamodb() {
+async fn a_transaction_with_duplicate_or_too_many_items_is_refused_by_dynamodb() {
     let local = Local::start().await;
     local.store().await;
     let put = |number: usize, bytes: usize| {

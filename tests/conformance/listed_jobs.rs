@@ -2,23 +2,23 @@
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, Status};
-use longshore_domain::ports::{JobPosition, JobsWanted, Store};
+use longshore_domain::ports::{JobPosition, JobsQuery, Store};
 use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::tenant::TenantId;
 
-use crate::fixtures::{accepted, at, definition, finish, made, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, job_after, waiting_job};
 
 on_both_stores! {
-    jobs_are_listed_newest_first_and_only_the_tenants,
-    jobs_come_in_pages_that_hold_each_once,
-    filters_find_the_jobs_that_fit,
-    a_page_is_cut_behind_the_last_job_that_fits,
-    a_listed_job_is_the_stored_one,
-    uploads_are_no_jobs,
+    a_tenants_jobs_are_listed_newest_first,
+    pages_contain_each_job_once,
+    filters_select_the_matching_jobs,
+    a_page_ends_after_its_last_matching_job,
+    a_listed_job_equals_the_stored_one,
+    uploads_are_not_listed_as_jobs,
 }
 
-const ALL: JobsWanted<'static> =
-    JobsWanted { tenant: &DEFAULT_TENANT, status: None, job_type: None, limit: 100, after: None };
+const ALL: JobsQuery<'static> =
+    JobsQuery { tenant: &DEFAULT_TENANT, status: None, job_type: None, limit: 100, after: None };
 
 /// Stores this many jobs, a millisecond apart. Returns their ids, newest first.
 async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
@@ -34,10 +34,10 @@ async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) 
 }
 
 /// Every page of a list.
-async fn pages(store: &impl Store, wanted: JobsWanted<'_>) -> Vec<Vec<JobId>> {
+async fn pages(store: &impl Store, query: JobsQuery<'_>) -> Vec<Vec<JobId>> {
     let (mut pages, mut after) = (Vec::new(), None);
     loop {
-        let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
+        let page = store.jobs(&JobsQuery { after, ..query }).await.unwrap();
         pages.push(page.jobs.iter().map(|job| job.job_id).collect());
         after = page.next;
         if after.is_none() {
@@ -46,7 +46,7 @@ async fn pages(store: &impl Store, wanted: JobsWanted<'_>) -> Vec<Vec<JobId>> {
     }
 }
 
-async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
+async fn a_tenants_jobs_are_listed_newest_first(store: impl Store) {
     assert_eq!(pages(&store, ALL).await, [[]]);
     let [second, third] = ["default2", "default3"].map(TenantId::from_static);
     let tenant = |age: i64, job: &mut Job| {
@@ -58,31 +58,31 @@ async fn jobs_are_listed_newest_first_and_only_the_tenants(store: impl Store) {
     let own: Vec<_> = jobs.iter().copied().step_by(2).collect();
     assert_eq!(pages(&store, ALL).await, [own]);
     let other: Vec<_> = jobs.iter().copied().skip(1).step_by(2).collect();
-    assert_eq!(pages(&store, JobsWanted { tenant: &second, ..ALL }).await, [other]);
-    assert_eq!(pages(&store, JobsWanted { tenant: &third, ..ALL }).await, [[]]);
+    assert_eq!(pages(&store, JobsQuery { tenant: &second, ..ALL }).await, [other]);
+    assert_eq!(pages(&store, JobsQuery { tenant: &third, ..ALL }).await, [[]]);
 }
 
-async fn jobs_come_in_pages_that_hold_each_once(store: impl Store) {
+async fn pages_contain_each_job_once(store: impl Store) {
     // Three jobs of each millisecond: the store decides the order among them.
     let mut jobs = stored(&store, 9, |age, job| job.times.created_at = at(age / 3)).await;
     for limit in [1, 2, 4, 9, 10] {
-        let pages = pages(&store, JobsWanted { limit, ..ALL }).await;
+        let pages = pages(&store, JobsQuery { limit, ..ALL }).await;
         assert_eq!(pages.len(), 9_usize.div_ceil(limit), "{limit}: no page is empty");
         assert!(pages.iter().all(|page| page.len() <= limit), "{limit}");
-        let mut found = pages.concat();
-        found.sort();
+        let mut listed = pages.concat();
+        listed.sort();
         jobs.sort();
-        assert_eq!(found, jobs, "{limit}");
+        assert_eq!(listed, jobs, "{limit}");
     }
 }
 
-async fn filters_find_the_jobs_that_fit(store: impl Store) {
+async fn filters_select_the_matching_jobs(store: impl Store) {
     let kind = |age: i64, job: &mut Job| job.job_type = if age < 4 { "import".into() } else { "invite".into() };
     let jobs = stored(&store, 6, kind).await;
     let [_, invited, imported, begun, ..] = jobs[..] else { panic!("six") };
-    made(store.begin(begun, at(10)).await.unwrap());
+    job_after(store.begin(begun, at(10)).await.unwrap());
     for id in [invited, imported] {
-        made(store.finish(id, &finish(Status::Canceled, 11)).await.unwrap());
+        job_after(store.finish(id, &finish(Status::Canceled, 11)).await.unwrap());
     }
     for (status, job_type, expected) in [
         (Some(Status::Running), None, vec![begun]),
@@ -93,34 +93,34 @@ async fn filters_find_the_jobs_that_fit(store: impl Store) {
         (None, Some("invite"), jobs[..2].to_vec()),
         (None, Some("invit"), vec![]),
     ] {
-        let found = pages(&store, JobsWanted { status, job_type, ..ALL }).await;
-        assert_eq!(found, std::slice::from_ref(&expected), "{status:?} {job_type:?}");
-        let by_one = pages(&store, JobsWanted { status, job_type, limit: 1, ..ALL }).await;
+        let listed = pages(&store, JobsQuery { status, job_type, ..ALL }).await;
+        assert_eq!(listed, std::slice::from_ref(&expected), "{status:?} {job_type:?}");
+        let by_one = pages(&store, JobsQuery { status, job_type, limit: 1, ..ALL }).await;
         assert_eq!(by_one.concat(), expected, "{status:?} {job_type:?}");
     }
 }
 
-async fn a_page_is_cut_behind_the_last_job_that_fits(store: impl Store) {
+async fn a_page_ends_after_its_last_matching_job(store: impl Store) {
     let kind = |age: i64, job: &mut Job| job.job_type = if age % 3 == 0 { "import".into() } else { "invite".into() };
     let jobs = stored(&store, 9, kind).await;
-    let wanted = JobsWanted { job_type: Some("invite"), limit: 3, ..ALL };
-    let found = pages(&store, wanted).await;
+    let query = JobsQuery { job_type: Some("invite"), limit: 3, ..ALL };
+    let listed = pages(&store, query).await;
     let invites: Vec<_> = jobs.iter().enumerate().filter(|(n, _)| n % 3 != 2).map(|(_, id)| *id).collect();
-    assert_eq!(found, [invites[..3].to_vec(), invites[3..].to_vec()]);
+    assert_eq!(listed, [invites[..3].to_vec(), invites[3..].to_vec()]);
     // A position is a time and an id, whether or not that job exists.
     let after = Some(JobPosition { created_at: at(4), job_id: JobId::generate() });
-    let page = store.jobs(&JobsWanted { after, ..wanted }).await.unwrap();
+    let page = store.jobs(&JobsQuery { after, ..query }).await.unwrap();
     assert!(page.jobs.iter().all(|job| job.times.created_at <= at(4)), "{:?}", page.jobs);
 }
 
-async fn a_listed_job_is_the_stored_one(store: impl Store) {
+async fn a_listed_job_equals_the_stored_one(store: impl Store) {
     let job = accepted(&store).await;
-    made(store.begin(job.job_id, at(1)).await.unwrap());
+    job_after(store.begin(job.job_id, at(1)).await.unwrap());
     let stored = store.job(job.job_id).await.unwrap().unwrap();
     assert_eq!(store.jobs(&ALL).await.unwrap().jobs, [stored]);
 }
 
-async fn uploads_are_no_jobs(store: impl Store) {
+async fn uploads_are_not_listed_as_jobs(store: impl Store) {
     let upload = longshore_domain::ports::Upload {
         file_guid: longshore_domain::ids::FileGuid::generate(),
         tenant: TenantId::from_static("default"),

@@ -9,71 +9,74 @@ use longshore_domain::group::CommitOutcome;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, Reopen, SourceFile, Status, Validation};
 use longshore_domain::ports::{
-    Created, IdempotencyKey, JobStore, JobTransitions, Ledger, Removal, Started, TenantLimits, Upload,
+    Created, IdempotencyKey, JobStore, JobTransitions, Ledger, QuotaExceeded, Removal, Started, TenantLimits, Upload,
+    UploadRelease,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_tests::harness::faults::Faults;
 use longshore_tests::harness::resources::aws;
 use serde_json::json;
 
-use crate::fixtures::{at, commit, cursor, definition, finish, made, opened, plan, split, stop, waiting_job};
+use crate::fixtures::{
+    at, commit, cursor, definition, finish, job_after, plan, reopened_job, split, stop, waiting_job,
+};
 use crate::idempotency_keys::upload;
 use crate::on_both::Local;
 
 #[tokio::test]
-async fn no_call_counts_twice_when_its_reply_is_lost() {
+async fn a_call_with_a_lost_reply_counts_once() {
     let local = Local::start().await;
     local.store().await;
     let faults = Faults::start(&local.endpoint).unwrap();
     let store = DynamoStore::new(aws(&faults.endpoint).dynamodb(), local.name.clone());
     a_commit_whose_reply_is_lost_counts_once(&store, &faults).await;
-    a_transition_whose_reply_is_lost_is_made(&store, &faults).await;
-    a_group_whose_reply_is_lost_is_made_once(&store, &faults).await;
+    a_transition_whose_reply_is_lost_succeeds(&store, &faults).await;
+    a_group_whose_reply_is_lost_is_stored_once(&store, &faults).await;
     a_job_whose_reply_is_lost_is_new(&store, &faults).await;
-    a_retry_and_a_start_whose_reply_is_lost_are_made_once(&store, &faults).await;
-    a_place_and_a_promise_whose_reply_is_lost_count_once(&store, &faults).await;
-    a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(&store, &faults, &local).await;
-    an_update_that_meets_a_transaction_is_tried_again(&store, &faults).await;
+    a_retry_and_a_start_whose_replies_are_lost_happen_once(&store, &faults).await;
+    a_job_and_an_upload_whose_replies_are_lost_count_once(&store, &faults).await;
+    a_job_that_is_retried_during_its_removal_from_the_count_stays_counted(&store, &faults, &local).await;
+    an_update_that_conflicts_with_a_transaction_is_retried(&store, &faults).await;
 }
 
 async fn a_commit_whose_reply_is_lost_counts_once(store: &DynamoStore, faults: &Faults) {
     let id = split(store, 1).await.job_id;
     faults.lose_replies("dynamodb", "UpdateItem", 2).unwrap();
     let answer = store.commit(id, 0, &commit(0, None, cursor("a1", 5), 4)).await.unwrap();
-    let CommitOutcome::Committed(group) = answer else { panic!("the commit met {answer:?}") };
+    let CommitOutcome::Committed(group) = answer else { panic!("unexpected outcome: {answer:?}") };
     assert_eq!(group.counts.done(), 5);
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group, *group);
 }
 
-async fn a_transition_whose_reply_is_lost_is_made(store: &DynamoStore, faults: &Faults) {
+async fn a_transition_whose_reply_is_lost_succeeds(store: &DynamoStore, faults: &Faults) {
     let job = waiting_job();
     let id = job.job_id;
     store.create_job(&job, &definition(), None).await.unwrap();
     let lose = || faults.lose_replies("dynamodb", "UpdateItem", 1).unwrap();
     lose();
-    let job = made(store.begin(id, at(1)).await.unwrap());
-    made(store.commit_group(&job, &plan(0), at(2)).await.unwrap());
+    let job = job_after(store.begin(id, at(1)).await.unwrap());
+    job_after(store.commit_group(&job, &plan(0), at(2)).await.unwrap());
     lose();
-    made(store.group_done(id, 0, at(3)).await.unwrap());
+    job_after(store.group_done(id, 0, at(3)).await.unwrap());
     lose();
-    assert!(made(store.end_split(&job, 1, &[], at(4)).await.unwrap()).all_done());
+    assert!(job_after(store.end_split(&job, 1, &[], at(4)).await.unwrap()).all_done());
     let job = store.job(id).await.unwrap().unwrap();
     lose();
-    assert_eq!(made(store.count_resend(&job, at(5)).await.unwrap()).resends, 1);
+    assert_eq!(job_after(store.count_resend(&job, at(5)).await.unwrap()).resends, 1);
     lose();
-    made(store.stop(id, 0, &stop(6)).await.unwrap());
+    job_after(store.stop(id, 0, &stop(6)).await.unwrap());
     lose();
-    assert!(made(store.delete(id, at(6)).await.unwrap()).is_deleted());
+    assert!(job_after(store.delete(id, at(6)).await.unwrap()).is_deleted());
     lose();
     assert!(!store.close(id, 0).await.unwrap().unwrap().open);
     lose();
-    assert_eq!(made(store.finish(id, &finish(Status::Canceled, 7)).await.unwrap()).status, Status::Canceled);
+    assert_eq!(job_after(store.finish(id, &finish(Status::Canceled, 7)).await.unwrap()).status, Status::Canceled);
 }
 
-async fn a_group_whose_reply_is_lost_is_made_once(store: &DynamoStore, faults: &Faults) {
+async fn a_group_whose_reply_is_lost_is_stored_once(store: &DynamoStore, faults: &Faults) {
     let job = split(store, 1).await;
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    let job = made(store.commit_group(&job, &plan(1), at(9)).await.unwrap());
+    let job = job_after(store.commit_group(&job, &plan(1), at(9)).await.unwrap());
     assert_eq!((job.split.groups, job.split.item_count), (2, 40));
 }
 
@@ -87,11 +90,11 @@ async fn a_job_whose_reply_is_lost_is_new(store: &DynamoStore, faults: &Faults) 
     }
 }
 
-async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoStore, faults: &Faults) {
+async fn a_retry_and_a_start_whose_replies_are_lost_happen_once(store: &DynamoStore, faults: &Faults) {
     let mut checked =
         Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     store.create_job(&checked, &definition(), None).await.unwrap();
-    checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    checked = job_after(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let job = Job {
         validation: Validation { started_from: Some(checked.job_id), ..waiting_job().validation.clone() },
         ..waiting_job()
@@ -102,22 +105,26 @@ async fn a_retry_and_a_start_whose_reply_is_lost_are_made_once(store: &DynamoSto
     let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
     let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected, selected_chunks: None };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
-    assert_eq!(opened(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
-    assert!(!store.release_upload(job.job_id, upload).await.unwrap(), "the retry's use is noted");
+    assert_eq!(reopened_job(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
+    assert_eq!(
+        store.release_upload(job.job_id, upload).await.unwrap(),
+        UploadRelease::KeepFile,
+        "the retry's use is recorded"
+    );
 }
 
 /// The limit is one: a call that counted twice would be refused.
-async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStore, faults: &Faults) {
+async fn a_job_and_an_upload_whose_replies_are_lost_count_once(store: &DynamoStore, faults: &Faults) {
     let store =
         store.clone().with_limits(TenantLimits { active_jobs: 1, upload_bytes_per_day: 7, ..TenantLimits::default() });
     let lose = || faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     let job = Job { tenant: TenantId::from_static("lossy"), ..waiting_job() };
     lose();
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
-    let ended = made(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
+    let ended = job_after(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
     lose();
     let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
-    assert_eq!(opened(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
+    assert_eq!(reopened_job(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
     let upload = Upload { tenant: TenantId::from_static("lossy"), ..upload() };
     for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
         let upload = Upload { promised_at: at(if key.is_some() { 86_400_000 } else { 0 }), ..upload.clone() };
@@ -125,13 +132,13 @@ async fn a_place_and_a_promise_whose_reply_is_lost_count_once(store: &DynamoStor
         let upload = Upload { file_guid: FileGuid::generate(), ..upload };
         assert_eq!(store.create_upload(&upload, key.as_ref()).await.unwrap(), Created::New);
         let more = Upload { file_guid: FileGuid::generate(), size_bytes: 1, ..upload };
-        assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverDailyBytes(7));
+        assert_eq!(store.create_upload(&more, None).await.unwrap(), Created::OverQuota(QuotaExceeded::DailyBytes(7)));
     }
 }
 
-/// The limit is one, and the place is held by a job that has ended: a create reads that, and is about to remove the
-/// job from the count. Its write is delayed, and the job is retried meanwhile.
-async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
+/// The limit is one, and an ended job still counts: a create reads that, and is about to remove the job from
+/// the count. Its write is delayed, and the job is retried meanwhile.
+async fn a_job_that_is_retried_during_its_removal_from_the_count_stays_counted(
     store: &DynamoStore,
     faults: &Faults,
     local: &Local,
@@ -141,27 +148,27 @@ async fn a_job_that_is_retried_while_it_is_being_forgotten_keeps_its_place(
     let direct = DynamoStore::new(aws(&local.endpoint).dynamodb(), local.name.clone()).with_limits(limits);
     let first = Job { tenant: TenantId::from_static("held-up"), ..waiting_job() };
     assert_eq!(direct.create_job(&first, &definition(), None).await.unwrap(), Created::New);
-    let ended = made(direct.finish(first.job_id, &finish(Status::Failed, 7)).await.unwrap());
+    let ended = job_after(direct.finish(first.job_id, &finish(Status::Failed, 7)).await.unwrap());
     faults.set(&[]).unwrap();
-    let hold = faults.add(&json!({ "service": "dynamodb", "operation": "UpdateItem", "times": 1, "latency": 3_000 }));
-    let hold = hold.unwrap();
+    let delay = faults.add(&json!({ "service": "dynamodb", "operation": "UpdateItem", "times": 1, "latency": 3_000 }));
+    let delay = delay.unwrap();
     let second = Job { tenant: TenantId::from_static("held-up"), ..waiting_job() };
     let definition = definition();
     let retry = async {
-        while hold.fired().unwrap() == 0 {
+        while delay.fired().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
         let reopen =
             Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
-        opened(direct.reopen(&ended, &reopen).await.unwrap())
+        reopened_job(direct.reopen(&ended, &reopen).await.unwrap())
     };
     let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);
-    assert_eq!((created.unwrap(), retried.generation), (Created::OverLimit(1), 1));
+    assert_eq!((created.unwrap(), retried.generation), (Created::OverQuota(QuotaExceeded::ActiveJobs(1)), 1));
     faults.set(&[]).unwrap();
 }
 
-async fn an_update_that_meets_a_transaction_is_tried_again(store: &DynamoStore, faults: &Faults) {
+async fn an_update_that_conflicts_with_a_transaction_is_retried(store: &DynamoStore, faults: &Faults) {
     let id = split(store, 1).await.job_id;
     faults.refuse("dynamodb", "UpdateItem", 3, "TransactionConflictException").unwrap();
-    assert_eq!(made(store.group_done(id, 0, at(9)).await.unwrap()).split.done_groups, [0].into());
+    assert_eq!(job_after(store.group_done(id, 0, at(9)).await.unwrap()).split.done_groups, [0].into());
 }

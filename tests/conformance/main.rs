@@ -4,7 +4,7 @@
 //! Each test of a store runs on the in-memory store and on DynamoDB in an emulator. `interleavings` compares the two
 //! on random sequences of operations, and `lost_replies` shows that nothing counts twice when a reply is lost.
 
-#![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 #[macro_use]
 mod on_both;

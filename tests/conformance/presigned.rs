@@ -3,8 +3,8 @@
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::parts::{LEAST_PART_BYTES, Multipart, PartChecksum, parts};
-use longshore_domain::ports::{Completion, DownloadUrls, PartPlaces, PutUrl, ReceivedPart, UploadPlaces};
+use longshore_domain::parts::{MIN_PART_BYTES, Multipart, PartChecksum, parts};
+use longshore_domain::ports::{DownloadUrls, MultipartOutcome, PartStorage, PutUrl, ReceivedPart, UploadStorage};
 use longshore_domain::ports::{Files, Read, Upload};
 use longshore_domain::tenant::TenantId;
 use sha2::{Digest, Sha256};
@@ -21,7 +21,7 @@ fn upload(bytes: &[u8]) -> Upload {
         size_bytes: bytes.len() as u64,
         sha256: None,
         multipart: None,
-        promised_at: longshore_domain::time_stamp::Timestamp(0),
+        promised_at: longshore_domain::timestamp::Timestamp(0),
         expires_at: 0,
     }
 }
@@ -37,7 +37,7 @@ fn put(target: &PutUrl, bytes: &[u8], without: &str) -> u16 {
 }
 
 #[tokio::test]
-async fn a_presigned_put_takes_the_promised_file_once_and_nothing_else() {
+async fn a_presigned_put_accepts_only_the_announced_file_once() {
     let local = Local::start().await;
     let files = local.files().await;
     let upload = upload(b"a,b\n1,2\n");
@@ -46,15 +46,15 @@ async fn a_presigned_put_takes_the_promised_file_once_and_nothing_else() {
     let names: Vec<_> = target.headers.iter().map(|(name, _)| name.as_str()).collect();
     assert!(names.contains(&"content-type") && names.contains(&"if-none-match"), "{names:?}");
     assert!(target.url.contains("X-Amz-SignedHeaders=content-length%3Bcontent-type"), "{}", target.url);
-    assert!(put(&target, b"a,b\n1,2\n3,4\n", "") >= 400, "longer than promised");
+    assert!(put(&target, b"a,b\n1,2\n3,4\n", "") >= 400, "longer than announced");
     assert!(put(&target, b"a,b\n1,2\n", "if-none-match") >= 400, "without a signed header");
     assert_eq!(put(&target, b"a,b\n1,2\n", ""), 200);
-    assert_eq!(put(&target, b"A,B\n1,2\n", ""), 412, "a second time");
+    assert_eq!(put(&target, b"A,B\n1,2\n", ""), 412, "the file already exists");
     assert_eq!(files.read(&upload.key, None, None).await.unwrap(), Read::Found(b"a,b\n1,2\n".to_vec()));
 }
 
 #[tokio::test]
-async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
+async fn a_presigned_put_with_a_checksum_refuses_other_content() {
     let local = Local::start().await;
     let files = local.files().await;
     let checksum = STANDARD.encode(Sha256::digest(b"right"));
@@ -66,15 +66,15 @@ async fn a_presigned_put_with_a_checksum_refuses_other_bytes() {
     assert_eq!(put(&target, b"right", ""), 200);
 }
 
-/// Two refusals of AWS that the emulator lacks: a part without a checksum, and a part that is too small.
+/// Covers two refusals that the emulator does not have: a part without a checksum, and a part that is too small.
 #[tokio::test]
-async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all_of_them() {
+async fn presigned_parts_accept_only_their_bytes_and_form_one_file() {
     let local = Local::start().await;
     let files = local.files().await;
     let bytes = vec![b'a'; 6 << 20];
     let upload = upload(&bytes);
     let id = files.begin(&upload).await.unwrap();
-    let multipart = Multipart { id, part_bytes: LEAST_PART_BYTES };
+    let multipart = Multipart { id, part_bytes: MIN_PART_BYTES };
     let cut: Vec<_> = parts(upload.size_bytes, multipart.part_bytes).collect();
     let of_part = |number: usize| bytes.chunks(multipart.part_bytes as usize).nth(number).unwrap();
     for (number, part) in cut.iter().enumerate() {
@@ -87,37 +87,40 @@ async fn a_presigned_part_takes_its_own_bytes_and_the_file_appears_once_with_all
         assert!(target.url.contains("X-Amz-SignedHeaders=content-length%3B"), "{}", target.url);
         assert!(put(&target, &of_part(number)[1..], "") >= 400, "shorter than signed");
         let others = vec![b'b'; of_part(number).len()];
-        assert_eq!(put(&target, &others, ""), 400, "other bytes than the checksum's");
+        assert_eq!(put(&target, &others, ""), 400, "bytes that do not match the checksum");
         assert_eq!(put(&target, of_part(number), "x-amz-checksum-sha256"), 403, "without the signed checksum");
         assert_eq!(put(&target, of_part(number), ""), 200);
-        assert_eq!(put(&target, of_part(number), ""), 200, "a part may be put again");
+        assert_eq!(put(&target, of_part(number), ""), 200, "a part can be uploaded again");
     }
     let received = files.received_parts(&upload, &multipart).await.unwrap().unwrap();
     let reported: Vec<_> = received.iter().map(|part| (part.number, part.size_bytes, part.sha256.is_some())).collect();
     assert_eq!(reported, [(1, 5 << 20, true), (2, 1 << 20, true)]);
     let mut others = received.clone();
     others[0].etag = "\"0\"".to_owned();
-    assert_eq!(files.complete(&upload, &multipart, &others).await.unwrap(), Completion::Changed);
+    assert_eq!(files.complete(&upload, &multipart, &others).await.unwrap(), MultipartOutcome::Changed);
     let larger = Upload { size_bytes: upload.size_bytes + 1, ..upload.clone() };
-    assert!(files.complete(&larger, &multipart, &received).await.is_err(), "another size than was promised");
+    assert!(files.complete(&larger, &multipart, &received).await.is_err(), "not the announced size");
     assert_eq!(files.info(&upload.key).await.unwrap(), None);
-    assert_eq!(files.complete(&upload, &multipart, &received).await.unwrap(), Completion::Done);
-    assert!(files.read(&upload.key, None, None).await.unwrap() == Read::Found(bytes.clone()), "another file");
+    assert_eq!(files.complete(&upload, &multipart, &received).await.unwrap(), MultipartOutcome::Completed);
+    assert!(
+        files.read(&upload.key, None, None).await.unwrap() == Read::Found(bytes.clone()),
+        "the file's bytes differ"
+    );
     assert_eq!(files.received_parts(&upload, &multipart).await.unwrap(), None);
 }
 
 #[tokio::test]
-async fn an_upload_in_parts_is_gone_once_it_was_aborted_or_its_file_is_there() {
+async fn a_multipart_upload_is_absent_after_abort_or_completion() {
     let local = Local::start().await;
     let files = local.files().await;
     let upload = upload(b"a,b\n");
-    let begin = async || Multipart { id: files.begin(&upload).await.unwrap(), part_bytes: LEAST_PART_BYTES };
+    let begin = async || Multipart { id: files.begin(&upload).await.unwrap(), part_bytes: MIN_PART_BYTES };
     let aborted = begin().await;
     files.abort(&upload, &aborted).await;
     assert_eq!(files.received_parts(&upload, &aborted).await.unwrap(), None);
     // S3 answers an empty list with 400, for any upload.
     let part = ReceivedPart { number: 1, size_bytes: 4, sha256: None, etag: "\"0\"".to_owned() };
-    assert_eq!(files.complete(&upload, &aborted, &[part]).await.unwrap(), Completion::Gone);
+    assert_eq!(files.complete(&upload, &aborted, &[part]).await.unwrap(), MultipartOutcome::Gone);
     let late = begin().await;
     let part = parts(upload.size_bytes, late.part_bytes).next().unwrap();
     let sha256 = STANDARD.encode(Sha256::digest(b"a,b\n"));
@@ -125,12 +128,12 @@ async fn an_upload_in_parts_is_gone_once_it_was_aborted_or_its_file_is_there() {
     assert_eq!(put(&target, b"a,b\n", ""), 200);
     files.write(&upload.key, "text/csv", b"first".to_vec()).await.unwrap();
     let received = files.received_parts(&upload, &late).await.unwrap().unwrap();
-    assert_eq!(files.complete(&upload, &late, &received).await.unwrap(), Completion::Gone);
+    assert_eq!(files.complete(&upload, &late, &received).await.unwrap(), MultipartOutcome::Gone);
     assert_eq!(files.read(&upload.key, None, None).await.unwrap(), Read::Found(b"first".to_vec()));
 }
 
 #[tokio::test]
-async fn a_presigned_get_saves_under_the_clients_name() {
+async fn a_presigned_get_saves_the_file_under_the_clients_name() {
     let local = Local::start().await;
     let files = local.files().await;
     files.write("jobs/1/report/failed.csv", "text/csv", b"a\n".to_vec()).await.unwrap();

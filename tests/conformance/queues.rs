@@ -10,7 +10,7 @@ use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{DeadLetterQueues, QueueDepth, Queues, Received, RedriveToSource};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryQueues;
 use longshore_tests::harness::resources::CreatedQueues;
 
@@ -50,7 +50,7 @@ async fn receive(local: &Local, url: &str) -> Vec<String> {
 }
 
 #[tokio::test]
-async fn chunks_arrive_unchanged_and_count_in_the_queue_depth() {
+async fn chunks_arrive_unchanged_and_count_toward_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
     queues.send_chunks(&sent, 0).await.unwrap();
@@ -60,11 +60,11 @@ async fn chunks_arrive_unchanged_and_count_in_the_queue_depth() {
     received.sort_by_key(|message| message.chunk);
     sent.sort_by_key(|message| message.chunk);
     assert_eq!(received, sent);
-    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25, "chunks that are worked are backlog too");
+    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25, "chunks in flight count, too");
 }
 
 #[tokio::test]
-async fn a_delayed_chunk_counts_in_the_queue_depth_before_it_can_be_received() {
+async fn a_delayed_chunk_counts_toward_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
     assert_eq!(receive(&local, &created.urls.chunks[&Priority::Normal]).await, [""; 0]);
@@ -101,7 +101,7 @@ fn control() -> ([CreateMessage; 4], [CompleteMessage; 3]) {
 }
 
 #[tokio::test]
-async fn a_control_message_that_is_sent_twice_arrives_once_and_a_resend_arrives_again() {
+async fn a_duplicate_control_message_arrives_once_and_a_resend_again() {
     let (local, created, queues) = sqs().await;
     let memory = MemoryQueues::default();
     let (creates, completes) = control();
@@ -131,7 +131,7 @@ async fn depth(local: &Local, url: &str) -> (String, String) {
 }
 
 #[tokio::test]
-async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
+async fn a_dead_letter_stays_receivable_until_it_is_deleted() {
     let (local, created, _) = sqs().await;
     let dead_letters = created.dead_letters(&local.aws);
     let message = chunk(7, 9);
@@ -141,17 +141,21 @@ async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
     }
     let read = dead_letters.receive(Queue::Chunk).await.unwrap();
     assert_eq!(depth(&local, &created.dead[1]).await, ("0".into(), "2".into()));
-    dead_letters.show(&read.iter().collect::<Vec<_>>()).await.unwrap();
-    assert_eq!(depth(&local, &created.dead[1]).await, ("2".into(), "0".into()), "alarm and console see them");
-    let again = dead_letters.receive(Queue::Chunk).await.unwrap();
+    dead_letters.make_visible(&read.iter().collect::<Vec<_>>()).await.unwrap();
+    assert_eq!(
+        depth(&local, &created.dead[1]).await,
+        ("2".into(), "0".into()),
+        "received dead letters stay visible to the alarm"
+    );
+    let second_read = dead_letters.receive(Queue::Chunk).await.unwrap();
     let names = |dead_letters: &[Received]| {
         dead_letters
             .iter()
             .map(|dead_letter| (dead_letter.sent_at, dead_letter.message_id.clone()))
             .collect::<BTreeSet<_>>()
     };
-    assert_eq!((again.len(), names(&again)), (2, names(&read)), "the same messages by the same names");
-    let readable = again
+    assert_eq!((second_read.len(), names(&second_read)), (2, names(&read)), "the same messages with the same ids");
+    let readable = second_read
         .iter()
         .find(|dead_letter| DeadLetterMessage::read(Queue::Chunk, &dead_letter.body).job_id().is_some())
         .unwrap();
@@ -166,7 +170,7 @@ async fn dead_letters_are_received_and_shown_again_until_one_is_deleted() {
 }
 
 #[tokio::test]
-async fn an_unreadable_dead_letter_goes_back_to_the_queue_that_it_came_from_as_it_is() {
+async fn an_unreadable_dead_letter_returns_unchanged_to_its_source_queue() {
     let (local, created, queues) = sqs().await;
     let low = &created.urls.chunks[&Priority::Low];
     let dead_letter = |queue, source: Option<&str>| DeadLetterRecord {
@@ -194,15 +198,12 @@ async fn an_unreadable_dead_letter_goes_back_to_the_queue_that_it_came_from_as_i
 }
 
 #[tokio::test]
-async fn a_queue_that_is_not_configured_is_named() {
+async fn a_missing_queue_is_named_in_the_error() {
     let (local, ..) = sqs().await;
     let queues = SqsQueues::new(local.aws.sqs(), Default::default());
-    for (priority, variable) in [
-        (Priority::High, "LONGSHORE_HIGH_CHUNK_QUEUE_URL"),
-        (Priority::Normal, "LONGSHORE_CHUNK_QUEUE_URL"),
-        (Priority::Low, "LONGSHORE_LOW_CHUNK_QUEUE_URL"),
-    ] {
+    for priority in [Priority::High, Priority::Normal, Priority::Low] {
         let error = queues.send_chunks(&[ChunkMessage { priority, ..chunk(0, 9) }], 0).await.unwrap_err();
-        assert!(longshore::telemetry::chain(&error).contains(variable), "{error:?}");
+        let expected = format!("no URL is configured for the {}-chunk queue", priority.as_str());
+        assert!(longshore::telemetry::chain(&error).contains(&expected), "{error:?}");
     }
 }

@@ -2,21 +2,22 @@
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome};
-use longshore_domain::ids::{JobId, nonce};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::{Status, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::Store;
+use longshore_domain::ports::{JobProgress, Store};
+use longshore_domain::random::nonce;
 
 use crate::fixtures::{at, cursor, finish, plan, split, stop};
 
 on_both_stores! {
     two_workers_on_one_chunk_count_every_item_once,
-    chunks_of_one_group_do_not_lose_each_others_counts,
-    splitter_and_workers_write_one_job_at_once,
-    of_cancel_and_completion_one_wins,
+    concurrent_chunks_of_a_group_keep_all_counts,
+    a_splitter_and_workers_write_one_job_concurrently,
+    either_cancel_or_completion_wins,
 }
 
-/// Processes chunk `chunk` item by item, and starts again from the stored state whenever another writer was faster.
+/// Processes chunk `chunk` item by item, and restarts from the stored state whenever another writer was faster.
 async fn work(store: &impl Store, id: JobId, chunk: u32, items: u32) -> u32 {
     let (nonce, mut lost) = (nonce(), 0);
     for n in 1.. {
@@ -31,7 +32,7 @@ async fn work(store: &impl Store, id: JobId, chunk: u32, items: u32) -> u32 {
         match store.commit(id, 0, &Commit { chunk, from, to, counts, at: at(n.into()) }).await.unwrap() {
             CommitOutcome::Committed(_) => {}
             CommitOutcome::Lost => lost += 1,
-            other => panic!("a worker met {other:?}"),
+            other => panic!("unexpected outcome: {other:?}"),
         }
     }
     lost
@@ -44,14 +45,14 @@ async fn two_workers_on_one_chunk_count_every_item_once(store: impl Store) {
     assert_eq!((group.counts.done(), group.cursors[&0].position), (10, 10));
 }
 
-async fn chunks_of_one_group_do_not_lose_each_others_counts(store: impl Store) {
+async fn concurrent_chunks_of_a_group_keep_all_counts(store: impl Store) {
     let id = split(&store, 1).await.job_id;
     let lost = tokio::join!(work(&store, id, 0, 10), work(&store, id, 1, 10));
     assert_eq!(lost, (0, 0));
     assert_eq!(store.chunk_state(id, 0).await.unwrap().unwrap().group.counts.done(), 20);
 }
 
-async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
+async fn a_splitter_and_workers_write_one_job_concurrently(store: impl Store) {
     let mut job = split(&store, 1).await;
     let id = job.job_id;
     let splitter = async {
@@ -70,11 +71,11 @@ async fn splitter_and_workers_write_one_job_at_once(store: impl Store) {
     };
     let (ended, ..) = tokio::join!(splitter, worker(0..10), worker(5..20), worker(0..20));
     assert_ne!(ended, Transition::Refused);
-    let (groups, job) = store.progress(id).await.unwrap().unwrap();
+    let JobProgress { groups, job } = store.progress(id).await.unwrap().unwrap();
     assert_eq!((groups.len(), job.split.groups, job.split.item_count, job.all_done()), (20, 20, 400, true));
 }
 
-async fn of_cancel_and_completion_one_wins(store: impl Store) {
+async fn either_cancel_or_completion_wins(store: impl Store) {
     for _ in 0..10 {
         let id = split(&store, 0).await.job_id;
         let (request, end) = (stop(5), finish(Status::Completed, 6));

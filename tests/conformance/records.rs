@@ -38,9 +38,9 @@ macro_rules! on_both_records {
 
 on_both_records!(
     a_record_reads_back_as_it_was_written,
-    an_upsert_keeps_the_latest_writer_in_any_order,
-    an_insert_keeps_the_first_writer_and_knows_it_again,
-    a_list_shows_every_record_once,
+    an_upsert_keeps_the_latest_writer,
+    an_insert_keeps_the_first_writer_and_recognizes_it,
+    a_list_contains_every_record_once,
     datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
     an_invalid_cursor_is_refused,
@@ -57,7 +57,7 @@ pub(crate) fn dataset(name: &str) -> Dataset {
 }
 
 pub(crate) fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
-    let Value::Object(data) = data else { panic!("no object: {data}") };
+    let Value::Object(data) = data else { panic!("not an object: {data}") };
     NewRecord { key: key.into(), data, writer: Writer { job, row } }
 }
 
@@ -65,7 +65,8 @@ pub(crate) async fn put_one(records: &impl RecordStore, rule: Rule, record: NewR
     records.put(&dataset("d"), rule, vec![record]).await.remove(0)
 }
 
-/// Writes records as a worker does: those that were not tried are offered again. All of them must be stored.
+/// Writes records as a worker does: records that were not tried are written in the next round. All of them must be
+/// stored.
 pub(crate) async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
     while !open.is_empty() {
         let written = records.put(into, rule, open.clone()).await;
@@ -97,7 +98,7 @@ async fn a_record_reads_back_as_it_was_written(records: impl RecordStore) {
     assert!(page.items[0].updated_at.0 > 1_700_000_000_000);
 }
 
-async fn an_upsert_keeps_the_latest_writer_in_any_order(records: impl RecordStore) {
+async fn an_upsert_keeps_the_latest_writer(records: impl RecordStore) {
     let (old, new) = (JobId::generate(), JobId::generate());
     let writers = [(old, 3), (old, 9), (old, 3), (old, 5), (old, 9), (new, 1), (old, 10), (new, 1), (new, 2)];
     let mut latest = None;
@@ -111,7 +112,7 @@ async fn an_upsert_keeps_the_latest_writer_in_any_order(records: impl RecordStor
     }
 }
 
-async fn an_insert_keeps_the_first_writer_and_knows_it_again(records: impl RecordStore) {
+async fn an_insert_keeps_the_first_writer_and_recognizes_it(records: impl RecordStore) {
     let (old, new) = (JobId::generate(), JobId::generate());
     let first = Writer { job: old, row: 3 };
     for (job, row) in [(old, 3), (old, 2), (old, 3), (new, 3), (old, 4), (old, 3)] {
@@ -122,28 +123,28 @@ async fn an_insert_keeps_the_first_writer_and_knows_it_again(records: impl Recor
     assert_eq!(row_of(&records, "k").await, Some(first));
 }
 
-async fn a_list_shows_every_record_once(records: impl RecordStore) {
+async fn a_list_contains_every_record_once(records: impl RecordStore) {
     let (job, into) = (JobId::generate(), dataset("d"));
     let new = |row: u64| record(job, row, &format!("key-{row}"), json!({ "row": row }));
     assert_eq!(records.list(&into, 10, None).await.unwrap().items.len(), 0);
     put_all(&records, &into, Rule::Insert, (1..=700).map(new).collect()).await;
     for limit in [1, 7, 100, 699, 700, 1_000] {
-        // Pages of one record need 700 requests. A part of them is enough.
+        // Pages of one record need 700 requests. Some of them are enough.
         let most = if limit == 1 { 40 } else { usize::MAX };
-        let (mut seen, mut cursor, mut pages) = (BTreeMap::new(), None, 0);
+        let (mut rows, mut cursor, mut pages) = (BTreeMap::new(), None, 0);
         while pages < most {
             let page = records.list(&into, limit, cursor.as_deref()).await.unwrap();
             assert!(page.items.len() == limit || page.next.is_none(), "{} of {limit}", page.items.len());
             for item in page.items {
                 assert_eq!(item.record["row"], json!(item.writer.unwrap().row));
-                assert!(seen.insert(item.key, ()).is_none(), "a record was listed twice");
+                assert!(rows.insert(item.key, ()).is_none(), "a record was listed twice");
             }
             (cursor, pages) = (page.next, pages + 1);
             if cursor.is_none() {
                 break;
             }
         }
-        assert_eq!(seen.len(), 700.min(limit.saturating_mul(most)), "limit {limit}");
+        assert_eq!(rows.len(), 700.min(limit.saturating_mul(most)), "limit {limit}");
         assert_eq!(pages, 700_usize.div_ceil(limit).min(most), "limit {limit}");
     }
 }
@@ -168,17 +169,17 @@ async fn a_tenants_datasets_are_listed_once_each(records: impl RecordStore) {
     }
     for (tenant, names) in [("a", vec!["B", "a-1", "x"]), ("b", vec!["x"]), ("a:b", vec!["y"]), ("c", vec![])] {
         for limit in [1, 2, 3, 10] {
-            let (mut seen, mut after) = (Vec::new(), None);
+            let (mut names_read, mut after) = (Vec::new(), None);
             loop {
                 let page = records.datasets(&TenantId::from_static(tenant), limit, after.as_deref()).await.unwrap();
                 assert!(page.items.len() == limit || page.next.is_none());
-                seen.extend(page.items.into_iter().map(|known| known.name));
+                names_read.extend(page.items.into_iter().map(|known| known.name));
                 after = page.next;
                 if after.is_none() {
                     break;
                 }
             }
-            assert_eq!(seen, names, "{tenant}, {limit} a page");
+            assert_eq!(names_read, names, "{tenant}, {limit} a page");
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::on_both::Local;
 use crate::records::{dataset, put_all, put_one, record, table};
 
 #[tokio::test]
-async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
+async fn concurrent_writers_leave_one_insert_and_the_latest_upsert() {
     let local = Local::start().await;
     let records = table(&local).await;
     let jobs: Vec<JobId> = (0..4).map(|_| JobId::generate()).collect();
@@ -37,11 +37,11 @@ async fn writers_at_once_leave_one_insert_and_the_latest_upsert() {
 }
 
 #[tokio::test]
-async fn the_same_file_again_writes_over_itself() {
+async fn a_second_import_of_a_file_overwrites_its_records() {
     let local = Local::start().await;
     let records = table(&local).await;
     let into = dataset("d");
-    // The second run finds most keys present, and the third begins with the other statement: all have the same
+    // The second run finds most keys present, and the third begins with the other statement. All have the same
     // result.
     for _ in 0..3 {
         let job = JobId::generate();
@@ -54,7 +54,7 @@ async fn the_same_file_again_writes_over_itself() {
 }
 
 #[tokio::test]
-async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
+async fn writes_whose_replies_are_lost_happen_once_and_are_recognized() {
     let local = Local::start().await;
     table(&local).await;
     let faults = Faults::start(&local.endpoint).unwrap();
@@ -78,7 +78,7 @@ async fn writes_whose_replies_are_lost_are_made_once_and_known_again() {
 }
 
 #[tokio::test]
-async fn a_table_without_capacity_says_so_and_one_that_fails_leaves_the_records_unknown() {
+async fn a_throttled_table_is_reported_and_a_failing_table_leaves_records_unknown() {
     let local = Local::start().await;
     table(&local).await;
     let faults = Faults::start(&local.endpoint).unwrap();
@@ -93,7 +93,7 @@ async fn a_table_without_capacity_says_so_and_one_that_fails_leaves_the_records_
 }
 
 #[tokio::test]
-async fn a_record_that_no_import_wrote_stays_unchanged() {
+async fn a_record_without_an_import_stays_unchanged() {
     use aws_sdk_dynamodb::types::AttributeValue;
     let local = Local::start().await;
     let records = table(&local).await;

@@ -2,45 +2,45 @@
 
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Reopen, Status, Transition};
-use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Store, Upload};
+use longshore_domain::ports::{Created, IdempotencyKey, JobProgress, Removal, Reopened, Store, Upload, UploadRelease};
 use longshore_domain::tenant::TenantId;
 
-use crate::fixtures::{accepted, at, definition, finish, made, plan, split, stop, unfinished, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, job_after, plan, split, stop, unfinished, waiting_job};
 
 on_both_stores! {
     a_job_is_deleted_once,
     a_deleted_job_is_listed_until_it_is_removed,
     only_a_deleted_job_that_has_ended_is_removed,
-    nothing_is_left_of_a_removed_job_but_its_key,
-    an_upload_goes_with_the_last_job_that_uses_it,
+    only_the_key_of_a_removed_job_stays,
+    an_upload_is_removed_with_its_last_job,
 }
 
 async fn a_job_is_deleted_once(store: impl Store + Removal) {
     let before = accepted(&store).await;
-    let job = made(store.delete(before.job_id, at(5)).await.unwrap());
+    let job = job_after(store.delete(before.job_id, at(5)).await.unwrap());
     assert_eq!(
         job,
         Job { times: JobTimes { deleted_at: Some(at(5)), updated_at: at(5), ..before.times.clone() }, ..before }
     );
     assert_eq!(store.job(job.job_id).await.unwrap().as_ref(), Some(&job));
-    assert_eq!(made(store.delete(job.job_id, at(5)).await.unwrap()), job, "the same call again is its own");
+    assert_eq!(job_after(store.delete(job.job_id, at(5)).await.unwrap()), job, "a repeated call returns the same job");
     assert_eq!(store.delete(job.job_id, at(6)).await.unwrap(), Transition::Refused);
     assert_eq!(store.delete(JobId::generate(), at(6)).await.unwrap(), Transition::Refused);
 }
 
-/// Jobs that are deleted before their end, after it, and never.
+/// Covers jobs that are deleted before their end, after it, and never.
 async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal) {
     let [early, late, kept] =
         [split(&store, 1).await, split(&store, 1).await, split(&store, 1).await].map(|job| job.job_id);
-    made(store.delete(early, at(10)).await.unwrap());
-    made(store.stop(early, 0, &stop(11)).await.unwrap());
+    job_after(store.delete(early, at(10)).await.unwrap());
+    job_after(store.stop(early, 0, &stop(11)).await.unwrap());
     for id in [early, late, kept] {
-        let ended = made(store.finish(id, &finish(Status::Canceled, 12)).await.unwrap());
+        let ended = job_after(store.finish(id, &finish(Status::Canceled, 12)).await.unwrap());
         assert_eq!(ended.status, Status::Canceled);
         assert_eq!(store.finish(id, &finish(Status::Failed, 13)).await.unwrap(), Transition::Refused);
     }
     assert_eq!(unfinished(&store).await, [early]);
-    let deleted = made(store.delete(late, at(20)).await.unwrap());
+    let deleted = job_after(store.delete(late, at(20)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // The job as read before it was deleted.
@@ -58,28 +58,28 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
 async fn only_a_deleted_job_that_has_ended_is_removed(store: impl Store + Removal) {
     let [running, ended, deleted] =
         [split(&store, 1).await, split(&store, 1).await, split(&store, 1).await].map(|job| job.job_id);
-    made(store.finish(ended, &finish(Status::Completed, 5)).await.unwrap());
-    made(store.delete(deleted, at(6)).await.unwrap());
+    job_after(store.finish(ended, &finish(Status::Completed, 5)).await.unwrap());
+    job_after(store.delete(deleted, at(6)).await.unwrap());
     for id in [running, ended, deleted] {
         store.remove(id).await.unwrap();
-        let (groups, _) = store.progress(id).await.unwrap().unwrap();
+        let JobProgress { groups, .. } = store.progress(id).await.unwrap().unwrap();
         assert_eq!(groups.len(), 1);
         assert!(store.definition(id).await.unwrap().is_some() && store.manifest(id, 0).await.unwrap().is_some());
     }
 }
 
-async fn nothing_is_left_of_a_removed_job_but_its_key(store: impl Store + Removal) {
+async fn only_the_key_of_a_removed_job_stays(store: impl Store + Removal) {
     let (job, other) = (waiting_job(), split(&store, 1).await.job_id);
     let key = IdempotencyKey { key: "k".into(), request_hash: "h".into(), at: at(0) };
     store.create_job(&job, &definition(), Some(&key)).await.unwrap();
     let id = job.job_id;
-    let mut begun = made(store.begin(id, at(1)).await.unwrap());
+    let mut begun = job_after(store.begin(id, at(1)).await.unwrap());
     // More items than fit into one batch.
     for group in 0..20 {
-        begun = made(store.commit_group(&begun, &plan(group), at(2)).await.unwrap());
+        begun = job_after(store.commit_group(&begun, &plan(group), at(2)).await.unwrap());
     }
-    made(store.finish(id, &finish(Status::Failed, 3)).await.unwrap());
-    made(store.delete(id, at(4)).await.unwrap());
+    job_after(store.finish(id, &finish(Status::Failed, 3)).await.unwrap());
+    job_after(store.delete(id, at(4)).await.unwrap());
     for _ in 0..2 {
         store.remove(id).await.unwrap();
         assert_eq!(store.job(id).await.unwrap(), None);
@@ -89,21 +89,21 @@ async fn nothing_is_left_of_a_removed_job_but_its_key(store: impl Store + Remova
             assert_eq!(store.close(id, group).await.unwrap(), None);
         }
     }
-    assert!(store.progress(other).await.unwrap().is_some(), "another job's records are another's");
-    let again = store.create_job(&waiting_job(), &definition(), Some(&key)).await.unwrap();
-    assert_eq!(again, Created::Replayed(id), "a key makes one job");
+    assert!(store.progress(other).await.unwrap().is_some(), "another job's records stay");
+    let answer = store.create_job(&waiting_job(), &definition(), Some(&key)).await.unwrap();
+    assert_eq!(answer, Created::Replayed(id), "a key creates one job");
 }
 
-async fn an_upload_goes_with_the_last_job_that_uses_it(store: impl Store + Removal) {
+async fn an_upload_is_removed_with_its_last_job(store: impl Store + Removal) {
     let [shared, other] = [upload(&store).await, upload(&store).await];
     let first = job_over(&store, shared).await;
     let second = job_over(&store, shared).await;
     for _ in 0..2 {
-        assert!(!store.release_upload(first, shared).await.unwrap());
+        assert_eq!(store.release_upload(first, shared).await.unwrap(), UploadRelease::KeepFile);
         assert!(store.upload(shared).await.unwrap().is_some());
     }
     for _ in 0..2 {
-        assert!(store.release_upload(second, shared).await.unwrap());
+        assert_eq!(store.release_upload(second, shared).await.unwrap(), UploadRelease::RemoveFile);
         assert_eq!(store.upload(shared).await.unwrap(), None);
     }
     assert!(store.upload(other).await.unwrap().is_some());

@@ -3,15 +3,15 @@
 use futures::future::join_all;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Reopen, Status, Validation};
-use longshore_domain::ports::{Removal, Reopened, Started, Store};
+use longshore_domain::ports::{Removal, Reopened, Started, Store, UploadRelease};
 
-use crate::fixtures::{at, definition, finish, made, unfinished, waiting_job};
+use crate::fixtures::{at, definition, finish, job_after, unfinished, waiting_job};
 
 on_both_stores! {
     a_job_is_started_once,
-    of_many_starts_at_once_one_is_made,
-    only_a_job_that_has_checked_its_file_to_the_end_is_started_from,
-    the_upload_goes_with_the_last_of_the_two,
+    concurrent_starts_create_one_job,
+    only_a_completed_validation_can_be_started,
+    the_upload_is_removed_with_the_last_of_the_two_jobs,
 }
 
 /// A validated job over its own upload.
@@ -22,7 +22,7 @@ async fn checked(store: &impl Store) -> Job {
         source.key = format!("uploads/default/{}", FileGuid::generate());
     }
     store.create_job(&job, &definition(), None).await.unwrap();
-    made(store.finish(job.job_id, &finish(Status::Completed, 9)).await.unwrap())
+    job_after(store.finish(job.job_id, &finish(Status::Completed, 9)).await.unwrap())
 }
 
 fn next(from: &Job) -> Job {
@@ -44,16 +44,16 @@ async fn a_job_is_started_once(store: impl Store + Removal) {
     assert_eq!(store.job(first.job_id).await.unwrap().as_ref(), Some(&first));
     assert_eq!(store.definition(first.job_id).await.unwrap(), Some(definition()));
     assert_eq!(store.job(second.job_id).await.unwrap(), None);
-    let noted = Job {
+    let started = Job {
         validation: Validation { started_as: Some(first.job_id), ..from.validation.clone() },
         times: JobTimes { updated_at: at(20), ..from.times.clone() },
         ..from.clone()
     };
-    assert_eq!(store.job(from.job_id).await.unwrap(), Some(noted), "nothing else of it changes");
+    assert_eq!(store.job(from.job_id).await.unwrap(), Some(started), "no other member changes");
     assert_eq!(unfinished(&store).await, [first.job_id]);
 }
 
-async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
+async fn concurrent_starts_create_one_job(store: impl Store + Removal) {
     let from = checked(&store).await;
     let (jobs, definition) = ((0..8).map(|_| next(&from)).collect::<Vec<_>>(), definition());
     let answer = join_all(jobs.iter().map(|job| store.start_job(job, &definition))).await;
@@ -65,15 +65,15 @@ async fn of_many_starts_at_once_one_is_made(store: impl Store + Removal) {
     }
 }
 
-async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: impl Store + Removal) {
+async fn only_a_completed_validation_can_be_started(store: impl Store + Removal) {
     let waiting =
         Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     store.create_job(&waiting, &definition(), None).await.unwrap();
     let import = waiting_job();
     store.create_job(&import, &definition(), None).await.unwrap();
-    made(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    job_after(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
-    made(store.delete(deleted.job_id, at(10)).await.unwrap());
+    job_after(store.delete(deleted.job_id, at(10)).await.unwrap());
     let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None, selected_chunks: None };
     assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
@@ -82,15 +82,19 @@ async fn only_a_job_that_has_checked_its_file_to_the_end_is_started_from(store: 
         assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::Refused, "{from:?}");
         assert_eq!(store.job(job.job_id).await.unwrap(), None);
     }
-    assert_eq!(store.start_job(&waiting_job(), &definition()).await.unwrap(), Started::Refused, "from nothing");
+    assert_eq!(
+        store.start_job(&waiting_job(), &definition()).await.unwrap(),
+        Started::Refused,
+        "a job without a validated job"
+    );
 }
 
-async fn the_upload_goes_with_the_last_of_the_two(store: impl Store + Removal) {
+async fn the_upload_is_removed_with_the_last_of_the_two_jobs(store: impl Store + Removal) {
     let from = checked(&store).await;
     let job = next(&from);
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let upload = *job.uploads().first().unwrap();
-    assert!(!store.release_upload(JobId::generate(), upload).await.unwrap());
-    assert!(!store.release_upload(from.job_id, upload).await.unwrap());
-    assert!(store.release_upload(job.job_id, upload).await.unwrap());
+    assert_eq!(store.release_upload(JobId::generate(), upload).await.unwrap(), UploadRelease::KeepFile);
+    assert_eq!(store.release_upload(from.job_id, upload).await.unwrap(), UploadRelease::KeepFile);
+    assert_eq!(store.release_upload(job.job_id, upload).await.unwrap(), UploadRelease::RemoveFile);
 }

@@ -6,18 +6,18 @@ use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{ByAge, Created, IdempotencyKey, Store, Upload};
 use longshore_domain::tenant::TenantId;
 
-use crate::fixtures::{accepted, at, definition, finish, made, split, unfinished, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, job_after, split, unfinished, waiting_job};
 
 on_both_stores! {
     an_upload_is_read_as_it_was_stored,
     a_job_is_read_as_it_was_stored,
-    an_absent_id_returns_none,
-    a_job_that_is_created_again_is_still_there_once,
-    an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another,
-    an_expired_idempotency_key_is_free_again,
+    an_absent_id_has_no_value,
+    a_repeated_create_stores_one_job,
+    an_idempotency_key_is_valid_for_one_request,
+    an_expired_idempotency_key_can_be_used_again,
     columns_are_stored_once,
     unfinished_jobs_are_listed_oldest_first_until_they_end,
-    unfinished_jobs_come_in_pages_from_either_end,
+    unfinished_jobs_are_paged_from_either_end,
 }
 
 async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
@@ -51,7 +51,7 @@ async fn a_job_is_read_as_it_was_stored(store: impl Store) {
     assert_eq!(store.definition(job.job_id).await.unwrap(), Some(definition()));
 }
 
-async fn an_absent_id_returns_none(store: impl Store) {
+async fn an_absent_id_has_no_value(store: impl Store) {
     let id = JobId::generate();
     assert_eq!(store.upload(FileGuid::generate()).await.unwrap(), None);
     assert_eq!(store.job(id).await.unwrap(), None);
@@ -63,9 +63,9 @@ async fn an_absent_id_returns_none(store: impl Store) {
     assert_eq!(store.definition(id).await.unwrap(), None);
 }
 
-async fn a_job_that_is_created_again_is_still_there_once(store: impl Store) {
+async fn a_repeated_create_stores_one_job(store: impl Store) {
     let job = accepted(&store).await;
-    made(store.begin(job.job_id, at(1)).await.unwrap());
+    job_after(store.begin(job.job_id, at(1)).await.unwrap());
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
 }
@@ -75,7 +75,7 @@ pub(crate) fn key(key: &str, request_hash: &str) -> IdempotencyKey {
     IdempotencyKey { key: key.into(), request_hash: request_hash.into(), at: at(0) }
 }
 
-async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_another(store: impl Store) {
+async fn an_idempotency_key_is_valid_for_one_request(store: impl Store) {
     let (first, second) = (waiting_job(), waiting_job());
     let create = async |job, key| store.create_job(job, &definition(), Some(&key)).await.unwrap();
     assert_eq!(create(&first, key("k", "h")).await, Created::New);
@@ -89,7 +89,7 @@ async fn an_idempotency_key_is_replayed_for_the_same_request_and_refused_for_ano
     assert_eq!(create(&elsewhere, key("k", "h")).await, Created::New);
 }
 
-async fn an_expired_idempotency_key_is_free_again(store: impl Store) {
+async fn an_expired_idempotency_key_can_be_used_again(store: impl Store) {
     let first = waiting_job();
     let key = key("k", "h");
     store.create_job(&first, &definition(), Some(&key)).await.unwrap();
@@ -119,14 +119,14 @@ async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Stor
     }
     let [youngest, oldest, middle] = jobs.map(|job| job.job_id);
     assert_eq!(unfinished(&store).await, [oldest, middle, youngest]);
-    made(store.begin(middle, at(30)).await.unwrap());
-    made(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
+    job_after(store.begin(middle, at(30)).await.unwrap());
+    job_after(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
     assert_eq!(unfinished(&store).await, [middle, youngest]);
     split(&store, 1).await;
     assert_eq!(unfinished(&store).await.len(), 3);
 }
 
-async fn unfinished_jobs_come_in_pages_from_either_end(store: impl Store) {
+async fn unfinished_jobs_are_paged_from_either_end(store: impl Store) {
     let mut expected = Vec::new();
     for age in 0..120 {
         let mut job = waiting_job();
@@ -135,14 +135,14 @@ async fn unfinished_jobs_come_in_pages_from_either_end(store: impl Store) {
         expected.push(job.job_id);
     }
     for order in [ByAge::OldestFirst, ByAge::NewestFirst] {
-        let (mut found, mut after) = (Vec::new(), None);
+        let (mut ids, mut after) = (Vec::new(), None);
         loop {
             let page = store.unfinished(after, order).await.unwrap();
             let Some(last) = page.last() else { break };
             after = Some(*last);
-            found.extend(page.iter().map(|position| position.job_id));
+            ids.extend(page.iter().map(|position| position.job_id));
         }
-        assert_eq!(found, expected, "{order:?}");
+        assert_eq!(ids, expected, "{order:?}");
         expected.reverse();
     }
 }

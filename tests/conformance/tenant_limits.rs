@@ -1,4 +1,4 @@
-//! Limits of one tenant: exactly the limit is admitted, for any concurrent calls, and a job's end makes room.
+//! Limits of one tenant: exactly the limit is admitted, for any concurrent calls, and an ended job no longer counts.
 
 use std::collections::BTreeMap;
 
@@ -6,25 +6,27 @@ use futures::future::join_all;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, Status, Validation};
-use longshore_domain::ports::{Created, IdempotencyKey, Removal, Reopened, Started, Store, TenantCounts, TenantLimits};
+use longshore_domain::ports::{
+    Created, IdempotencyKey, QuotaExceeded, Removal, Reopened, Started, Store, TenantCounts, TenantLimits,
+};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_testing::MemoryStore;
 
-use crate::fixtures::{at, definition, finish, made, opened, waiting_job};
+use crate::fixtures::{at, definition, finish, job_after, reopened_job, waiting_job};
 use crate::stored_jobs::key;
 
 on_both_stores! {
-    of_many_jobs_at_once_exactly_the_limit_is_taken,
-    the_end_of_a_job_makes_room_and_its_deletion_does_not,
+    concurrent_jobs_fill_the_limit_exactly,
+    only_the_end_of_a_job_lowers_the_count_and_not_its_deletion,
     a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed,
-    a_retry_needs_room_too,
-    a_start_needs_room_too,
-    a_job_whose_place_is_still_free_is_opened_again,
-    a_repeated_request_with_its_key_needs_no_room,
-    a_key_is_asked_for_without_making_anything,
-    tenants_do_not_share_their_room,
-    jobs_that_are_gone_take_no_room,
-    creates_retries_and_ends_at_once_keep_to_the_limit,
+    a_retry_counts_toward_the_limit,
+    a_start_counts_toward_the_limit,
+    a_job_is_reopened_only_below_the_limit,
+    a_repeated_request_with_its_key_ignores_the_limit,
+    a_key_lookup_creates_nothing,
+    tenants_have_separate_limits,
+    removed_jobs_do_not_count,
+    concurrent_creates_retries_and_ends_respect_the_limit,
 }
 
 /// A store whose limits can be set.
@@ -54,14 +56,14 @@ pub(crate) async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> 
 }
 
 /// A new job that was accepted.
-pub(crate) async fn taken(store: &impl Store) -> JobId {
+pub(crate) async fn created_job(store: &impl Store) -> JobId {
     let (id, answer) = create(store, None).await;
     assert_eq!(answer, Created::New);
     id
 }
 
 pub(crate) async fn end(store: &impl Store, id: JobId) -> Job {
-    made(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
+    job_after(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
 }
 
 pub(crate) async fn retry(store: &impl Store, job: &Job) -> Reopened {
@@ -75,31 +77,43 @@ pub(crate) async fn retry(store: &impl Store, job: &Job) -> Reopened {
     store.reopen(job, &reopen).await.unwrap()
 }
 
-async fn of_many_jobs_at_once_exactly_the_limit_is_taken(store: impl Limited) {
+async fn concurrent_jobs_fill_the_limit_exactly(store: impl Limited) {
     let store = store.limited(jobs(5));
     let all: Vec<_> = std::iter::repeat_with(waiting_job).take(20).collect();
     let definition = definition();
     let answer = join_all(all.iter().map(|job| store.create_job(job, &definition, None))).await;
     let answer: Vec<_> = answer.into_iter().map(Result::unwrap).collect();
     assert_eq!(answer.iter().filter(|answer| **answer == Created::New).count(), 5, "{answer:?}");
-    assert_eq!(answer.iter().filter(|answer| **answer == Created::OverLimit(5)).count(), 15, "{answer:?}");
+    assert_eq!(
+        answer.iter().filter(|answer| **answer == Created::OverQuota(QuotaExceeded::ActiveJobs(5))).count(),
+        15,
+        "{answer:?}"
+    );
     for (job, answer) in all.iter().zip(&answer) {
         assert_eq!(store.job(job.job_id).await.unwrap().is_some(), *answer == Created::New);
         assert_eq!(store.definition(job.job_id).await.unwrap().is_some(), *answer == Created::New);
     }
 }
 
-async fn the_end_of_a_job_makes_room_and_its_deletion_does_not(store: impl Limited) {
+async fn only_the_end_of_a_job_lowers_the_count_and_not_its_deletion(store: impl Limited) {
     let store = store.limited(jobs(2));
-    let (first, second) = (taken(&store).await, taken(&store).await);
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
-    made(store.delete(first, at(5)).await.unwrap());
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it still runs");
+    let (first, second) = (created_job(&store).await, created_job(&store).await);
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(2)));
+    job_after(store.delete(first, at(5)).await.unwrap());
+    assert_eq!(
+        create(&store, None).await.1,
+        Created::OverQuota(QuotaExceeded::ActiveJobs(2)),
+        "the job is still active"
+    );
     end(&store, second).await;
-    taken(&store).await;
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+    created_job(&store).await;
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(2)));
     end(&store, first).await;
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(2), "it is not removed yet");
+    assert_eq!(
+        create(&store, None).await.1,
+        Created::OverQuota(QuotaExceeded::ActiveJobs(2)),
+        "the job is not removed yet"
+    );
 }
 
 async fn a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed(store: impl Limited + Removal) {
@@ -107,103 +121,107 @@ async fn a_loop_of_creates_and_deletes_reaches_the_limit_until_jobs_are_removed(
     let store = store.limited(jobs(LIMIT));
     let mut deleted = Vec::new();
     for _ in 0..LIMIT {
-        let id = taken(&store).await;
+        let id = created_job(&store).await;
         end(&store, id).await;
-        made(store.delete(id, at(10)).await.unwrap());
+        job_after(store.delete(id, at(10)).await.unwrap());
         deleted.push(id);
     }
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT));
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(LIMIT)));
     store.remove(deleted[0]).await.unwrap();
-    taken(&store).await;
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT));
+    created_job(&store).await;
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(LIMIT)));
 }
 
-async fn a_retry_needs_room_too(store: impl Limited) {
+async fn a_retry_counts_toward_the_limit(store: impl Limited) {
     let store = store.limited(jobs(2));
-    let first = taken(&store).await;
+    let first = created_job(&store).await;
     let ended = end(&store, first).await;
-    let second = taken(&store).await;
-    taken(&store).await;
-    assert_eq!(retry(&store, &ended).await, Reopened::OverLimit(2));
+    let second = created_job(&store).await;
+    created_job(&store).await;
+    assert_eq!(retry(&store, &ended).await, Reopened::OverQuota(QuotaExceeded::ActiveJobs(2)));
     assert_eq!(store.job(first).await.unwrap(), Some(ended.clone()), "nothing is written");
     end(&store, second).await;
-    assert_eq!(opened(retry(&store, &ended).await).generation, 1);
-    assert_eq!(opened(retry(&store, &ended).await).generation, 1, "the same call again is its own");
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(2));
+    assert_eq!(reopened_job(retry(&store, &ended).await).generation, 1);
+    assert_eq!(reopened_job(retry(&store, &ended).await).generation, 1, "a repeated call returns the same job");
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(2)));
 }
 
-async fn a_start_needs_room_too(store: impl Limited) {
+async fn a_start_counts_toward_the_limit(store: impl Limited) {
     let store = store.limited(jobs(1));
     let checked =
         Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
     assert_eq!(store.create_job(&checked, &definition(), None).await.unwrap(), Created::New);
-    let checked = made(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
-    let other = taken(&store).await;
+    let checked = job_after(store.finish(checked.job_id, &finish(Status::Completed, 9)).await.unwrap());
+    let other = created_job(&store).await;
     let job = Job {
         validation: Validation { started_from: Some(checked.job_id), ..waiting_job().validation.clone() },
         ..waiting_job()
     };
-    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverLimit(1));
+    assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::OverQuota(QuotaExceeded::ActiveJobs(1)));
     assert_eq!(store.job(job.job_id).await.unwrap(), None, "nothing is written");
-    assert_eq!(store.job(checked.job_id).await.unwrap(), Some(checked), "nothing is noted");
+    assert_eq!(store.job(checked.job_id).await.unwrap(), Some(checked), "the validated job is unchanged");
     end(&store, other).await;
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(1)));
     let second = Job { job_id: JobId::generate(), ..job.clone() };
     let answer = store.start_job(&second, &definition()).await.unwrap();
-    assert_eq!(answer, Started::Before(job.job_id), "who comes again needs no room");
+    assert_eq!(answer, Started::Before(job.job_id), "a repeated start does not count");
 }
 
-async fn a_job_whose_place_is_still_free_is_opened_again(store: impl Limited) {
+async fn a_job_is_reopened_only_below_the_limit(store: impl Limited) {
     let store = store.limited(jobs(1));
-    let first = taken(&store).await;
+    let first = created_job(&store).await;
     let ended = end(&store, first).await;
-    opened(retry(&store, &ended).await);
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+    reopened_job(retry(&store, &ended).await);
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(1)));
 }
 
-async fn a_repeated_request_with_its_key_needs_no_room(store: impl Limited) {
+async fn a_repeated_request_with_its_key_ignores_the_limit(store: impl Limited) {
     let store = store.limited(jobs(1));
     let (first, answer) = create(&store, Some(&key("k", "h"))).await;
     assert_eq!(answer, Created::New);
     assert_eq!(create(&store, Some(&key("k", "h"))).await.1, Created::Replayed(first));
     assert_eq!(create(&store, Some(&key("k", "other"))).await.1, Created::KeyReused);
-    assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::OverLimit(1));
+    assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(1)));
     let late = IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") };
-    assert_eq!(create(&store, Some(&late)).await.1, Created::OverLimit(1), "the key is free again");
+    assert_eq!(
+        create(&store, Some(&late)).await.1,
+        Created::OverQuota(QuotaExceeded::ActiveJobs(1)),
+        "the key has expired"
+    );
     end(&store, first).await;
     assert_eq!(create(&store, Some(&key("k2", "h"))).await.1, Created::New, "a refused create leaves no key");
 }
 
-async fn a_key_is_asked_for_without_making_anything(store: impl Limited) {
-    let asked = async |key: IdempotencyKey| store.job_created_before(&DEFAULT_TENANT, &key).await.unwrap();
-    assert_eq!(asked(key("k", "h")).await, None);
+async fn a_key_lookup_creates_nothing(store: impl Limited) {
+    let created_before = async |key: IdempotencyKey| store.job_created_before(&DEFAULT_TENANT, &key).await.unwrap();
+    assert_eq!(created_before(key("k", "h")).await, None);
     let (first, _) = create(&store, Some(&key("k", "h"))).await;
-    assert_eq!(asked(key("k", "h")).await, Some(Created::Replayed(first)));
-    assert_eq!(asked(key("k", "other")).await, Some(Created::KeyReused));
-    assert_eq!(asked(IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") }).await, None);
+    assert_eq!(created_before(key("k", "h")).await, Some(Created::Replayed(first)));
+    assert_eq!(created_before(key("k", "other")).await, Some(Created::KeyReused));
+    assert_eq!(created_before(IdempotencyKey { at: at(0).plus_seconds(86_401), ..key("k", "h") }).await, None);
     assert_eq!(store.job_created_before(&TenantId::from_static("another"), &key("k", "h")).await.unwrap(), None);
 }
 
-async fn tenants_do_not_share_their_room(store: impl Limited) {
+async fn tenants_have_separate_limits(store: impl Limited) {
     let store = store.limited(jobs(1));
-    taken(&store).await;
+    created_job(&store).await;
     let others = Job { tenant: TenantId::from_static("another"), ..waiting_job() };
     assert_eq!(store.create_job(&others, &definition(), None).await.unwrap(), Created::New);
-    assert_eq!(create(&store, None).await.1, Created::OverLimit(1));
+    assert_eq!(create(&store, None).await.1, Created::OverQuota(QuotaExceeded::ActiveJobs(1)));
 }
 
-async fn jobs_that_are_gone_take_no_room(store: impl Limited + Removal) {
+async fn removed_jobs_do_not_count(store: impl Limited + Removal) {
     let store = store.limited(jobs(1));
-    let first = taken(&store).await;
-    made(store.delete(first, at(5)).await.unwrap());
+    let first = created_job(&store).await;
+    job_after(store.delete(first, at(5)).await.unwrap());
     end(&store, first).await;
     store.remove(first).await.unwrap();
     assert_eq!(store.job(first).await.unwrap(), None);
-    taken(&store).await;
+    created_job(&store).await;
 }
 
-async fn creates_retries_and_ends_at_once_keep_to_the_limit(store: impl Limited) {
+async fn concurrent_creates_retries_and_ends_respect_the_limit(store: impl Limited) {
     const LIMIT: usize = 4;
     let store = store.limited(jobs(LIMIT as u64));
     let mut known = BTreeMap::<JobId, Job>::new();
@@ -226,11 +244,15 @@ async fn creates_retries_and_ends_at_once_keep_to_the_limit(store: impl Limited)
         }
         let active = known.values().filter(|job| !job.status.is_final()).count();
         assert!(active <= LIMIT, "round {round}: {active} jobs are active");
-        // All free places can be used: none is lost.
+        // The limit can be reached again: no job is counted that has ended.
         for _ in active..LIMIT {
-            let id = taken(&store).await;
+            let id = created_job(&store).await;
             known.extend(store.job(id).await.unwrap().map(|job| (id, job)));
         }
-        assert_eq!(create(&store, None).await.1, Created::OverLimit(LIMIT as u64), "round {round}");
+        assert_eq!(
+            create(&store, None).await.1,
+            Created::OverQuota(QuotaExceeded::ActiveJobs(LIMIT as u64)),
+            "round {round}"
+        );
     }
 }

@@ -6,43 +6,47 @@ use longshore_domain::job::{Job, JobError, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Store;
 
-use crate::fixtures::{accepted, at, finish, made, manifest, plan, split, stop, waiting_job};
+use crate::fixtures::{accepted, at, finish, job_after, manifest, plan, split, stop, waiting_job};
 
 on_both_stores! {
     a_job_begins_once,
-    a_group_is_committed_with_its_manifest_and_the_cursor,
+    a_group_is_committed_with_its_manifest_and_cursor,
     a_group_of_another_splitter_is_refused,
     a_group_after_a_stop_is_refused,
     the_split_ends_once,
     a_job_stops_once,
-    a_job_that_is_not_as_it_was_seen_is_neither_stopped_nor_deleted,
+    a_conditional_stop_or_delete_of_a_changed_job_is_refused,
     a_job_finishes_once_per_generation,
     a_stopping_job_cannot_complete,
     a_resend_is_counted_once,
-    progress_of_a_split_takes_back_the_resends_that_were_counted,
+    progress_of_a_split_resets_the_resends,
     an_absent_job_refuses_everything,
 }
 
-/// Checks that the transition was successful, and that the stored job is the returned one.
-async fn taken(store: &impl Store, transition: Transition) -> Job {
-    let job = made(transition);
+/// Returns the job of a successful transition, after checking that it equals the stored job.
+async fn stored_after(store: &impl Store, transition: Transition) -> Job {
+    let job = job_after(transition);
     assert_eq!(store.job(job.job_id).await.unwrap().as_ref(), Some(&job));
     job
 }
 
 async fn a_job_begins_once(store: impl Store) {
     let before = accepted(&store).await;
-    let job = taken(&store, store.begin(before.job_id, at(1)).await.unwrap()).await;
+    let job = stored_after(&store, store.begin(before.job_id, at(1)).await.unwrap()).await;
     let mut expected = before.clone();
     expected.begin(at(1));
     assert_eq!(job, expected);
     assert_eq!(store.begin(before.job_id, at(2)).await.unwrap(), Transition::Refused);
-    assert_eq!(made(store.begin(before.job_id, at(1)).await.unwrap()), expected, "the same call again is its own");
+    assert_eq!(
+        job_after(store.begin(before.job_id, at(1)).await.unwrap()),
+        expected,
+        "a repeated call returns the same job"
+    );
 }
 
-async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store) {
+async fn a_group_is_committed_with_its_manifest_and_cursor(store: impl Store) {
     let before = split(&store, 1).await;
-    let committed = taken(&store, store.commit_group(&before, &plan(1), at(9)).await.unwrap()).await;
+    let committed = stored_after(&store, store.commit_group(&before, &plan(1), at(9)).await.unwrap()).await;
     let mut expected = before.clone();
     expected.commit_group(&plan(1), at(9));
     assert_eq!(committed, expected);
@@ -52,8 +56,8 @@ async fn a_group_is_committed_with_its_manifest_and_the_cursor(store: impl Store
     assert_eq!((state.group.number, state.group.items, state.group.bytes), (1, 20, 2000));
     assert_eq!((state.group.counts, state.group.open, state.group.progressed_at), (Counts::default(), true, at(9)));
     assert_eq!(state.job, committed);
-    let again = store.commit_group(&before, &plan(1), at(9)).await.unwrap();
-    assert_eq!(made(again), committed, "the same call again is its own");
+    let repeated = store.commit_group(&before, &plan(1), at(9)).await.unwrap();
+    assert_eq!(job_after(repeated), committed, "a repeated call returns the same job");
 }
 
 async fn a_group_of_another_splitter_is_refused(store: impl Store) {
@@ -64,14 +68,14 @@ async fn a_group_of_another_splitter_is_refused(store: impl Store) {
     assert_eq!(an_old_one, Transition::Refused);
     let one_too_far = store.commit_group(&job, &plan(3), at(9)).await.unwrap();
     assert_eq!(one_too_far, Transition::Refused);
-    let from_elsewhere = GroupPlan::of_file(0, manifest(2), 2000..6000);
+    let from_elsewhere = GroupPlan::from_file(0, manifest(2), 2000..6000);
     assert_eq!(store.commit_group(&job, &from_elsewhere, at(9)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().0.len(), 2);
+    assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().groups.len(), 2);
 }
 
 async fn a_group_after_a_stop_is_refused(store: impl Store) {
     let job = split(&store, 1).await;
-    made(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
+    job_after(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
     assert_eq!(store.commit_group(&job, &plan(1), at(6)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&job, 1, &[], at(7)).await.unwrap(), Transition::Refused);
     assert_eq!(store.manifest(job.job_id, 1).await.unwrap(), None);
@@ -81,11 +85,15 @@ async fn the_split_ends_once(store: impl Store) {
     let before = split(&store, 2).await;
     let (id, issues) = (before.job_id, [JobError::new("unknown_column", "The column x is ignored")]);
     assert_eq!(store.end_split(&before, 1, &issues, at(8)).await.unwrap(), Transition::Refused, "a group is missing");
-    let job = taken(&store, store.end_split(&before, 2, &issues, at(9)).await.unwrap()).await;
+    let job = stored_after(&store, store.end_split(&before, 2, &issues, at(9)).await.unwrap()).await;
     let mut expected = before.clone();
     expected.end_split(0, 2, &issues, at(9));
     assert_eq!(job, expected);
-    assert_eq!(made(store.end_split(&before, 2, &issues, at(9)).await.unwrap()), job, "the same call again is its own");
+    assert_eq!(
+        job_after(store.end_split(&before, 2, &issues, at(9)).await.unwrap()),
+        job,
+        "a repeated call returns the same job"
+    );
     assert_eq!(store.end_split(&before, 2, &issues, at(10)).await.unwrap(), Transition::Refused);
     assert_eq!(store.job(id).await.unwrap().unwrap().issues, issues);
 }
@@ -93,43 +101,63 @@ async fn the_split_ends_once(store: impl Store) {
 async fn a_job_stops_once(store: impl Store) {
     for begun in [false, true] {
         let before = if begun { split(&store, 1).await } else { accepted(&store).await };
-        let job = taken(&store, store.stop(before.job_id, 0, &stop(5)).await.unwrap()).await;
+        let job = stored_after(&store, store.stop(before.job_id, 0, &stop(5)).await.unwrap()).await;
         assert_eq!((job.status, job.stage, &job.stop), (before.status, Stage::Stopping, &Some(stop(5))));
-        assert_eq!(made(store.stop(before.job_id, 0, &stop(5)).await.unwrap()), job, "the same call again is its own");
+        assert_eq!(
+            job_after(store.stop(before.job_id, 0, &stop(5)).await.unwrap()),
+            job,
+            "a repeated call returns the same job"
+        );
         assert_eq!(store.stop(before.job_id, 0, &stop(6)).await.unwrap(), Transition::Refused);
         assert_eq!(store.begin(before.job_id, at(7)).await.unwrap(), Transition::Refused);
-        made(store.finish(before.job_id, &finish(Status::Canceled, 8)).await.unwrap());
+        job_after(store.finish(before.job_id, &finish(Status::Canceled, 8)).await.unwrap());
         assert_eq!(store.stop(before.job_id, 0, &stop(9)).await.unwrap(), Transition::Refused);
     }
 }
 
-async fn a_job_that_is_not_as_it_was_seen_is_neither_stopped_nor_deleted(store: impl Store) {
-    let seen = accepted(&store).await;
-    let begun = made(store.begin(seen.job_id, at(1)).await.unwrap());
-    assert_eq!(store.stop_as_seen(&seen, &stop(2)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.delete_as_seen(&seen, at(2)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.job(seen.job_id).await.unwrap(), Some(begun.clone()));
-    let stopped = taken(&store, store.stop_as_seen(&begun, &stop(3)).await.unwrap()).await;
-    assert_eq!(made(store.stop_as_seen(&begun, &stop(3)).await.unwrap()), stopped, "the same call again is its own");
-    assert_eq!(store.stop_as_seen(&begun, &stop(4)).await.unwrap(), Transition::Refused);
-    assert_eq!(store.stop_as_seen(&stopped, &stop(5)).await.unwrap(), Transition::Refused, "it stops already");
-    let deleted = taken(&store, store.delete_as_seen(&stopped, at(6)).await.unwrap()).await;
-    assert_eq!(made(store.delete_as_seen(&stopped, at(6)).await.unwrap()), deleted, "the same call again is its own");
-    assert_eq!(store.delete_as_seen(&deleted, at(7)).await.unwrap(), Transition::Refused);
+async fn a_conditional_stop_or_delete_of_a_changed_job_is_refused(store: impl Store) {
+    let accepted_job = accepted(&store).await;
+    let begun = job_after(store.begin(accepted_job.job_id, at(1)).await.unwrap());
+    assert_eq!(store.stop_if_unchanged(&accepted_job, &stop(2)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.delete_if_unchanged(&accepted_job, at(2)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.job(accepted_job.job_id).await.unwrap(), Some(begun.clone()));
+    let stopped = stored_after(&store, store.stop_if_unchanged(&begun, &stop(3)).await.unwrap()).await;
+    assert_eq!(
+        job_after(store.stop_if_unchanged(&begun, &stop(3)).await.unwrap()),
+        stopped,
+        "a repeated call returns the same job"
+    );
+    assert_eq!(store.stop_if_unchanged(&begun, &stop(4)).await.unwrap(), Transition::Refused);
+    assert_eq!(
+        store.stop_if_unchanged(&stopped, &stop(5)).await.unwrap(),
+        Transition::Refused,
+        "the job is already stopping"
+    );
+    let deleted = stored_after(&store, store.delete_if_unchanged(&stopped, at(6)).await.unwrap()).await;
+    assert_eq!(
+        job_after(store.delete_if_unchanged(&stopped, at(6)).await.unwrap()),
+        deleted,
+        "a repeated call returns the same job"
+    );
+    assert_eq!(store.delete_if_unchanged(&deleted, at(7)).await.unwrap(), Transition::Refused);
 }
 
 async fn a_job_finishes_once_per_generation(store: impl Store) {
     let before = split(&store, 1).await;
-    made(store.end_split(&before, 1, &[], at(4)).await.unwrap());
+    job_after(store.end_split(&before, 1, &[], at(4)).await.unwrap());
     let mut request = finish(Status::Completed, 5);
     request.generation = 1;
     assert_eq!(store.finish(before.job_id, &request).await.unwrap(), Transition::Refused, "another generation");
     request.generation = 0;
     request.error = Some(JobError::new("some", "error"));
-    let job = taken(&store, store.finish(before.job_id, &request).await.unwrap()).await;
+    let job = stored_after(&store, store.finish(before.job_id, &request).await.unwrap()).await;
     assert_eq!((job.status, job.stage, job.completion.totals), (Status::Completed, Stage::Done, Some(request.totals)));
     assert_eq!((&job.error, job.times.finished_at, job.times.updated_at), (&request.error, Some(at(5)), at(5)));
-    assert_eq!(made(store.finish(before.job_id, &request).await.unwrap()), job, "the same call again is its own");
+    assert_eq!(
+        job_after(store.finish(before.job_id, &request).await.unwrap()),
+        job,
+        "a repeated call returns the same job"
+    );
     for (status, millis) in [(Status::Completed, 6), (Status::Failed, 5), (Status::Canceled, 7)] {
         assert_eq!(store.finish(before.job_id, &finish(status, millis)).await.unwrap(), Transition::Refused);
     }
@@ -138,33 +166,33 @@ async fn a_job_finishes_once_per_generation(store: impl Store) {
 
 async fn a_stopping_job_cannot_complete(store: impl Store) {
     let job = split(&store, 1).await;
-    made(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
+    job_after(store.stop(job.job_id, 0, &stop(5)).await.unwrap());
     assert_eq!(store.finish(job.job_id, &finish(Status::Completed, 6)).await.unwrap(), Transition::Refused);
-    let ended = taken(&store, store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap()).await;
+    let ended = stored_after(&store, store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap()).await;
     assert_eq!(ended.status, Status::Failed);
 }
 
 async fn a_resend_is_counted_once(store: impl Store) {
     let job = accepted(&store).await;
-    let counted = taken(&store, store.count_resend(&job, at(5)).await.unwrap()).await;
+    let counted = stored_after(&store, store.count_resend(&job, at(5)).await.unwrap()).await;
     assert_eq!((counted.resends, counted.times.updated_at), (1, at(5)));
     assert_eq!(store.count_resend(&job, at(6)).await.unwrap(), Transition::Refused);
     let before = Job { generation: counted.generation + 1, ..counted.clone() };
-    assert_eq!(store.count_resend(&before, at(6)).await.unwrap(), Transition::Refused, "of another generation");
-    let twice = made(store.count_resend(&counted, at(7)).await.unwrap());
+    assert_eq!(store.count_resend(&before, at(6)).await.unwrap(), Transition::Refused, "another generation");
+    let twice = job_after(store.count_resend(&counted, at(7)).await.unwrap());
     assert_eq!(twice.resends, 2);
-    let ended = made(store.finish(job.job_id, &finish(Status::Failed, 8)).await.unwrap());
-    assert_eq!(store.count_resend(&twice, at(9)).await.unwrap(), Transition::Refused, "it has ended");
+    let ended = job_after(store.finish(job.job_id, &finish(Status::Failed, 8)).await.unwrap());
+    assert_eq!(store.count_resend(&twice, at(9)).await.unwrap(), Transition::Refused, "the job has ended");
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended));
 }
 
-async fn progress_of_a_split_takes_back_the_resends_that_were_counted(store: impl Store) {
+async fn progress_of_a_split_resets_the_resends(store: impl Store) {
     let job = split(&store, 1).await;
-    let counted = made(store.count_resend(&job, at(5)).await.unwrap());
-    let job = taken(&store, store.commit_group(&counted, &plan(1), at(6)).await.unwrap()).await;
+    let counted = job_after(store.count_resend(&job, at(5)).await.unwrap());
+    let job = stored_after(&store, store.commit_group(&counted, &plan(1), at(6)).await.unwrap()).await;
     assert_eq!((counted.resends, job.resends), (1, 0));
-    let counted = made(store.count_resend(&job, at(7)).await.unwrap());
-    let job = taken(&store, store.end_split(&counted, 2, &[], at(8)).await.unwrap()).await;
+    let counted = job_after(store.count_resend(&job, at(7)).await.unwrap());
+    let job = stored_after(&store, store.end_split(&counted, 2, &[], at(8)).await.unwrap()).await;
     assert_eq!((counted.resends, job.resends), (1, 0));
 }
 

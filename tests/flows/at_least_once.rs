@@ -1,11 +1,11 @@
-//! Duplicate, reordered and early messages, which change neither counts nor report nor records.
+//! Duplicate, reordered and early messages: they change neither counts nor report nor records.
 //!
-//! States after a crash that no redelivery recovers: the sweeper finds them, and every job ends.
+//! States after a crash that no redelivery repairs: the sweeper finds them, and every job ends.
 
 use anyhow::{Context, ensure};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::Queues;
-use longshore_tests::harness::crafted::{chunk_messages, finish_unseen, unsent_chunks, unsent_job};
+use longshore_tests::harness::crafted::{chunk_messages, finish_chunks, unsent_chunks, unsent_job};
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
@@ -24,13 +24,13 @@ fn mixed_rows() -> Vec<u8> {
 }
 
 #[test]
-fn every_message_delivered_twice_counts_once() -> Story {
+fn every_message_that_is_delivered_twice_counts_once() -> Story {
     let (stack, file) = (stack(), mixed_rows());
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let mut watch = Watch::new(stack, &id);
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let (queues, job_id) = (stack.queues()?, job_id(&id)?);
-    // Re-sends with their own deduplication ids: the FIFO queues would drop exact copies, as they should.
+    // Messages with their own deduplication ids, because the FIFO queues drop exact copies.
     let create = CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 9, failures: 0 };
     let complete = CompleteMessage { job_id, generation: 0, resend: 9, step: 0, tenant: None, failures: 0 };
     let chunks = chunk_messages(stack, &id)?;
@@ -41,7 +41,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     stack.run(queues.send_complete(&complete))?;
     let (job, _) = end(watch, stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [196, 2, 2]), "{job}");
-    // All messages once more, after the job's end.
+    // All messages again, after the end of the job.
     stack.run(queues.send_chunks(&chunks, 0))?;
     stack.run(queues.send_create(&CreateMessage { resend: 10, ..create.clone() }))?;
     stack.run(queues.send_complete(&CompleteMessage { resend: 10, ..complete }))?;
@@ -49,7 +49,7 @@ fn every_message_delivered_twice_counts_once() -> Story {
     Ok(())
 }
 
-/// The SDK repeats a call without a response, and the queue then contains every message twice.
+/// The SDK repeats a call without a response, so that the queue contains every message twice.
 #[test]
 fn chunk_messages_whose_reply_was_lost_are_enqueued_twice_and_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
@@ -83,7 +83,7 @@ fn chunks_in_reverse_order_have_the_same_result() -> Story {
 
 /// A worker that receives a chunk before its next round is due delays the message for the remaining time.
 #[test]
-fn a_round_that_is_delivered_too_early_waits_and_each_row_runs_in_each_round() -> Story {
+fn a_round_that_is_delivered_too_early_waits_and_every_row_runs_in_every_round() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let file = probe_file((1..=4).map(|_| format!("retry,0,2,{}", marks.path().display())));
@@ -91,20 +91,20 @@ fn a_round_that_is_delivered_too_early_waits_and_each_row_runs_in_each_round() -
     let mut watch = Watch::new(stack, &id);
     watch.until("split", |job| job["itemCountFinal"] == true)?;
     let chunks = chunk_messages(stack, &id)?;
-    let first = chunks.first().context("no chunk")?;
+    let first = chunks.first().context("the job has no chunk")?;
     for _ in 0..5 {
         stack.run(stack.queues()?.send_chunks(std::slice::from_ref(first), 0))?;
     }
     let (job, _) = end(watch, stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [4, 0, 0]), "{job}");
-    // Three rounds. A row may have more calls, if two workers process a round at once and one of them loses. The
-    // counts above are not affected.
+    // There are three rounds. A row can have more calls, if two workers process a round concurrently. That does not
+    // affect the counts.
     ensure!(marks.calls(4)?.iter().all(|calls| *calls >= 3), "{:?}", marks.calls(4)?);
     Ok(())
 }
 
 #[test]
-fn a_job_whose_create_message_was_never_sent_is_sent() -> Story {
+fn the_sweeper_sends_a_create_message_that_was_never_sent() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file((1..=60).map(|_| "ok,,,"));
     let id = unsent_job(stack, "probe", &file, &json!({}))?.job_id.to_string();
@@ -115,7 +115,7 @@ fn a_job_whose_create_message_was_never_sent_is_sent() -> Story {
 }
 
 #[test]
-fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
+fn the_sweeper_sends_lost_chunk_messages_again() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file((1..=60).map(|n| if n == 33 { "reject,,," } else { "ok,,," }));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
@@ -127,11 +127,11 @@ fn chunks_whose_messages_are_lost_are_sent_again() -> Story {
 }
 
 #[test]
-fn a_job_whose_completion_was_never_requested_is_completed() -> Story {
+fn the_sweeper_completes_a_job_whose_completion_was_never_requested() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file((1..=60).map(|_| "ok,,,"));
     let (job, messages) = unsent_chunks(stack, "probe", &file, &json!({}), 20)?;
-    finish_unseen(stack, &messages)?;
+    finish_chunks(stack, &messages)?;
     let id = job.job_id.to_string();
     let stranded = stack.client.job(&id)?;
     assert_eq!(
@@ -144,9 +144,9 @@ fn a_job_whose_completion_was_never_requested_is_completed() -> Story {
     Ok(())
 }
 
-/// The job type does not exist any more, so no push has an effect.
+/// No function has the job type, so no push has an effect.
 #[test]
-fn a_job_that_no_function_can_split_fails_in_the_end() -> Story {
+fn a_job_that_no_function_can_split_fails_finally() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = probe_file(["ok,,,"]);
     let id = unsent_job(stack, "of-an-older-deployment", &file, &json!({}))?.job_id.to_string();

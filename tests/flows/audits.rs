@@ -1,5 +1,5 @@
-//! The audit of a job. It reports equal if nothing was changed. Otherwise it names each changed byte or number, in
-//! the table and in the bucket.
+//! The audit of a job. It reports equality for an unchanged job. Otherwise it names each changed byte or number in the
+//! table and in the bucket.
 
 use anyhow::{Context, Result, ensure};
 use aws_sdk_dynamodb::types::AttributeValue;
@@ -23,38 +23,40 @@ impl Tampered<'_> {
         self.stack.client.get(&format!("/api/jobs/{}/audit", self.id))?.expect(200)
     }
 
-    /// Check and location of each difference, in their order.
-    fn named(&self) -> Result<Vec<String>> {
+    /// Check and location of each difference, in order.
+    fn differences(&self) -> Result<Vec<String>> {
         let audit = self.audit()?;
-        let differences = audit["differences"].as_array().context("no differences")?;
+        let differences = audit["differences"].as_array().context("the audit has no differences")?;
         ensure!(audit["equal"] == differences.is_empty(), "{audit}");
-        let named = |d: &Value| Some(format!("{} of {}", d["check"].as_str()?, d["place"].as_str()?));
-        differences.iter().map(|d| named(d).context("a difference without a name")).collect()
+        let describe = |d: &Value| Some(format!("{} of {}", d["check"].as_str()?, d["place"].as_str()?));
+        differences.iter().map(|d| describe(d).context("a difference has no check or place")).collect()
     }
 
     fn key(&self, name: &str) -> Result<String> {
-        let job = self.stack.run(self.stack.store()?.job(job_id(&self.id)?))?.context("no job")?;
+        let job = self.stack.run(self.stack.store()?.job(job_id(&self.id)?))?.context("the job does not exist")?;
         Ok(report_key(&job, name))
     }
 
     /// Changes a file of the report, runs the audit, and restores the file.
     fn with_file(&self, name: &str, change: impl FnOnce(&str) -> String) -> Result<Vec<String>> {
         let (stack, files, key) = (self.stack, self.stack.files()?, self.key(name)?);
-        let Read::Found(bytes) = stack.run(files.read(&key, None, None))? else { anyhow::bail!("no {key}") };
+        let Read::Found(bytes) = stack.run(files.read(&key, None, None))? else {
+            anyhow::bail!("{key} does not exist")
+        };
         let changed = change(std::str::from_utf8(&bytes)?);
-        ensure!(changed.as_bytes() != bytes, "nothing of {name} was changed");
+        ensure!(changed.as_bytes() != bytes, "{name} was not changed");
         stack.run(files.write(&key, "text/csv", changed.into_bytes()))?;
-        let named = self.named();
+        let differences = self.differences();
         stack.run(files.write(&key, "text/csv", bytes))?;
-        named
+        differences
     }
 
     /// Adds to a number of a record, runs the audit, and subtracts it again.
     fn with_number(&self, record: &str, attribute: &str, by: i32) -> Result<Vec<String>> {
         self.add(record, attribute, by)?;
-        let named = self.named();
+        let differences = self.differences();
         self.add(record, attribute, -by)?;
-        named
+        differences
     }
 
     fn add(&self, record: &str, attribute: &str, by: i32) -> Story {
@@ -70,10 +72,10 @@ impl Tampered<'_> {
     fn with_text(&self, record: &str, attribute: &str, (from, to): (&str, &str)) -> Result<Vec<String>> {
         let (table, dynamodb) = (self.stack.output("JobsTableName")?, self.stack.aws.dynamodb());
         let get = dynamodb.get_item().table_name(table).key("PK", text(&format!("JOB#{}", self.id)));
-        let got = self.stack.run(get.key("SK", text(record)).send())?;
-        let item = got.item.with_context(|| format!("no {record}"))?;
-        let before = item[attribute].as_s().ok().with_context(|| format!("{attribute} is no text"))?;
-        ensure!(before.contains(from), "{attribute} is {before}");
+        let output = self.stack.run(get.key("SK", text(record)).send())?;
+        let item = output.item.with_context(|| format!("{record} does not exist"))?;
+        let before = item[attribute].as_s().ok().with_context(|| format!("{attribute} is not text"))?;
+        ensure!(before.contains(from), "{attribute} does not contain {from}: {before}");
         let mut changed = item.clone();
         changed.insert(attribute.to_owned(), text(&before.replacen(from, to, 1)));
         let put = |item| -> Story {
@@ -81,9 +83,9 @@ impl Tampered<'_> {
             Ok(())
         };
         put(changed)?;
-        let named = self.named();
+        let differences = self.differences();
         put(item)?;
-        named
+        differences
     }
 }
 
@@ -91,35 +93,38 @@ fn text(text: &str) -> AttributeValue {
     AttributeValue::S(text.to_owned())
 }
 
-/// A job over rows 1 to 60: every tenth is rejected, every tenth skipped.
-fn worked(stack: &Stack) -> Result<Tampered<'_>> {
+/// Runs a job over sixty rows: of every ten, one is rejected and one is skipped.
+fn completed_job(stack: &Stack) -> Result<Tampered<'_>> {
     let action = |n: u32| match n % 10 {
         3 => "reject,,,",
         7 => "skip,,,",
         _ => "ok,,,",
     };
     let (job, _) = work(stack, "probe", &probe_file((1..=60).map(action)), &json!({}))?;
-    Ok(Tampered { stack, id: job["jobId"].as_str().context("a job without id")?.to_owned() })
+    Ok(Tampered { stack, id: job["jobId"].as_str().context("the job has no id")?.to_owned() })
 }
 
 #[test]
 fn an_audit_of_an_unchanged_job_is_equal() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    let job = worked(stack)?;
+    let job = completed_job(stack)?;
     let audit = job.audit()?;
     ensure!(audit["equal"] == true && audit["unchecked"] == json!([]), "{audit}");
-    let checks = audit["checks"].as_array().context("no checks")?;
-    for (name, counted) in [("failed", 6), ("skipped", 6), ("succeeded", 48), ("rows", 12), ("item_count", 60)] {
-        let check = checks.iter().find(|check| check["name"] == name).with_context(|| format!("no {name}: {audit}"))?;
-        ensure!(check["expected"] == counted && check["found"] == counted, "{check}");
+    let checks = audit["checks"].as_array().context("the audit has no checks")?;
+    for (name, count) in [("failed", 6), ("skipped", 6), ("succeeded", 48), ("rows", 12), ("item_count", 60)] {
+        let check = checks
+            .iter()
+            .find(|check| check["name"] == name)
+            .with_context(|| format!("the audit has no check {name}: {audit}"))?;
+        ensure!(check["expected"] == count && check["found"] == count, "{check}");
     }
     Ok(())
 }
 
 #[test]
-fn an_audit_names_what_was_changed_in_the_table() -> Story {
+fn an_audit_names_every_change_in_the_table() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    let job = worked(stack)?;
+    let job = completed_job(stack)?;
     assert_eq!(
         job.with_number("GROUP#00000", "failed", 1)?,
         [
@@ -147,19 +152,19 @@ fn an_audit_names_what_was_changed_in_the_table() -> Story {
             "planned_numbers of chunk 0 of group 0"
         ]
     );
-    assert_eq!(job.named()?, Vec::<String>::new(), "all of it is as it was");
+    assert_eq!(job.differences()?, Vec::<String>::new(), "every change was reverted");
     Ok(())
 }
 
 #[test]
-fn an_audit_names_what_was_changed_in_the_bucket() -> Story {
+fn an_audit_names_every_change_in_the_bucket() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    let job = worked(stack)?;
+    let job = completed_job(stack)?;
     let byte = |text: &str| text.replacen("reject", "reJect", 1);
     assert_eq!(job.with_file("failed.csv", byte)?, ["sha256 of failed.csv"]);
-    let row_less = |text: &str| text.lines().take(6).map(|line| format!("{line}\r\n")).collect();
+    let one_row_less = |text: &str| text.lines().take(6).map(|line| format!("{line}\r\n")).collect();
     assert_eq!(
-        job.with_file("failed.csv", row_less)?,
+        job.with_file("failed.csv", one_row_less)?,
         [
             "rows of failed.csv",
             "group_rows of group 0 in failed.csv",
@@ -171,8 +176,8 @@ fn an_audit_names_what_was_changed_in_the_bucket() -> Story {
         ]
     );
     let other_item = |text: &str| text.replacen("\r\n7,", "\r\n3,", 1);
-    let named = job.with_file("skipped.csv", other_item)?;
-    assert_eq!(named[..2], ["row_numbers of skipped.csv"; 2], "row 3 stands in failed.csv");
+    let differences = job.with_file("skipped.csv", other_item)?;
+    assert_eq!(differences[..2], ["row_numbers of skipped.csv"; 2], "row 3 is already in failed.csv");
     let counts = |text: &str| text.replacen("\"failed\":6", "\"failed\":5", 1);
     assert_eq!(
         job.with_file("result.json", counts)?,
@@ -186,19 +191,19 @@ fn an_audit_names_what_was_changed_in_the_bucket() -> Story {
     );
     let size = |text: &str| text.replacen("\"itemCount\": 60", "\"itemCount\": 61", 1);
     assert_eq!(job.with_file("receipt.json", size)?, ["receipt_items of receipt.json"]);
-    assert_eq!(job.named()?, Vec::<String>::new(), "all of it is as it was");
+    assert_eq!(job.differences()?, Vec::<String>::new(), "every change was reverted");
     Ok(())
 }
 
 #[test]
-fn an_audit_of_a_job_that_has_not_ended_says_what_it_could_not_check() -> Story {
+fn an_audit_of_an_active_job_lists_the_checks_that_it_could_not_make() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let id = unsent_job(stack, "probe", &probe_file(["ok,,,"]), &json!({}))?.job_id.to_string();
     let job = Tampered { stack, id };
     let audit = job.audit()?;
     ensure!(audit["equal"].is_null() && audit["differences"] == json!([]), "{audit}");
-    let left_out: Vec<_> = audit["unchecked"].as_array().into_iter().flatten().map(|left| &left["name"]).collect();
-    assert_eq!(left_out, ["totals", "report"]);
+    let unchecked: Vec<_> = audit["unchecked"].as_array().into_iter().flatten().map(|check| &check["name"]).collect();
+    assert_eq!(unchecked, ["totals", "report"]);
     stack.client.cancel(&job.id)?.expect(202)?;
     Watch::new(stack, &job.id).end()?;
     ensure!(job.audit()?["equal"] == true, "{}", job.audit()?);
@@ -208,7 +213,7 @@ fn an_audit_of_a_job_that_has_not_ended_says_what_it_could_not_check() -> Story 
 #[test]
 fn an_audit_of_a_retry_is_equal() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    let job = worked(stack)?;
+    let job = completed_job(stack)?;
     stack.client.retry(&job.id, None)?.expect(202)?;
     Watch::new(stack, &job.id).end()?;
     let audit = job.audit()?;

@@ -1,6 +1,6 @@
-//! Files that cannot be read at all, or that contain no rows: the job fails with a code and a message.
+//! Unreadable files: the job fails with a code and a message. Files without rows: the job completes.
 //!
-//! Bad rows in a valid file: each fails alone, and the others are imported.
+//! Invalid rows in a valid file: each fails alone, and the others are imported.
 
 use anyhow::ensure;
 use longshore_tests::harness::report::Report;
@@ -18,7 +18,7 @@ fn utf16(text: &str) -> Vec<u8> {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_fails_the_job_with_a_code_and_a_sentence() -> Story {
+fn an_unreadable_file_fails_the_job_with_a_code_and_a_message() -> Story {
     let wide: String = (0..60_000).map(|n| format!("column{n},")).collect();
     let table: [(&str, Vec<u8>, &str); 12] = [
         ("only a line end", b"\r\n".to_vec(), "file_empty"),
@@ -36,16 +36,16 @@ fn a_file_that_cannot_be_read_fails_the_job_with_a_code_and_a_sentence() -> Stor
     ];
     let stack = stack();
     let mut jobs = Vec::new();
-    for (what, bytes, code) in &table {
-        jobs.push((what, code, stack.client.start("import", "file.csv", bytes, &options())?));
+    for (name, bytes, code) in &table {
+        jobs.push((name, code, stack.client.start("import", "file.csv", bytes, &options())?));
     }
-    for (what, code, id) in jobs {
+    for (name, code, id) in jobs {
         let job = Watch::new(stack, &id).end()?;
-        ensure!(job["status"] == "failed" && error_code(&job) == *code, "{what}: {code} expected: {job}");
-        let sentence = job["error"]["message"].as_str().unwrap_or_default();
-        ensure!(sentence.split_whitespace().count() > 5, "{what}: no sentence: {sentence:?}");
-        assert_eq!((counts(&job), job["itemCount"].as_u64()), ([0, 0, 0], Some(0)), "{what}");
-        // The result exists nevertheless.
+        ensure!(job["status"] == "failed" && error_code(&job) == *code, "{name}: expected {code}: {job}");
+        let message = job["error"]["message"].as_str().unwrap_or_default();
+        ensure!(message.split_whitespace().count() > 5, "{name}: the message is no sentence: {message:?}");
+        assert_eq!((counts(&job), job["itemCount"].as_u64()), ([0, 0, 0], Some(0)), "{name}");
+        // A failed job has a result, too.
         Report::read(&stack.client, &id)?;
     }
     Ok(())
@@ -54,7 +54,7 @@ fn a_file_that_cannot_be_read_fails_the_job_with_a_code_and_a_sentence() -> Stor
 #[test]
 fn a_file_with_a_header_and_no_rows_completes_with_no_items() -> Story {
     let stack = stack();
-    // A million blank lines are no rows either.
+    // Blank lines are not rows.
     for file in ["id,name\n".to_owned(), "id,name".to_owned(), format!("id,name\n{}", "\n".repeat(1_000_000))] {
         let id = stack.client.start("import", "file.csv", file.as_bytes(), &options())?;
         let job = Watch::new(stack, &id).end()?;
@@ -65,14 +65,14 @@ fn a_file_with_a_header_and_no_rows_completes_with_no_items() -> Story {
     Ok(())
 }
 
-fn into(name: &str) -> Value {
+fn import_into(name: &str) -> Value {
     json!({ "dataset": dataset(name), "key": "id" })
 }
 
 /// Number and code of each failed row, and the number of succeeded rows.
-type Expected = (Vec<(u64, String)>, u64);
+type Rows = (Vec<(u64, String)>, u64);
 
-fn expected(file: &[u8], options: &Value) -> anyhow::Result<Expected> {
+fn import(file: &[u8], options: &Value) -> anyhow::Result<Rows> {
     let stack = stack();
     let id = stack.client.start("import", "file.csv", file, options)?;
     let job = Watch::new(stack, &id).end()?;
@@ -83,11 +83,11 @@ fn expected(file: &[u8], options: &Value) -> anyhow::Result<Expected> {
     Ok((report.codes().into_iter().collect(), succeeded))
 }
 
-fn named(codes: &[(u64, &str)]) -> Vec<(u64, String)> {
+fn owned(codes: &[(u64, &str)]) -> Vec<(u64, String)> {
     codes.iter().map(|(number, code)| (*number, (*code).to_owned())).collect()
 }
 
-/// Description, file, bad rows, and number of good rows.
+/// Description, file, failed rows, and number of succeeded rows.
 type Case = (&'static str, Vec<u8>, &'static [(u64, &'static str)], u64);
 
 #[test]
@@ -105,32 +105,32 @@ fn a_bad_row_fails_alone() -> Story {
         ("a key of 2,000 bytes", format!("id,a\n{},x\n2,y\n", "k".repeat(2_000)).into(), &[(1, "key_too_long")], 1),
         ("a record of 500 KB", format!("id,a\n1,{}\n2,y\n", "x".repeat(500_000)).into(), &[(1, "record_too_large")], 1),
     ];
-    for (what, file, failed, succeeded) in table {
-        assert_eq!(expected(&file, &into("bad-rows"))?, (named(failed), succeeded), "{what}");
+    for (name, file, failed, succeeded) in table {
+        assert_eq!(import(&file, &import_into("bad-rows"))?, (owned(failed), succeeded), "{name}");
     }
     Ok(())
 }
 
 #[test]
-fn a_row_of_seventeen_megabytes_fails_unread() -> Story {
+fn a_row_of_seventeen_megabytes_fails_alone() -> Story {
     let mut file = b"id,a\n1,x\n2,".to_vec();
     file.resize(file.len() + (17 << 20), b'y');
     file.extend(b"\n3,z\n");
-    assert_eq!(expected(&file, &into("long-row"))?, (named(&[(2, "row_too_long")]), 2));
+    assert_eq!(import(&file, &import_into("long-row"))?, (owned(&[(2, "row_too_long")]), 2));
     assert_eq!(stack().client.records(&dataset("long-row"))?.keys().collect::<Vec<_>>(), ["1", "3"]);
     Ok(())
 }
 
 #[test]
-fn keys_that_come_twice_in_a_file_fail_only_where_nothing_may_be_overwritten() -> Story {
+fn duplicate_keys_in_a_file_fail_with_insert_and_not_with_upsert() -> Story {
     let file = lines(["id,a", "1,first", "2,x", "1,last", "1,last"]);
-    let (job, _) = work(stack(), "import", &file, &into("twice-upsert"))?;
+    let (job, _) = work(stack(), "import", &file, &import_into("twice-upsert"))?;
     assert_eq!(counts(&job), [4, 0, 0], "{job}");
     assert_eq!(stack().client.records(&dataset("twice-upsert"))?["1"]["record"]["a"], "last");
     let (job, report) =
         work(stack(), "import", &file, &json!({ "dataset": dataset("twice-insert"), "key": "id", "mode": "insert" }))?;
     assert_eq!(counts(&job), [2, 2, 0], "{job}");
-    assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), named(&[(3, "duplicate_key"), (4, "duplicate_key")]));
+    assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), owned(&[(3, "duplicate_key"), (4, "duplicate_key")]));
     assert_eq!(stack().client.records(&dataset("twice-insert"))?["1"]["record"]["a"], "first");
     Ok(())
 }
@@ -152,14 +152,14 @@ fn five_thousand_columns_are_imported() -> Story {
 }
 
 #[test]
-fn cells_that_a_spreadsheet_would_run_come_back_as_text_and_unchanged() -> Story {
+fn cells_that_a_spreadsheet_would_evaluate_are_reported_as_text_and_otherwise_unchanged() -> Story {
     let file = lines(["id,a", ",=1+1", ",@SUM(A1)", ",\"+x,\n-y\"", ",-5.2", ",a;=1", ",＝1"]);
-    let (job, report) = work(stack(), "import", &file, &into("formulas"))?;
+    let (job, report) = work(stack(), "import", &file, &import_into("formulas"))?;
     assert_eq!(counts(&job), [0, 6, 0], "{job}");
     let url = report.document["files"]["failed"]["url"].as_str().unwrap_or_default();
     let raw = stack().client.get(url)?.text();
     for cell in ["'=1+1", "'@SUM(A1)", "\"'+x,\n'-y\"", ",-5.2,", "a;'=1", "'＝1"] {
-        ensure!(raw.contains(cell), "{cell} is not in\n{raw}");
+        ensure!(raw.contains(cell), "{cell} is missing in\n{raw}");
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! Invalid requests and messages: each has a response, and affects nothing else.
+//! Invalid requests and messages: each has a response, and does not affect other jobs.
 
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 
 use crate::shared::{Story, counts, dataset, error_code, lines, own, stack, work};
 
-fn import(more: Value) -> Value {
+fn import(additional: Value) -> Value {
     let mut options = json!({ "dataset": dataset("bad-input"), "key": "id" });
-    if let (Some(options), Some(more)) = (options.as_object_mut(), more.as_object()) {
-        options.extend(more.clone());
+    if let (Some(options), Some(additional)) = (options.as_object_mut(), additional.as_object()) {
+        options.extend(additional.clone());
     }
     options
 }
 
 #[test]
-fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
+fn an_invalid_request_is_refused_with_the_pointer_of_the_invalid_field() -> Story {
     let client = &stack().client;
     let file = client.upload("file.csv", b"id\n1\n")?;
-    let nobodys = FileGuid::generate().to_string();
+    let missing = FileGuid::generate().to_string();
     let table = [
         ("import", None, import(json!({})), "/fileGuid"),
-        ("import", Some(nobodys.as_str()), import(json!({})), "/fileGuid"),
+        ("import", Some(missing.as_str()), import(json!({})), "/fileGuid"),
         ("import", Some("not-an-id"), import(json!({})), "/fileGuid"),
         ("no-such-type", Some(&file), json!({}), "/jobType"),
         ("import", Some(&file), import(json!({ "colour": "red" })), "/options/colour unknown_option"),
@@ -44,12 +44,12 @@ fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
         ("probe-once", Some(&file), json!({ "action": "ok" }), "/fileGuid"),
     ];
     for (job_type, file, options, expected) in table {
-        let answer = client.ask(job_type, file, &options)?;
+        let answer = client.request_job(job_type, file, &options)?;
         ensure!(answer.status == 422, "{job_type} {file:?} {options}: {} {}", answer.status, answer.text());
         ensure!(answer.headers["content-type"].starts_with("application/problem+json"), "{:?}", answer.headers);
         ensure!(
             answer.bad_field().starts_with(expected),
-            "{} in place of {expected}: {}",
+            "{} instead of {expected}: {}",
             answer.bad_field(),
             answer.text()
         );
@@ -58,32 +58,32 @@ fn a_bad_request_is_refused_with_the_field_that_is_wrong() -> Story {
 }
 
 #[test]
-fn an_upload_that_can_never_be_processed_is_refused_before_it_is_sent() -> Story {
+fn an_upload_that_cannot_be_processed_is_refused_when_it_is_requested() -> Story {
     let client = &stack().client;
-    let ask =
+    let request =
         |size: Value| client.post("/api/uploads", &json!({ "fileName": "f", "contentType": "text/csv", "size": size }));
     for (size, expected) in [
         (json!(0), "/size empty_file"),
         (json!(33_554_433), "/size file_too_large"),
         (json!("big"), "/size invalid_size"),
     ] {
-        let answer = ask(size.clone())?;
+        let answer = request(size.clone())?;
         assert_eq!((answer.status, answer.bad_field().as_str()), (422, expected), "{size}: {}", answer.text());
     }
-    assert_eq!(ask(json!(33_554_432))?.status, 201);
+    assert_eq!(request(json!(33_554_432))?.status, 201);
     Ok(())
 }
 
 #[test]
-fn the_bucket_refuses_a_file_of_another_length_or_checksum() -> Story {
+fn the_bucket_refuses_a_file_with_a_different_length_or_checksum() -> Story {
     let client = &stack().client;
-    let upload = client.promise("file.csv", 5, None)?;
+    let upload = client.create_upload("file.csv", 5, None)?;
     for bytes in [&b"id\n1"[..], b"id\n12\n"] {
         let answer = client.put(&upload, bytes)?;
         ensure!(matches!(answer.status, 400 | 403), "{}: {}", answer.status, answer.text());
     }
     let sha256 = base64::engine::general_purpose::STANDARD.encode(Sha256::digest(b"id\n1\n"));
-    let upload = client.promise("file.csv", 5, Some(&sha256))?;
+    let upload = client.create_upload("file.csv", 5, Some(&sha256))?;
     let answer = client.put(&upload, b"id\n2\n")?;
     ensure!(matches!(answer.status, 400 | 403), "{}: {}", answer.status, answer.text());
     client.put(&upload, b"id\n1\n")?.expect(200)?;
@@ -91,9 +91,9 @@ fn the_bucket_refuses_a_file_of_another_length_or_checksum() -> Story {
 }
 
 #[test]
-fn an_upload_can_be_put_only_once() -> Story {
+fn a_file_can_be_uploaded_only_once() -> Story {
     let client = &stack().client;
-    let upload = client.promise("file.csv", 5, None)?;
+    let upload = client.create_upload("file.csv", 5, None)?;
     client.put(&upload, b"id\n1\n")?.expect(200)?;
     let again = client.put(&upload, b"id\n2\n")?;
     assert_eq!(again.status, 412, "{}", again.text());
@@ -101,20 +101,20 @@ fn an_upload_can_be_put_only_once() -> Story {
 }
 
 #[test]
-fn a_job_over_an_upload_that_was_never_put_is_refused() -> Story {
+fn a_job_over_a_missing_file_is_refused() -> Story {
     let client = &stack().client;
-    let upload = client.promise("file.csv", 5, None)?;
-    let answer = client.ask("import", upload["fileGuid"].as_str(), &import(json!({})))?;
+    let upload = client.create_upload("file.csv", 5, None)?;
+    let answer = client.request_job("import", upload["fileGuid"].as_str(), &import(json!({})))?;
     let code = &answer.json()["errors"][0]["code"];
     ensure!(answer.status == 422 && code == "file_not_uploaded", "{}: {}", answer.status, answer.text());
     Ok(())
 }
 
 #[test]
-fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
+fn a_file_that_disappears_before_the_split_fails_the_job() -> Story {
     let stack = stack();
     let job = unsent_job(stack, "import", b"id\n1\n", &import(json!({})))?;
-    let key = job.source.as_ref().context("no source")?.key.clone();
+    let key = job.source.as_ref().context("the job has no source")?.key.clone();
     stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
     let message =
         CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
@@ -124,11 +124,11 @@ fn a_file_that_vanishes_before_it_is_split_fails_the_job() -> Story {
     Ok(())
 }
 
-/// An unparsable message does not block the other messages of its queue.
+/// An unreadable message does not block the other messages of its queue.
 #[test]
-fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> Story {
+fn an_unreadable_message_is_dead_lettered_and_affects_no_other() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    let marker = format!("no message of ours {}", JobId::generate());
+    let marker = format!("not a message of this system {}", JobId::generate());
     let queues = [
         ("ChunkQueueUrl", "ChunkDlqUrl"),
         ("CreateJobQueueUrl", "CreateJobDlqUrl"),
@@ -137,23 +137,23 @@ fn an_unparsable_message_ends_in_the_dead_letter_queue_and_harms_no_other() -> S
     for (queue, _) in queues {
         let mut send = stack.aws.sqs().send_message().queue_url(stack.output(queue)?).message_body(&marker);
         if queue != "ChunkQueueUrl" {
-            send = send.message_group_id("unparsable").message_deduplication_id(&marker);
+            send = send.message_group_id("unreadable").message_deduplication_id(&marker);
         }
         stack.run(send.send())?;
     }
     let (job, _) = work(stack, "import", &lines(["id", "1"]), &import(json!({})))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [1, 0, 0]), "{job}");
     for (_, dead_letters) in queues {
-        eventually(|| Ok(stack.peek(dead_letters)?.contains(&marker)))?;
+        wait_until(|| Ok(stack.peek(dead_letters)?.contains(&marker)))?;
     }
-    // The sweeper skips it.
+    // The sweeper skips the message.
     let swept = stack.sweep()?;
     assert_eq!(swept["failures"], 0, "{swept}");
     Ok(())
 }
 
 #[test]
-fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
+fn messages_of_a_missing_job_are_acknowledged() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let (queues, job_id) = (stack.queues()?, JobId::generate());
     let create = CreateMessage { tenant: None, job_id, generation: 0, position: 0, resend: 0, failures: 0 };
@@ -179,20 +179,20 @@ fn messages_for_a_job_that_is_absent_are_acknowledged() -> Story {
     };
     stack.run(queues.send_chunks(&[chunk], 0))?;
     for queue in ["CreateJobQueueUrl", "CompleteJobQueueUrl", "ChunkQueueUrl"] {
-        eventually(|| Ok(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string()))))?;
+        wait_until(|| Ok(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string()))))?;
     }
     for queue in ["CreateJobDlqUrl", "CompleteJobDlqUrl", "ChunkDlqUrl"] {
-        ensure!(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string())), "a dead letter in {queue}");
+        ensure!(!stack.peek(queue)?.iter().any(|body| body.contains(&job_id.to_string())), "{queue} has a dead letter");
     }
-    ensure!(stack.run(stack.store()?.job(job_id))?.is_none(), "a ghost of a job was made");
+    ensure!(stack.run(stack.store()?.job(job_id))?.is_none(), "a job record was created");
     assert_eq!(stack.client.get(&format!("/api/jobs/{job_id}"))?.status, 404);
     Ok(())
 }
 
-fn eventually(is: impl Fn() -> Result<bool>) -> Story {
+fn wait_until(is_met: impl Fn() -> Result<bool>) -> Story {
     let deadline = Instant::now() + Duration::from_secs(120);
-    while !is()? {
-        ensure!(Instant::now() < deadline, "it never came to it");
+    while !is_met()? {
+        ensure!(Instant::now() < deadline, "the condition was not met in time");
         std::thread::sleep(Duration::from_millis(200));
     }
     Ok(())

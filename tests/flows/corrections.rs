@@ -1,4 +1,4 @@
-//! Failed rows that a person corrects in a spreadsheet and uploads again, and a validated file that is imported.
+//! Failed rows that are corrected in a spreadsheet and uploaded again. Validated files that are imported.
 
 use std::collections::BTreeMap;
 
@@ -33,14 +33,14 @@ fn schema() -> Value {
 /// The failures file of a job, as a spreadsheet reads it: header and rows.
 fn failures(stack: &Stack, id: &str) -> Result<(csv::StringRecord, Vec<csv::StringRecord>)> {
     let link = stack.client.call("GET", &format!("/api/jobs/{id}/failures?format=csv"), &[], &[])?;
-    let url = link.headers.get("location").with_context(|| format!("no link: {}", link.text()))?;
+    let url = link.headers.get("location").with_context(|| format!("the response has no Location: {}", link.text()))?;
     let file = stack.client.get(url)?;
     let mut reader = csv::Reader::from_reader(&file.body[..]);
     Ok((reader.headers()?.clone(), reader.records().collect::<Result<_, _>>()?))
 }
 
 #[test]
-fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story {
+fn only_failed_rows_that_were_corrected_in_a_spreadsheet_run_again() -> Story {
     let (stack, name) = (stack(), dataset("corrected"));
     let file = lines(std::iter::once("id,name,age".to_owned()).chain((1..=ROWS).map(row)));
     let options = json!({"dataset": name, "key": "id", "schema": schema()});
@@ -49,17 +49,18 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     assert_eq!(counts(&job), [ROWS - 50, 50, 0], "{job}");
     let (header, rows) = failures(stack, &id)?;
     assert_eq!(header.iter().collect::<Vec<_>>(), ["row", "id", "name", "age", "code", "field", "message"]);
-    // Another order, another delimiter, no codes, an empty column, an empty row, one row twice and one of no item.
-    let mut saved = "\u{feff}age;row;;name;id\r\n".to_owned();
+    // The file has another order, another delimiter, no codes, an empty column, an empty row, a repeated row and an
+    // unknown one.
+    let mut corrected = "\u{feff}age;row;;name;id\r\n".to_owned();
     let mut expected = BTreeMap::new();
-    for read in rows.iter().rev() {
-        let (n, name) = (read[0].parse::<u64>()?, &read[2]);
+    for row in rows.iter().rev() {
+        let (n, name) = (row[0].parse::<u64>()?, &row[2]);
         let quoted = format!("\"{}\"", name.replace('"', "\"\""));
         match n % 60 {
-            7 => saved.push_str(&format!("{n};{n};;{quoted};{n}\r\n")),
-            20 => saved.push_str(&format!("{n};{n};;{quoted};{n}\r\n")),
-            30 => saved.push_str(&format!("{n};{n};;\"two\nlines\";{n}\r\n")),
-            8 => saved.push_str(&format!("many;{n};;{quoted};{n}\r\n")),
+            7 => corrected.push_str(&format!("{n};{n};;{quoted};{n}\r\n")),
+            20 => corrected.push_str(&format!("{n};{n};;{quoted};{n}\r\n")),
+            30 => corrected.push_str(&format!("{n};{n};;\"two\nlines\";{n}\r\n")),
+            8 => corrected.push_str(&format!("many;{n};;{quoted};{n}\r\n")),
             _ => {}
         }
         if [7, 20, 30].contains(&(n % 60)) && n != 7 {
@@ -71,19 +72,19 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
             expected.insert(n.to_string(), json!({"id": n.to_string(), "name": name, "age": n}));
         }
     }
-    saved.push_str(";;;;\r\n7;7;;twice;7\r\n1;1;;no failed item;1\r\n");
-    let upload = stack.client.upload("failed.csv", saved.as_bytes())?;
+    corrected.push_str(";;;;\r\n7;7;;twice;7\r\n1;1;;no failed item;1\r\n");
+    let upload = stack.client.upload("failed.csv", corrected.as_bytes())?;
     stack.client.retry(&id, Some(&upload))?.expect(202)?;
     let job = Watch::new(stack, &id).end()?;
-    // Thirty rows were corrected. One of them occurs twice, so its correction does not count. Ten rows are still
-    // wrong, ten were removed.
+    // Thirty rows were corrected. One of them is repeated, so its correction does not count. Ten rows are still
+    // invalid, and ten were removed.
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [ROWS - 21, 21, 0]), "{job}");
     let codes: Vec<_> = job["issues"].as_array().into_iter().flatten().map(|issue| issue["code"].as_str()).collect();
     assert_eq!(codes, [Some("corrected_rows_unknown"), Some("corrected_rows_repeated")], "{job}");
     let report = Report::read(&stack.client, &id)?;
     let failed: Vec<_> = report.failed.iter().map(|row| row.number).collect();
-    let stayed: Vec<_> = (1..=ROWS).filter(|n| *n == 7 || [8, 9].contains(&(n % 60))).collect();
-    assert_eq!(failed, stayed);
+    let still_failed: Vec<_> = (1..=ROWS).filter(|n| *n == 7 || [8, 9].contains(&(n % 60))).collect();
+    assert_eq!(failed, still_failed);
     for row in &report.failed {
         assert_eq!(row.cells, [row.number.to_string(), format!("name; {}", row.number), "many".to_owned()]);
         assert_eq!(row.report_cells[1], "age", "{row:?}");
@@ -93,9 +94,10 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
     for (key, record) in expected {
         assert_eq!(records.get(&key).map(|stored| &stored["record"]), Some(&record), "{key}");
     }
-    // The remaining rows can be corrected once more.
-    let again = format!("row,id,name,age\n{}", stayed.iter().map(|n| format!("{n},{n},x,{n}\n")).collect::<String>());
-    let upload = stack.client.upload("again.csv", again.as_bytes())?;
+    // The remaining rows can be corrected later.
+    let rest =
+        format!("row,id,name,age\n{}", still_failed.iter().map(|n| format!("{n},{n},x,{n}\n")).collect::<String>());
+    let upload = stack.client.upload("again.csv", rest.as_bytes())?;
     stack.client.retry(&id, Some(&upload))?.expect(202)?;
     let job = Watch::new(stack, &id).end()?;
     assert_eq!((counts(&job), &job["issues"], &job["attempts"]), ([ROWS, 0, 0], &json!([]), &json!(3)), "{job}");
@@ -103,7 +105,7 @@ fn failed_rows_are_corrected_in_a_spreadsheet_and_only_they_run_again() -> Story
 }
 
 #[test]
-fn lines_of_json_and_damaged_rows_can_be_corrected_too() -> Story {
+fn json_lines_and_damaged_rows_can_be_corrected() -> Story {
     let stack = stack();
     let options = json!({"dataset": dataset("json"), "key": "id"});
     let id = stack.client.start("import", "people.jsonl", b"{\"id\":\"1\"}\n{\"id\":\n=no\n", &options)?;
@@ -129,18 +131,18 @@ fn lines_of_json_and_damaged_rows_can_be_corrected_too() -> Story {
 }
 
 #[test]
-fn a_file_that_is_no_failures_file_of_the_job_is_refused_and_changes_nothing() -> Story {
+fn a_file_that_is_not_a_failures_file_of_the_job_is_refused_and_changes_nothing() -> Story {
     let stack = stack();
     let file = lines(["id,name", "1,Ann", ",Bob"]);
     let (job, _) = work(stack, "import", &file, &json!({"dataset": dataset("refused"), "key": "id"}))?;
-    let id = job["jobId"].as_str().context("a job without id")?;
-    let promised = stack.client.promise("f.csv", 10, None)?;
-    let promised = promised["fileGuid"].as_str().context("an upload without id")?.to_owned();
+    let id = job["jobId"].as_str().context("the job has no id")?;
+    let missing = stack.client.create_upload("f.csv", 10, None)?;
+    let missing = missing["fileGuid"].as_str().context("the upload has no id")?.to_owned();
     for (upload, expected) in [
         (stack.client.upload("f.csv", &file)?, "not_a_failures_file"),
         (stack.client.upload("f.csv", b"row,id\n2,2\n")?, "not_a_failures_file"),
         (stack.client.upload("f.csv", b"PK\x03\x04 a workbook")?, "not_a_failures_file"),
-        (promised, "file_not_uploaded"),
+        (missing, "file_not_uploaded"),
         (id.to_owned(), "unknown_file"),
     ] {
         let answer = stack.client.retry(id, Some(&upload))?;
@@ -150,22 +152,23 @@ fn a_file_that_is_no_failures_file_of_the_job_is_refused_and_changes_nothing() -
     Ok(())
 }
 
-/// The file exists when the retry is accepted, and no longer when it is read.
+/// The file exists when the retry is accepted, and is missing when it is read.
 #[test]
-fn a_corrected_file_that_is_gone_fails_the_retry_and_nothing_that_had_failed_is_lost() -> Story {
+fn a_missing_corrected_file_fails_the_retry_and_no_failed_row_is_lost() -> Story {
     use longshore_domain::ids::FileGuid;
     use longshore_domain::job::Reopen;
     use longshore_domain::ports::{JobStore, JobTransitions};
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
     let Some(stack) = own() else { return Ok(()) };
     let file = lines(["id,name", "1,Ann", ",Bob", "3,Eve"]);
     let (job, _) = work(stack, "import", &file, &json!({"dataset": dataset("gone"), "key": "id"}))?;
-    let id = job["jobId"].as_str().context("a job without id")?.to_owned();
-    let guid = FileGuid::parse(&stack.client.upload("f.csv", b"row,id,name\n2,2,Bob\n")?).context("an id")?;
+    let id = job["jobId"].as_str().context("the job has no id")?.to_owned();
+    let guid =
+        FileGuid::parse(&stack.client.upload("f.csv", b"row,id,name\n2,2,Bob\n")?).context("the id is not a UUID")?;
     let store = stack.store()?;
-    let upload = stack.run(store.upload(guid))?.context("an upload")?;
-    let stored = stack.run(store.job(crate::shared::job_id(&id)?))?.context("the job")?;
-    let source = stored.source.clone().context("a source")?;
+    let upload = stack.run(store.upload(guid))?.context("the upload does not exist")?;
+    let stored = stack.run(store.job(crate::shared::job_id(&id)?))?.context("the job does not exist")?;
+    let source = stored.source.clone().context("the job has no source")?;
     let corrected = Some(longshore_domain::job::SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source });
     let at = Timestamp::now();
     let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), corrected, selected_chunks: None };
@@ -181,61 +184,64 @@ fn a_corrected_file_that_is_gone_fails_the_retry_and_nothing_that_had_failed_is_
 }
 
 #[test]
-fn a_validated_file_is_imported_without_another_upload_and_only_once() -> Story {
+fn a_validated_file_is_imported_once_without_another_upload() -> Story {
     let (stack, name) = (stack(), dataset("checked"));
     let file = lines(["id,name", "1,Ann", ",Bob", "3,Eve"]);
     let options = json!({"dataset": name, "key": "id", "mode": "validate"});
-    let (checked, _) = work(stack, "import", &file, &options)?;
-    let id = checked["jobId"].as_str().context("a job without id")?.to_owned();
-    assert_eq!((counts(&checked), &checked["links"]["start"]), ([2, 1, 0], &json!(format!("/api/jobs/{id}/start"))));
-    ensure!(stack.client.records(&name)?.is_empty(), "a validation has written");
+    let (validated, _) = work(stack, "import", &file, &options)?;
+    let id = validated["jobId"].as_str().context("the job has no id")?.to_owned();
+    assert_eq!(
+        (counts(&validated), &validated["links"]["start"]),
+        ([2, 1, 0], &json!(format!("/api/jobs/{id}/start")))
+    );
+    ensure!(stack.client.records(&name)?.is_empty(), "the validation has written records");
     let answers: Vec<_> = std::thread::scope(|scope| {
-        let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| stack.client.start_checked(&id))).collect();
+        let calls: Vec<_> = (0..4).map(|_| scope.spawn(|| stack.client.start_import(&id))).collect();
         calls
             .into_iter()
             .map(|call| call.join().map_err(|_| anyhow::anyhow!("a call panicked"))?)
             .collect::<Result<_>>()
     })?;
-    let started = answers[0].clone().expect(202)?["jobId"].as_str().context("a job without id")?.to_owned();
+    let import = answers[0].clone().expect(202)?["jobId"].as_str().context("the job has no id")?.to_owned();
     for answer in &answers {
-        assert_eq!(answer.clone().expect(202)?["jobId"], started.as_str());
+        assert_eq!(answer.clone().expect(202)?["jobId"], import.as_str());
     }
-    let (job, _) = finish(stack, &started, &file)?;
+    let (job, _) = finish(stack, &import, &file)?;
     assert_eq!((counts(&job), &job["startedFrom"]), ([2, 1, 0], &json!(id)), "{job}");
     assert_eq!(stack.client.records(&name)?.len(), 2);
     let after = stack.client.job(&id)?;
     assert_eq!(
         (&after["status"], &after["startedAs"], &after["links"]["start"]),
-        (&json!("completed"), &json!(started), &json!(null))
+        (&json!("completed"), &json!(import), &json!(null))
     );
-    assert_eq!(stack.client.start_checked(&id)?.expect(202)?["jobId"], started.as_str(), "long after");
-    // The other job uses the same file.
+    assert_eq!(stack.client.start_import(&id)?.expect(202)?["jobId"], import.as_str(), "after the import");
+    // The import uses the same file.
     assert_eq!(stack.client.delete(&id)?.status, 204);
-    assert_eq!(stack.client.start_checked(&id)?.status, 404);
-    stack.client.retry(&started, None)?.expect(202)?;
-    assert_eq!(counts(&finish(stack, &started, &file)?.0), [2, 1, 0]);
+    assert_eq!(stack.client.start_import(&id)?.status, 404);
+    stack.client.retry(&import, None)?.expect(202)?;
+    assert_eq!(counts(&finish(stack, &import, &file)?.0), [2, 1, 0]);
     Ok(())
 }
 
 #[test]
-fn a_validated_file_that_is_gone_is_not_imported() -> Story {
+fn a_validated_file_that_is_missing_is_not_imported() -> Story {
     use longshore_domain::ports::{Files, JobStore};
     let Some(stack) = own() else { return Ok(()) };
     let file = lines(["id,name", "1,Ann"]);
     let (job, _) =
         work(stack, "import", &file, &json!({"dataset": dataset("no-file"), "key": "id", "mode": "validate"}))?;
-    let id = job["jobId"].as_str().context("a job without id")?;
-    let stored = stack.run(stack.store()?.job(crate::shared::job_id(id)?))?.context("the job")?;
-    stack.run(stack.files()?.remove(&stored.source.context("a source")?.key))?;
-    let answer = stack.client.start_checked(id)?.expect(409)?;
+    let id = job["jobId"].as_str().context("the job has no id")?;
+    let stored = stack.run(stack.store()?.job(crate::shared::job_id(id)?))?.context("the job does not exist")?;
+    stack.run(stack.files()?.remove(&stored.source.context("the job has no source")?.key))?;
+    let answer = stack.client.start_import(id)?.expect(409)?;
     ensure!(answer["type"].as_str().is_some_and(|kind| kind.ends_with("file-gone")), "{answer}");
     Ok(())
 }
 
-/// Cancel and retry are sent at once, repeatedly: the job is always in one state that both responses explain, and in
-/// the end every row is counted and reported once.
+/// Cancel and retry are sent concurrently, in several rounds. The job is always in a state that both responses explain,
+/// and finally every row is counted and reported once.
 #[test]
-fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> Story {
+fn a_concurrent_cancel_and_retry_are_serialized() -> Story {
     const JOBS: usize = 4;
     const ROUNDS: usize = 15;
     let Some(stack) = own() else { return Ok(()) };
@@ -245,7 +251,7 @@ fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> St
         let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
         let mut attempts = 1;
         for round in 0..ROUNDS {
-            // In some rounds the job is running, in others it has ended.
+            // In some rounds the job is running; in others it has ended.
             if round % 3 == 0 {
                 end(Watch::new(stack, &id), stack, &id, &file)?;
             }
@@ -279,6 +285,6 @@ fn a_cancel_and_a_retry_at_the_same_moment_are_taken_one_after_the_other() -> St
         let failed: Vec<_> = report.failed.iter().map(|row| row.number).collect();
         assert_eq!(failed, (1..=10).map(|n| n * 6).collect::<Vec<_>>());
     }
-    eprintln!("of {} rounds {canceled} were canceled, {both} of them opened and canceled at once", JOBS * ROUNDS);
+    eprintln!("{canceled} of {} rounds were canceled; in {both} of them the retry was accepted, too", JOBS * ROUNDS);
     Ok(())
 }

@@ -1,5 +1,4 @@
-//! Processes that die at critical moments, and replies that are lost: the next delivery continues from the last
-//! commit.
+//! Processes that are killed at critical points, and lost replies: the next delivery continues from the last commit.
 
 use anyhow::{Result, ensure};
 use local_cloud::process::kill;
@@ -14,11 +13,11 @@ use std::time::{Duration, Instant};
 use crate::shared::{Marks, Story, counts, dataset, end, finish, job_id, lines, own, probe_file};
 
 #[test]
-fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() -> Story {
+fn a_chunk_whose_worker_is_killed_resumes_from_the_last_commit() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // One chunk of 2.7 s. Its worker commits every second, and dies some rows after the first commit.
+    // One chunk of 2.7 s. Its worker commits every second, and is killed some rows after the first commit.
     let file = probe_file((1..=45).map(|n| format!("{},60,,{mark}", if n == 35 { "kill" } else { "ok" })));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let mut watch = Watch::new(stack, &id);
@@ -27,16 +26,17 @@ fn a_worker_killed_in_the_middle_of_a_chunk_is_resumed_from_its_last_commit() ->
     let (job, _) = end(watch, stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [45, 0, 0]), "{job}");
     let calls = marks.calls(45)?;
-    ensure!(committed < 35, "the worker was killed after its chunk was done");
-    ensure!(calls[..committed].iter().all(|calls| *calls == 1), "committed rows were worked again: {calls:?}");
-    ensure!(calls[committed..35].contains(&2), "nothing was worked again: {calls:?}");
-    ensure!(calls[35..].iter().all(|calls| *calls == 1), "rows behind the death were worked before: {calls:?}");
+    ensure!(committed < 35, "the worker was killed after the commit of row 35");
+    ensure!(calls[..committed].iter().all(|calls| *calls == 1), "committed rows were processed again: {calls:?}");
+    ensure!(calls[committed..35].contains(&2), "no row was processed again: {calls:?}");
+    ensure!(calls[35..].iter().all(|calls| *calls == 1), "rows after the killed one were processed twice: {calls:?}");
     Ok(())
 }
 
-/// Between the transaction and the messages: the group is in the ledger, and its chunks are not sent.
+/// The splitter is killed between the transaction and the send: the group is in the ledger, and its chunks are not
+/// sent.
 #[test]
-fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
+fn a_split_whose_splitter_is_killed_before_a_send_resumes_with_the_send() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marker = "/marker/of/unsent/chunks";
     let file = probe_file((1..=130).map(|n| if n == 2 { format!("skip,0,,{marker}") } else { "ok,1,,".into() }));
@@ -44,9 +44,8 @@ fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
         .faults()?
         .on_chunks_with(marker, &json!({ "timeout_ms": 4_500, "error": { "code": "InternalError" } }))?;
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
-    struck(&rule)?;
-    // The FIFO queue's event source mapping is serial here: among the splitter's processes only the one that hangs is
-    // active.
+    wait_for_fault(&rule)?;
+    // The emulator's event source mapping of a FIFO queue is serial, so the process that hangs is the only active one.
     kill_all(stack, "CreateJobFunctionName")?;
     let stranded = stack.client.job(&id)?;
     assert_eq!(
@@ -54,16 +53,16 @@ fn a_splitter_killed_between_commit_and_send_is_resumed_and_sends() -> Story {
         (Some("splitting"), Some(0)),
         "{stranded}"
     );
-    ensure!(stranded["itemCount"].as_u64() > Some(0), "nothing was committed before: {stranded}");
+    ensure!(stranded["itemCount"].as_u64() > Some(0), "the splitter has committed nothing: {stranded}");
     let (job, _) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [129, 0, 1]), "{job}");
     Ok(())
 }
 
-/// The SDK repeats an update whose reply was lost. A plain ADD would have counted every commit of the chunk twice,
-/// and `itemProgress` would have exceeded `itemCount`, which the watch reports.
+/// The SDK repeats an update whose reply was lost. An unconditional ADD would count every commit of the chunk twice,
+/// and `itemProgress` would exceed `itemCount`, which the watch reports.
 #[test]
-fn commits_whose_reply_was_lost_count_once() -> Story {
+fn commits_with_a_lost_reply_count_once() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=50).map(|n| if n % 9 == 0 { "reject,50,," } else { "ok,50,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
@@ -77,7 +76,7 @@ fn commits_whose_reply_was_lost_count_once() -> Story {
 /// The rows are written, the commit is refused, and the message is redelivered: the second delivery finds its own
 /// records.
 #[test]
-fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate() -> Story {
+fn a_redelivered_insert_does_not_treat_its_own_records_as_duplicates() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=30).map(|n| format!("{},{n}", n % 29))));
     let dataset = dataset("inserted-again");
@@ -89,8 +88,8 @@ fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate()
         "body": format!("Key.PK.S == 'JOB#{id}' && starts_with(Key.SK.S, 'GROUP#')"),
     }))?;
     stack.run(stack.queues()?.send_chunks(&messages, 0))?;
-    struck(&rule)?;
-    ensure!(stack.client.records(&dataset)?.len() == 29, "the first delivery wrote nothing");
+    wait_for_fault(&rule)?;
+    ensure!(stack.client.records(&dataset)?.len() == 29, "the first delivery has not written the records");
     let (job, report) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [29, 1, 0]), "{job}");
     assert_eq!(report.codes().into_iter().collect::<Vec<_>>(), [(30, "duplicate_key".to_owned())]);
@@ -98,7 +97,7 @@ fn an_insert_that_is_delivered_again_calls_none_of_its_own_records_a_duplicate()
 }
 
 #[test]
-fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> Story {
+fn a_completion_killed_before_its_last_write_finishes_at_the_next_delivery() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let file = probe_file((1..=20).map(|n| if n == 20 { "reject,80,," } else { "ok,80,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
@@ -107,7 +106,7 @@ fn completion_killed_before_its_last_write_completes_at_the_next_delivery() -> S
         "error": { "code": "InternalServerError" },
         "body": format!("Key.PK.S == 'JOB#{id}' && contains(UpdateExpression, 'finishedAt')"),
     }))?;
-    struck(&rule)?;
+    wait_for_fault(&rule)?;
     kill_all(stack, "CompleteJobFunctionName")?;
     let (job, _) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [19, 1, 0]), "{job}");
@@ -130,10 +129,10 @@ fn throttled_commits_are_retried_and_count_once() -> Story {
     Ok(())
 }
 
-fn struck(rule: &Rule<'_>) -> Result<()> {
+fn wait_for_fault(rule: &Rule<'_>) -> Result<()> {
     let deadline = Instant::now() + Duration::from_secs(60);
     while rule.fired()? == 0 {
-        ensure!(Instant::now() < deadline, "the fault never struck");
+        ensure!(Instant::now() < deadline, "the fault did not occur in time");
         std::thread::sleep(Duration::from_millis(20));
     }
     Ok(())
@@ -141,8 +140,8 @@ fn struck(rule: &Rule<'_>) -> Result<()> {
 
 fn kill_all(stack: &Stack, function: &str) -> Result<()> {
     let processes = stack.processes(function)?;
-    ensure!(!processes.is_empty(), "no process to kill");
-    // A process may have ended by itself meanwhile.
+    ensure!(!processes.is_empty(), "there is no process to kill");
+    // A process can end by itself meanwhile.
     processes.into_iter().for_each(|process| drop(kill(process)));
     Ok(())
 }

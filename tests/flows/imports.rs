@@ -9,12 +9,13 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, lines, stack, work};
 
-/// Byte order mark, CRLF and LF, quotes, doubled quotes, line breaks in cells, blank lines, empty cells, no last line end.
+/// A file with a byte order mark, CRLF and LF, quotes, doubled quotes, line breaks in cells, blank lines, empty cells,
+/// and no line end at the end.
 const AWKWARD: &str = "\u{feff}id,name,note\r\n1,\"Ann, \"\"the\"\" first\",plain\r\n\r\n2,Böb,\"two\r\nlines\"\n\n\n\
                        3,,\"\"\r\n4,\"=1+1\",\"\n\"\n5,last,no line end";
 
 #[test]
-fn a_file_with_every_awkwardness_of_csv_becomes_records() -> Story {
+fn a_file_with_every_oddity_of_csv_is_imported() -> Story {
     let (stack, options) = (stack(), json!({ "dataset": dataset("awkward"), "key": "id" }));
     let (job, report) = work(stack, "import", AWKWARD.as_bytes(), &options)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [5, 0, 0]), "{job}");
@@ -37,7 +38,7 @@ fn a_file_with_every_awkwardness_of_csv_becomes_records() -> Story {
 }
 
 #[test]
-fn json_lines_become_records_and_bad_lines_fail_alone() -> Story {
+fn json_lines_are_imported_and_invalid_lines_fail_alone() -> Story {
     let stack = stack();
     let file =
         "{\"id\": 1, \"tags\": [\"a\", {\"b\": null}]}\n\n{\"id\": 2,\n[3]\n{\"name\": \"no key\"}\n{\"id\": \"5\"}";
@@ -73,7 +74,7 @@ const PEOPLE: [&str; 7] =
     ["id,email,member", "1,a@x,true", "x,b@x,false", "0,c@x,false", "4,nowhere,false", "5,,false", "6,f@x,"];
 
 #[test]
-fn a_schema_fails_rows_with_code_field_and_message() -> Story {
+fn rows_that_violate_a_schema_fail_with_code_field_and_message() -> Story {
     let options = json!({ "dataset": dataset("people"), "key": "id", "schema": people_schema() });
     let (job, report) = work(stack(), "import", &lines(PEOPLE), &options)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 4, 0]), "{job}");
@@ -96,26 +97,26 @@ fn a_schema_fails_rows_with_code_field_and_message() -> Story {
 }
 
 #[test]
-fn validate_writes_nothing_and_gives_the_same_report() -> Story {
+fn validate_writes_nothing_and_has_the_same_report_as_an_import() -> Story {
     let options =
         |mode: &str| json!({ "dataset": dataset("validated"), "key": "id", "mode": mode, "schema": people_schema() });
-    let (_, would) = work(stack(), "import", &lines(PEOPLE), &options("validate"))?;
+    let (_, validated) = work(stack(), "import", &lines(PEOPLE), &options("validate"))?;
     assert!(stack().client.records(&dataset("validated"))?.is_empty());
-    let (_, did) = work(stack(), "import", &lines(PEOPLE), &options("upsert"))?;
-    assert_eq!(would.failed, did.failed);
-    assert_eq!(would.document["counts"], did.document["counts"]);
+    let (_, imported) = work(stack(), "import", &lines(PEOPLE), &options("upsert"))?;
+    assert_eq!(validated.failed, imported.failed);
+    assert_eq!(validated.document["counts"], imported.document["counts"]);
     Ok(())
 }
 
 #[test]
-fn inserting_a_file_twice_fails_every_row_as_duplicate_and_a_redelivery_does_not() -> Story {
+fn inserting_a_file_twice_fails_every_row_as_a_duplicate_and_a_redelivery_fails_none() -> Story {
     let stack = stack();
     let file = lines(["id,n".to_owned()].into_iter().chain((1..=60).map(|n| format!("k{n},{n}"))));
     let options = json!({ "dataset": dataset("inserted"), "key": "id", "mode": "insert" });
     let id = stack.client.start("import", "file.csv", &file, &options)?;
     let first = Watch::new(stack, &id).end()?;
     assert_eq!(counts(&first), [60, 0, 0], "{first}");
-    // A copy of a message of a job that has ended: its rows must not count as duplicates of themselves.
+    // The messages of the ended job again: its rows must not count as duplicates of themselves.
     stack.run(stack.queues()?.send_chunks(&chunk_messages(stack, &id)?, 0))?;
     let (second, report) = work(stack, "import", &file, &options)?;
     assert_eq!((second["status"].as_str(), counts(&second)), (Some("completed"), [0, 60, 0]), "{second}");
@@ -125,7 +126,7 @@ fn inserting_a_file_twice_fails_every_row_as_duplicate_and_a_redelivery_does_not
 }
 
 #[test]
-fn in_upsert_the_later_row_of_a_file_wins_however_far_apart_they_are() -> Story {
+fn in_upsert_the_later_of_two_rows_with_one_key_wins_across_chunks() -> Story {
     // About 300 KB: several chunks, which four workers process concurrently.
     let filler = "x".repeat(80);
     let row = |n: u32| format!("{},{n},{filler}", if n % 1000 == 1 { "same".to_owned() } else { format!("k{n}") });

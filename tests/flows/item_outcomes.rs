@@ -1,6 +1,7 @@
-//! Rows that fail, wait, panic or kill their worker: each is accounted for, and stops the others only if it must.
+//! Rows that fail, are retried, panic or kill their worker: each is accounted for, and only a fatal one stops the
+//! others.
 //!
-//! Job types outside the library: the example crate, and one without a file.
+//! Job types outside the library: the example crate, and a job type without a file.
 
 use anyhow::ensure;
 use longshore_tests::harness::report::Report;
@@ -10,7 +11,7 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, error_code, lines, own, probe_file, stack, work};
 
 #[test]
-fn rows_with_transient_errors_are_retried_alone() -> Story {
+fn only_rows_with_transient_errors_are_retried() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
@@ -25,7 +26,7 @@ fn rows_with_transient_errors_are_retried_alone() -> Story {
 }
 
 #[test]
-fn a_row_over_which_the_handler_panics_fails_alone() -> Story {
+fn a_row_that_makes_the_handler_panic_fails_alone() -> Story {
     let file = probe_file((1..=40).map(|n| if n == 21 { "panic,,," } else { "ok,,," }));
     let (job, report) = work(stack(), "probe", &file, &json!({}))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [39, 1, 0]), "{job}");
@@ -36,35 +37,35 @@ fn a_row_over_which_the_handler_panics_fails_alone() -> Story {
 #[test]
 fn a_chunk_that_kills_its_workers_is_dead_lettered_and_the_job_ends() -> Story {
     let Some(stack) = own() else { return Ok(()) };
-    // Rows 51 to 100 are the second chunk. Its worker dies at row 60, at each delivery.
+    // Rows 51 to 100 are the second chunk. Its worker aborts at row 60, at every delivery.
     let file = probe_file((1..=130).map(|n| if n == 60 { "abort,,," } else { "ok,,," }));
     let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [80, 50, 0]), "{job}");
     let codes = report.codes();
-    ensure!(codes.keys().copied().eq(51..=100), "other rows than the chunk's: {codes:?}");
+    ensure!(codes.keys().copied().eq(51..=100), "the failed rows are not those of the chunk: {codes:?}");
     ensure!(codes.values().all(|code| code == "dead_lettered"), "{codes:?}");
     let dead_letters = stack.peek("ChunkDlqUrl")?;
     ensure!(
         dead_letters.iter().any(|dead_letter| dead_letter.contains(&id)),
-        "the message is gone from the dead-letter queue"
+        "the message is not in the dead-letter queue"
     );
     Ok(())
 }
 
 #[test]
 fn a_job_stops_when_more_rows_fail_than_it_tolerates() -> Story {
-    // Slow enough that the other chunks are not done when the third failure is committed.
+    // The rows are slow enough that the other chunks are not done when the third failure is committed.
     let file = probe_file((1..=400).map(|n| if n <= 3 { "reject,,," } else { "ok,100,," }));
     let (job, report) = work(stack(), "probe", &file, &json!({ "maxFailed": 2 }))?;
     assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "too_many_failures"), "{job}");
-    ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    ensure!(!report.unprocessed.is_empty(), "every row was processed");
     assert_eq!(report.failed.iter().map(|row| row.number).collect::<Vec<_>>(), [1, 2, 3]);
     Ok(())
 }
 
 #[test]
-fn a_share_of_failures_that_is_only_seen_at_the_end_fails_the_job_too() -> Story {
+fn a_tolerance_in_percent_that_is_exceeded_only_at_the_end_fails_the_job() -> Story {
     let file = probe_file((1..=10).map(|n| if n <= 2 { "reject,,," } else { "ok,,," }));
     let (tolerant, _) = work(stack(), "probe", &file, &json!({ "maxFailedPercent": 20 }))?;
     assert_eq!(tolerant["status"], "completed");
@@ -75,12 +76,12 @@ fn a_share_of_failures_that_is_only_seen_at_the_end_fails_the_job_too() -> Story
 }
 
 #[test]
-fn a_fatal_row_stops_the_job_and_is_reported_itself() -> Story {
+fn a_fatal_row_stops_the_job_and_is_reported_as_failed() -> Story {
     let file = probe_file((1..=300).map(|n| if n == 5 { "fatal,,," } else { "ok,100,," }));
     let (job, report) = work(stack(), "probe", &file, &json!({}))?;
     assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "asked_to_stop"), "{job}");
     ensure!(report.codes().get(&5).is_some_and(|code| code == "asked_to_stop"), "{:?}", report.codes());
-    ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    ensure!(!report.unprocessed.is_empty(), "every row was processed");
     Ok(())
 }
 
@@ -91,7 +92,7 @@ fn a_job_past_its_time_limit_is_stopped_with_exact_counts() -> Story {
     let id = stack.client.start("probe-brief", "file.csv", &file, &json!({}))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "time_limit"), "{job}");
-    ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    ensure!(!report.unprocessed.is_empty(), "every row was processed");
     Ok(())
 }
 
@@ -101,7 +102,7 @@ fn the_example_job_type_runs_on_the_stack() -> Story {
     let (job, report) = work(stack(), "invite", &file, &json!({ "event": "the launch" }))?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [2, 1, 1]), "{job}");
     assert_eq!(report.failures()[&3], ("bad_email".to_owned(), "email".to_owned()));
-    assert_eq!(report.skipped[0].report_cells, ["nobody to greet"]);
+    assert_eq!(report.skipped[0].report_cells, ["the name is empty"]);
     Ok(())
 }
 
@@ -110,8 +111,8 @@ fn a_job_without_a_file_is_one_item() -> Story {
     let stack = stack();
     for (action, expected) in [("ok", [1, 0, 0]), ("reject", [0, 1, 0]), ("skip", [0, 0, 1])] {
         let options = json!({ "action": action });
-        let asked = stack.client.ask("probe-once", None, &options)?.expect(202)?;
-        let id = asked["jobId"].as_str().unwrap_or_default();
+        let accepted = stack.client.request_job("probe-once", None, &options)?.expect(202)?;
+        let id = accepted["jobId"].as_str().unwrap_or_default();
         let job = Watch::new(stack, id).end()?;
         assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), expected), "{job}");
         Report::read(&stack.client, id)?.partitions(&[vec![options.to_string()]])?;

@@ -1,18 +1,18 @@
-//! Permissions of the template's roles: they allow what the functions do, and nothing else.
+//! Permissions of the template's roles: they allow only what the functions do.
 //!
-//! Contents that the logs must not have: rows, tokens, signed URLs. The stack logs as much as the template allows.
+//! Logs: they contain no rows, no tokens and no presigned URLs. The stack logs at the level `debug`.
 
 use std::collections::BTreeSet;
 
 use anyhow::ensure;
-use longshore_domain::ids::nonce;
+use longshore_domain::random::nonce;
 use serde_json::json;
 
 use crate::shared::{Story, counts, dataset, impatient, lines, work};
 
-/// All functions except the sweeper and the dead-letter function, whose stories use this stack anyway.
+/// The stories of the sweeper and the dead-letter function use this stack, too.
 #[test]
-fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() -> Story {
+fn imports_with_failures_and_transient_rows_work_with_the_policies_of_the_template() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let options = json!({ "dataset": dataset("under-iam"), "key": "id" });
     let file = lines(["id,name", "1,Ann", ",no key", "2,Bob", "1,Ann again"]);
@@ -26,13 +26,13 @@ fn imports_with_failures_and_transient_rows_work_under_the_templates_policies() 
     Ok(())
 }
 
-/// The first story is only meaningful if the emulator does refuse calls.
+/// The other stories only prove something if the emulator refuses calls.
 #[test]
-fn an_action_that_no_policy_allows_is_refused() -> Story {
+fn the_emulator_refuses_an_action_that_no_policy_allows() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let scan = stack.powerless_aws()?.dynamodb().scan().table_name(stack.output("RecordsTableName")?);
-    let refused = format!("{:?}", stack.run(scan.send()));
-    assert!(refused.contains("AccessDenied"), "{refused}");
+    let result = format!("{:?}", stack.run(scan.send()));
+    assert!(result.contains("AccessDenied"), "{result}");
     Ok(())
 }
 
@@ -46,7 +46,7 @@ const FUNCTIONS: [&str; 5] = [
 ];
 
 #[test]
-fn logs_hold_no_row_no_token_and_no_signed_address() -> Story {
+fn logs_contain_no_row_no_token_and_no_presigned_url() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let secret = format!("secret{}", nonce());
     let user = stack.users.add(&format!("logged-{}", nonce()))?;
@@ -57,23 +57,24 @@ fn logs_hold_no_row_no_token_and_no_signed_address() -> Story {
         format!("{secret}-1,{secret} again"),
     ]);
     let (_, report) = work(stack, "import", &file, &json!({ "dataset": dataset("logged"), "key": "id" }))?;
-    ensure!(!report.codes().is_empty(), "a row was to fail");
-    let probed = lines(["action,millis,rounds,mark".to_owned(), format!("panic,,,{secret}"), format!("{secret},,,")]);
-    work(stack, "probe", &probed, &json!({}))?;
+    ensure!(!report.codes().is_empty(), "no row has failed");
+    let probe_rows =
+        lines(["action,millis,rounds,mark".to_owned(), format!("panic,,,{secret}"), format!("{secret},,,")]);
+    work(stack, "probe", &probe_rows, &json!({}))?;
     let client = stack.client.clone().with_token(&user.token);
-    for refused in [json!({ "jobType": secret }), json!({ "jobType": "import", "options": { "key": secret } })] {
-        client.post("/api/jobs", &refused)?.expect(422)?;
+    for invalid in [json!({ "jobType": secret }), json!({ "jobType": "import", "options": { "key": secret } })] {
+        client.post("/api/jobs", &invalid)?.expect(422)?;
     }
     client.get(&format!("/api/jobs?cursor={secret}"))?.expect(422)?;
-    let mut spoke = BTreeSet::new();
+    let mut with_logs = BTreeSet::new();
     for function in FUNCTIONS {
         for line in stack.logs(function)? {
-            spoke.insert(function);
-            for never in [secret.as_str(), &user.token, "X-Amz-Signature", "Bearer "] {
-                ensure!(!line.contains(never), "{function} logged {never}: {line}");
+            with_logs.insert(function);
+            for forbidden in [secret.as_str(), &user.token, "X-Amz-Signature", "Bearer "] {
+                ensure!(!line.contains(forbidden), "{function} has logged {forbidden}: {line}");
             }
         }
     }
-    ensure!(spoke.len() == FUNCTIONS.len(), "only {spoke:?} have logged anything");
+    ensure!(with_logs.len() == FUNCTIONS.len(), "only {with_logs:?} have logs");
     Ok(())
 }

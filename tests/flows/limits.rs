@@ -1,4 +1,4 @@
-//! Limits on the deployed stack with low values: active jobs, upload bytes, queue depth, request size.
+//! Low limits on the deployed stack: active jobs, upload bytes, queue depth, request size.
 
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
@@ -12,9 +12,9 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, has_own_emulator, probe_file, start};
 
-/// A stack with limits of two active jobs, a hundred thousand bytes a day and forty waiting chunks. `None` on an
+/// A stack with limits of two active jobs, a hundred thousand upload bytes per day and five queued chunks. `None` on an
 /// emulator that this process did not start.
-fn narrow() -> Option<&'static Stack> {
+fn limited() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let parameters = vec![("MaxActiveJobs", "2"), ("MaxTenantUploadBytesPerDay", "100000"), ("MaxQueuedChunks", "5")];
     let options = StackOptions { probe: true, parameters, ..Default::default() };
@@ -44,40 +44,40 @@ fn once(client: &Client, priority: &str, key: &str) -> Result<Answer> {
 }
 
 fn id(job: &Value) -> Result<String> {
-    Ok(job["jobId"].as_str().context("a job without id")?.to_owned())
+    Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
 }
 
-/// Waits until a tenant's job has ended.
-fn ended(client: &Client, id: &str) -> Story {
+/// Waits for the end of a tenant's job.
+fn wait_for_end(client: &Client, id: &str) -> Story {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
         let job = client.job(id)?;
         if job["stage"] == "done" {
             return Ok(());
         }
-        ensure!(Instant::now() < deadline, "the job does not end: {job}");
+        ensure!(Instant::now() < deadline, "the job has not ended in time: {job}");
         std::thread::sleep(Duration::from_millis(100));
     }
 }
 
-/// RFC 6585, 4: a 429 has the time to retry.
+/// RFC 6585, section 4: a 429 has the time after which to retry.
 #[test]
-fn rfc_6585_429_a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() -> Story {
-    let Some(stack) = narrow() else { return Ok(()) };
+fn rfc_6585_429_a_tenant_with_two_active_jobs_gets_a_third_after_one_has_ended() -> Story {
+    let Some(stack) = limited() else { return Ok(()) };
     let (client, other) = (&stack.client, tenant(stack, "carol")?);
-    let first = id(&slow(client)?.expect(202)?)?;
-    let second = id(&slow(client)?.expect(202)?)?;
+    let first = id(&slow_job(client)?.expect(202)?)?;
+    let second = id(&slow_job(client)?.expect(202)?)?;
     let refused = once(client, "normal", "")?;
     problem(&refused, 429, "too-many-jobs")?;
     ensure!(refused.headers["retry-after"] == "10", "{:?}", refused.headers);
     once(&other, "normal", "")?.expect(202)?;
     client.cancel(&first)?.expect(202)?;
     Watch::new(stack, &first).end()?;
-    let third = id(&slow(client)?.expect(202)?)?;
+    let third = id(&slow_job(client)?.expect(202)?)?;
     problem(&client.post(&format!("/api/jobs/{first}/retry"), &json!({}))?, 429, "too-many-jobs")?;
     for id in [&second, &third] {
         client.cancel(id)?;
-        ended(client, id)?;
+        wait_for_end(client, id)?;
     }
     client.post(&format!("/api/jobs/{first}/retry"), &json!({}))?.expect(202)?;
     client.cancel(&first)?.expect(202)?;
@@ -85,59 +85,59 @@ fn rfc_6585_429_a_tenant_has_two_active_jobs_and_a_third_when_one_has_ended() ->
 }
 
 /// A job that runs until it is canceled, or for ten chunks of four seconds.
-fn slow(client: &Client) -> Result<Answer> {
+fn slow_job(client: &Client) -> Result<Answer> {
     let file = client.upload("file.csv", &probe_file((1..=500).map(|_| "ok,80,,")))?;
-    client.ask("probe", Some(&file), &json!({}))
+    client.request_job("probe", Some(&file), &json!({}))
 }
 
 #[test]
-fn rfc_6585_429_a_tenant_has_a_limit_of_upload_bytes_per_day() -> Story {
-    let Some(stack) = narrow() else { return Ok(()) };
+fn rfc_6585_429_a_tenant_has_a_daily_quota_of_upload_bytes() -> Story {
+    let Some(stack) = limited() else { return Ok(()) };
     let (client, other) = (tenant(stack, "dave")?, tenant(stack, "erin")?);
-    let ask = |client: &Client, size: u32| {
+    let request = |client: &Client, size: u32| {
         client.post("/api/uploads", &json!({ "fileName": "f.csv", "contentType": "text/csv", "size": size }))
     };
-    ask(&client, 60_000)?.expect(201)?;
-    let refused = ask(&client, 40_001)?;
+    request(&client, 60_000)?.expect(201)?;
+    let refused = request(&client, 40_001)?;
     let detail = problem(&refused, 429, "upload-quota-exceeded")?["detail"].to_string();
-    ensure!(detail.contains("40000 are left"), "{detail}");
+    ensure!(detail.contains("40000 bytes of today's upload quota are left"), "{detail}");
     let wait_s: u64 = refused.headers["retry-after"].parse()?;
     ensure!((1..=86_400).contains(&wait_s), "{wait_s}");
-    ask(&client, 40_000)?.expect(201)?;
-    problem(&ask(&client, 1)?, 429, "upload-quota-exceeded")?;
-    ask(&other, 100_000)?.expect(201)?;
-    let never = ask(&client, 100_001)?;
-    assert_eq!((never.status, never.bad_field().as_str()), (422, "/size file_too_large"), "{}", never.text());
+    request(&client, 40_000)?.expect(201)?;
+    problem(&request(&client, 1)?, 429, "upload-quota-exceeded")?;
+    request(&other, 100_000)?.expect(201)?;
+    let too_large = request(&client, 100_001)?;
+    let field = too_large.bad_field();
+    assert_eq!((too_large.status, field.as_str()), (422, "/size file_too_large"), "{}", too_large.text());
     Ok(())
 }
 
-/// RFC 9110, 15.6.4: a 503 has the time to retry.
+/// RFC 9110, section 15.6.4: a 503 has the time after which to retry.
 #[test]
-fn rfc_9110_503_a_deep_queue_takes_no_more_jobs_of_its_priority_until_it_is_worked_off() -> Story {
-    let Some(stack) = narrow() else { return Ok(()) };
+fn rfc_9110_503_no_job_is_admitted_while_the_queue_of_its_priority_is_deep() -> Story {
+    let Some(stack) = limited() else { return Ok(()) };
     let client = tenant(stack, "frank")?;
-    // A hundred chunks of four seconds, two at a time: more than ten times the limit, at which every tenant is
-    // refused.
+    // A hundred chunks of four seconds, two at a time: more than ten times the limit, so every tenant is refused.
     let long = probe_file((1..=5_000).map(|_| "ok,80,,"));
     let first = id(&once(&client, "low", "monday-1")?.expect(202)?)?;
-    ended(&client, &first)?;
+    wait_for_end(&client, &first)?;
     let low = client.start_at(Priority::Low, "probe", &long, &json!({}))?;
-    // A process caches the queue depth for up to ten seconds. Until then one small job is admitted.
+    // A process caches the queue depth for up to ten seconds. Until then, a small job is admitted.
     let busy = until(|| once(&client, "low", ""), |answer| answer.status == 503)?;
     problem(&busy, 503, "busy")?;
     ensure!(busy.headers["retry-after"] == "30", "{:?}", busy.headers);
-    assert_eq!(id(&once(&client, "low", "monday-1")?.expect(202)?)?, first, "a repeated create is answered as before");
+    assert_eq!(id(&once(&client, "low", "monday-1")?.expect(202)?)?, first, "a repeated create has the same response");
     once(&tenant(stack, "grace")?, "high", "")?.expect(202)?;
     client.cancel(&low)?.expect(202)?;
     until(|| once(&client, "low", ""), |answer| answer.status == 202)?;
     Ok(())
 }
 
-fn until(ask: impl Fn() -> Result<Answer>, is_it: impl Fn(&Answer) -> bool) -> Result<Answer> {
+fn until(request: impl Fn() -> Result<Answer>, is_expected: impl Fn(&Answer) -> bool) -> Result<Answer> {
     let deadline = Instant::now() + Duration::from_secs(90);
     loop {
-        let answer = ask()?;
-        if is_it(&answer) {
+        let answer = request()?;
+        if is_expected(&answer) {
             return Ok(answer);
         }
         ensure!(Instant::now() < deadline, "still answered {}: {}", answer.status, answer.text());
@@ -146,8 +146,8 @@ fn until(ask: impl Fn() -> Result<Answer>, is_it: impl Fn(&Answer) -> bool) -> R
 }
 
 #[test]
-fn rfc_6585_431_and_rfc_9110_413_414_a_request_that_carries_too_much_is_refused_by_the_functions_themselves() -> Story {
-    let Some(stack) = narrow() else { return Ok(()) };
+fn rfc_6585_431_and_rfc_9110_413_414_the_functions_refuse_requests_that_are_too_large() -> Story {
+    let Some(stack) = limited() else { return Ok(()) };
     let client = &stack.client;
     let (tags, body, query) = ("x".repeat(5_000), vec![b' '; 300_000], "x".repeat(5_000));
     for (path, function) in [("/api/jobs/x", "jobs-api"), ("/api/uploads/x", "upload")] {

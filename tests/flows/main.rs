@@ -1,11 +1,11 @@
-//! The system as a whole: the real template and the real binaries on the emulator, used over HTTP as a browser does.
+//! End-to-end tests: the real template and the real binaries on the emulator, used over HTTP as a browser does.
 //!
 //! All stories of a process share two stacks, each started by the first story that uses it: [`stack`] with a fault
-//! proxy, and [`impatient`], whose sweeper has a short stall time. Both enforce IAM policies. Run the stories with
-//! `cargo test -p longshore-tests --test flows -- --test-threads 8`: they mostly wait. A runner with one process per
-//! test works too, and starts a stack for each.
+//! proxy, and [`impatient`] with a short stall time. Both enforce IAM policies. Run the stories with
+//! `cargo test -p longshore-tests --test flows -- --test-threads 8`, because they mostly wait. A runner with one
+//! process per test works, too, and starts a stack for each test.
 //!
-//! `LONGSHORE_ENDPOINT` deploys to a running emulator, and skips the stories that need an emulator of their own.
+//! With `LONGSHORE_ENDPOINT`, the stories use a running emulator, and those that need their own one are skipped.
 
 mod at_least_once;
 mod audits;

@@ -1,8 +1,8 @@
-//! Invalid creates: the response has the status, the `type` and every wrong pointer, through the whole stack, and no
-//! job is created.
+//! Invalid creates on the deployed stack: the response has the status, the `type` and the pointer of every error, and
+//! no job is created.
 //!
-//! The API tested by schemathesis against its own OpenAPI 3.1 document, with every check enabled: the running stack
-//! conforms for valid and for invalid requests.
+//! Conformance of the API to its OpenAPI 3.1 document, tested by schemathesis with every check, for valid and invalid
+//! requests.
 
 use std::path::Path;
 use std::process::Command;
@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use crate::shared::{Story, dataset, stack};
 
-/// Body, status, problem type, and pointers with codes. `FILE` in a body is an existing upload, `NOBODYS` a missing
+/// Body, status, problem type, and pointers with codes. `FILE` in a body is an existing upload, `MISSING` a missing
 /// one.
 type Case = (&'static str, u16, &'static str, &'static [&'static str]);
 
@@ -21,7 +21,7 @@ const INVALID: &str = "invalid-request";
 
 #[rustfmt::skip]
 const CASES: [Case; 46] = [
-    // No JSON, or no object.
+    // Not JSON, or not an object.
     ("", 400, "malformed-json", &[]),
     ("{", 400, "malformed-json", &[]),
     ("{\"jobType\":\"import\"", 400, "malformed-json", &[]),
@@ -36,7 +36,7 @@ const CASES: [Case; 46] = [
     ("[]", 422, INVALID, &[" invalid_type"]),
     ("\"import\"", 422, INVALID, &[" invalid_type"]),
     ("7", 422, INVALID, &[" invalid_type"]),
-    // The type.
+    // The job type.
     ("{}", 422, INVALID, &["/jobType required"]),
     (r#"{"jobType":null}"#, 422, INVALID, &["/jobType unknown_job_type"]),
     (r#"{"jobType":"Import"}"#, 422, INVALID, &["/jobType unknown_job_type"]),
@@ -48,10 +48,10 @@ const CASES: [Case; 46] = [
     (r#"{"jobType":"import","fileGuid":null,"options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/fileGuid file_required"]),
     (r#"{"jobType":"import","fileGuid":"","options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/fileGuid unknown_file"]),
     (r#"{"jobType":"import","fileGuid":{},"options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/fileGuid unknown_file"]),
-    (r#"{"jobType":"import","fileGuid":"NOBODYS","options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/fileGuid unknown_file"]),
-    (r#"{"jobType":"import","fileGuid":"NOBODYS","options":{"dataset":"d"}}"#, 422, INVALID, &["/fileGuid unknown_file", "/options/key required"]),
+    (r#"{"jobType":"import","fileGuid":"MISSING","options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/fileGuid unknown_file"]),
+    (r#"{"jobType":"import","fileGuid":"MISSING","options":{"dataset":"d"}}"#, 422, INVALID, &["/fileGuid unknown_file", "/options/key required"]),
     (r#"{"jobType":"probe-once","fileGuid":"FILE","options":{"action":"ok"}}"#, 422, INVALID, &["/fileGuid file_not_allowed"]),
-    // The time.
+    // The timeout.
     (r#"{"jobType":"import","fileGuid":"FILE","timeoutSeconds":0,"options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/timeoutSeconds invalid_timeout"]),
     (r#"{"jobType":"import","fileGuid":"FILE","timeoutSeconds":-1,"options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/timeoutSeconds invalid_timeout"]),
     (r#"{"jobType":"import","fileGuid":"FILE","timeoutSeconds":1e300,"options":{"dataset":"d","key":"id"}}"#, 422, INVALID, &["/timeoutSeconds invalid_timeout"]),
@@ -73,7 +73,7 @@ const CASES: [Case; 46] = [
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","schema":{"$ref":"https://example.com/x"}}}"#, 422, INVALID, &["/options/schema/$ref invalid_schema"]),
     // Unknown fields, and all errors at once.
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id"},"status":"completed","tenant":"x"}"#, 422, INVALID, &["/status unknown_field", "/tenant unknown_field"]),
-    (r#"{"jobType":"import","fileGuid":"NOBODYS","timeoutSeconds":{},"options":{"dataset":"a b","mode":1,"x":1,"schema":1},"y":1}"#, 422, INVALID, &[
+    (r#"{"jobType":"import","fileGuid":"MISSING","timeoutSeconds":{},"options":{"dataset":"a b","mode":1,"x":1,"schema":1},"y":1}"#, 422, INVALID, &[
         "/fileGuid unknown_file", "/options/dataset invalid_dataset", "/options/key required", "/options/mode invalid_option",
         "/options/schema invalid_schema", "/options/x unknown_option", "/timeoutSeconds invalid_timeout", "/y unknown_field",
     ]),
@@ -83,17 +83,17 @@ const CASES: [Case; 46] = [
 fn every_error_of_a_malformed_create_is_reported() -> Story {
     let client = &stack().client;
     let file = client.upload("file.csv", b"id\n1\n")?;
-    for (body, status, kind, faults) in CASES {
-        let sent = body.replace("FILE", &file).replace("NOBODYS", "01890a5d-ac96-774b-bcce-b302099a8057");
+    for (body, status, kind, errors) in CASES {
+        let request = body.replace("FILE", &file).replace("MISSING", "01890a5d-ac96-774b-bcce-b302099a8057");
         let json = [("content-type", "application/json")];
-        let answer = client.call("POST", "/api/jobs", &json, sent.as_bytes())?;
-        check(&answer, status, kind, faults).with_context(|| format!("{body}: {}", answer.text()))?;
+        let answer = client.call("POST", "/api/jobs", &json, request.as_bytes())?;
+        check(&answer, status, kind, errors).with_context(|| format!("{body}: {}", answer.text()))?;
     }
     Ok(())
 }
 
 #[test]
-fn a_create_that_is_no_json_or_too_long_is_refused_before_it_is_read() -> Story {
+fn a_create_that_is_not_json_or_too_long_is_refused() -> Story {
     let client = &stack().client;
     let body = br#"{"jobType":"import"}"#;
     for (content_type, body, status, kind) in [
@@ -109,23 +109,26 @@ fn a_create_that_is_no_json_or_too_long_is_refused_before_it_is_read() -> Story 
     Ok(())
 }
 
-fn check(answer: &Answer, status: u16, kind: &str, faults: &[&str]) -> Result<()> {
+fn check(answer: &Answer, status: u16, kind: &str, expected: &[&str]) -> Result<()> {
     let body = answer.json();
     ensure!(answer.status == status && body["status"] == status, "answered {}", answer.status);
     ensure!(answer.headers["content-type"] == "application/problem+json", "{:?}", answer.headers);
     ensure!(body["type"].as_str().is_some_and(|uri| uri.rsplit([':', '/']).next() == Some(kind)), "{}", body["type"]);
-    ensure!(["title", "detail", "requestId"].iter().all(|name| body[name].is_string()), "a part is missing");
-    let mut errors: Vec<_> = body["errors"].as_array().into_iter().flatten().map(fault).collect();
+    ensure!(
+        ["title", "detail", "requestId"].iter().all(|name| body[name].is_string()),
+        "title, detail or requestId is missing"
+    );
+    let mut errors: Vec<_> = body["errors"].as_array().into_iter().flatten().map(describe).collect();
     errors.sort_unstable();
-    ensure!(errors == faults, "{errors:?} in place of {faults:?}");
+    ensure!(errors == expected, "{errors:?} instead of {expected:?}");
     Ok(())
 }
 
-fn fault(error: &Value) -> String {
+fn describe(error: &Value) -> String {
     format!("{} {}", error["pointer"].as_str().unwrap_or("?"), error["code"].as_str().unwrap_or("?"))
 }
 
-/// Fixed seed: every run makes the same calls, so that a failure can be repeated.
+/// Fixed seed, so that every run makes the same calls.
 const SEED: &str = "20260701";
 
 #[test]
@@ -135,12 +138,12 @@ fn the_api_conforms_to_its_document() -> Story {
     let client = stack.client.clone().with_token(&user.token);
     let folder = tempfile::tempdir()?;
     let config = folder.path().join("schemathesis.toml");
-    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("fuzz/schemathesis.toml"), &config)?;
+    std::fs::copy(Path::new(env!("CARGO_MANIFEST_DIR")).join("../fuzz/schemathesis.toml"), &config)?;
     for (name, ids) in [("jobs.txt", jobs(&client)?), ("files.txt", files(&client)?)] {
         std::fs::write(folder.path().join(name), ids.iter().map(|id| format!("\"{id}\"\n")).collect::<String>())?;
     }
     let venv = std::env::var_os("LONGSHORE_VENV").context("LONGSHORE_VENV is not set; `cargo xtask test` sets it")?;
-    let done = Command::new(Path::new(&venv).join("bin/schemathesis"))
+    let run = Command::new(Path::new(&venv).join("bin/schemathesis"))
         .args(["--config-file".as_ref(), config.as_os_str(), "run".as_ref()])
         .args([&format!("{}/api/openapi.json", client.base()), "--url", client.base()])
         .args(["--checks", "all", "--seed", SEED, "--no-color"])
@@ -148,29 +151,31 @@ fn the_api_conforms_to_its_document() -> Story {
         .env("PYTHONDONTWRITEBYTECODE", "1")
         .current_dir(folder.path())
         .output()?;
-    let output = String::from_utf8_lossy(&done.stdout);
-    ensure!(done.status.success(), "{output}\n{}", String::from_utf8_lossy(&done.stderr));
+    let output = String::from_utf8_lossy(&run.stdout);
+    ensure!(run.status.success(), "{output}\n{}", String::from_utf8_lossy(&run.stderr));
     eprintln!("{output}");
     Ok(())
 }
 
-/// Jobs for the generated requests to read, cancel, retry and delete, some of them over a file.
+/// Jobs for the generated requests: without a file, imports, and validations.
 fn jobs(client: &Client) -> Result<Vec<String>> {
-    let id = |job: serde_json::Value| Ok(job["jobId"].as_str().context("a job without id")?.to_owned());
+    let id = |job: serde_json::Value| Ok(job["jobId"].as_str().context("the job has no id")?.to_owned());
     let once = json!({ "jobType": "probe-once", "options": { "action": "ok" } });
     let mut jobs = (0..10).map(|_| id(client.post("/api/jobs", &once)?.expect(202)?)).collect::<Result<Vec<_>>>()?;
     let options = json!({ "dataset": dataset("fuzzed"), "key": "id" });
-    let check = json!({ "dataset": dataset("fuzzed"), "key": "id", "mode": "validate" });
+    let validate = json!({ "dataset": dataset("fuzzed"), "key": "id", "mode": "validate" });
     for _ in 0..10 {
         jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &options)?);
-        jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &check)?);
+        jobs.push(client.start("import", "file.csv", b"id\n1\n,\n", &validate)?);
     }
     Ok(jobs)
 }
 
-/// Uploads, half of them with an uploaded file.
+/// Uploads, half of them without a file.
 fn files(client: &Client) -> Result<Vec<String>> {
-    let promised = |_| Ok(client.promise("file.csv", 5, None)?["fileGuid"].as_str().context("no fileGuid")?.to_owned());
-    let there = (0..5).map(|_| client.upload("file.csv", b"id\n1\n"));
-    (0..5).map(promised).chain(there).collect()
+    let missing = |_| {
+        Ok(client.create_upload("file.csv", 5, None)?["fileGuid"].as_str().context("the upload has no id")?.to_owned())
+    };
+    let received = (0..5).map(|_| client.upload("file.csv", b"id\n1\n"));
+    (0..5).map(missing).chain(received).collect()
 }

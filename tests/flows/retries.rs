@@ -1,4 +1,4 @@
-//! Retries of jobs: only the remaining items run, and the report is repaired.
+//! Retries: only the remaining items run, and the report is repaired.
 
 use anyhow::{Result, ensure};
 use longshore_tests::harness::stack::Stack;
@@ -8,12 +8,12 @@ use serde_json::json;
 use crate::shared::{Marks, Story, counts, end, error_code, finish, own, probe_file};
 
 #[test]
-fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story {
+fn a_retry_of_a_hundred_thousand_rows_runs_only_the_thousand_failed_ones() -> Story {
     const ROWS: usize = 100_000;
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
-    // Of every hundred rows one fails the first time, and another one records its calls and succeeds.
+    // Of every hundred rows, one fails on its first call, and another one records its calls and succeeds.
     let file = probe_file((1..=ROWS).map(|n| match n % 100 {
         7 => format!("recover,,,{mark}"),
         8 => format!("ok,,,{mark}"),
@@ -33,12 +33,12 @@ fn of_a_hundred_thousand_rows_only_the_thousand_that_failed_run_again() -> Story
         _ => 0,
     };
     let wrong: Vec<_> = (1..=ROWS).filter(|n| calls[n - 1] != expected(*n)).collect();
-    ensure!(wrong.is_empty(), "rows that were called too often or not at all: {wrong:?}");
+    ensure!(wrong.is_empty(), "rows with an unexpected number of calls: {wrong:?}");
     Ok(())
 }
 
 #[test]
-fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story {
+fn a_retry_processes_the_rows_that_a_failed_job_did_not_process() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let marks = Marks::new();
     let mark = marks.path().display();
@@ -51,7 +51,7 @@ fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story 
     let id = stack.client.start("probe", "file.csv", &file, &json!({ "maxFailed": 2 }))?;
     let (job, report) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), error_code(&job)), (Some("failed"), "too_many_failures"), "{job}");
-    ensure!(!report.unprocessed.is_empty(), "everything was processed all the same");
+    ensure!(!report.unprocessed.is_empty(), "every row was processed");
     retry(stack, &id)?;
     let (job, report) = finish(stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [399, 0, 1]), "{job}");
@@ -60,7 +60,7 @@ fn rows_that_a_failed_job_did_not_process_are_processed_by_its_retry() -> Story 
 }
 
 #[test]
-fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_one_stays_failed() -> Story {
+fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_row_stays_failed() -> Story {
     let Some(stack) = own() else { return Ok(()) };
     let mut file = probe_file((1..=120).map(|n| if n % 60 == 0 { "reject,,," } else { "ok,,," }));
     file.extend(b"ok,,,\"never closed");
@@ -75,6 +75,6 @@ fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_one_stays_failed() -
 
 fn retry(stack: &Stack, id: &str) -> Result<()> {
     let job = stack.client.post(&format!("/api/jobs/{id}/retry"), &json!({}))?.expect(202)?;
-    ensure!(job["status"] == "waiting" || job["status"] == "running", "not opened again: {job}");
+    ensure!(job["status"] == "waiting" || job["status"] == "running", "the job was not reopened: {job}");
     Ok(())
 }

@@ -1,11 +1,12 @@
-//! Helpers that the stories share: the stacks, and files made row by row.
+//! Helpers of the stories: stacks, jobs that run to their end, files, and calls of the probe.
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result, ensure};
-use longshore_domain::ids::{JobId, nonce};
+use longshore_domain::ids::JobId;
+use longshore_domain::random::nonce;
 use longshore_tests::harness::report::{Report, csv_rows};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
@@ -18,20 +19,20 @@ pub(crate) type Story = Result<()>;
 pub(crate) fn stack() -> &'static Stack {
     static STACK: OnceLock<Stack> = OnceLock::new();
     STACK.get_or_init(|| {
-        // More than the visibility timeout, so that the sweeper does not recover a job in a story of redelivery.
+        // The stall time exceeds the visibility timeout, so that redelivery recovers a job before the sweeper does.
         let parameters = vec![("StallSeconds", "40"), ("MaxFileBytes", "33554432")];
         start(&StackOptions { probe: true, faults: true, parameters, ..Default::default() })
     })
 }
 
-/// The same stack for stories that use the resources behind the API. `None` on an emulator that this process did not
+/// The same stack, for stories that use the resources behind the API. `None` on an emulator that this process did not
 /// start.
 pub(crate) fn own() -> Option<&'static Stack> {
     has_own_emulator().then(stack)
 }
 
-/// The stack whose sweeper has a stall time of three seconds, and whose functions log as much as possible. `None` as
-/// in [`own`].
+/// The stack with a stall time of three seconds and the log level `debug`. `None` on an emulator that this process did
+/// not start.
 pub(crate) fn impatient() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
     let parameters = vec![("StallSeconds", "3"), ("LogLevel", "debug")];
@@ -51,8 +52,8 @@ pub(crate) fn start(options: &StackOptions) -> Stack {
     Stack::start(options).unwrap_or_else(|error| panic!("the stack does not start: {error:?}"))
 }
 
-/// Runs a job over a file to its end and checks every response. Returns the last document and the report, which is
-/// compared with the file.
+/// Runs a job over a file to its end, checks every response, and compares the report with the file. Returns the last
+/// document and the report.
 pub(crate) fn work(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<(Value, Report)> {
     let id = stack.client.start(job_type, "file.csv", csv, options)?;
     finish(stack, &id, csv)
@@ -70,14 +71,14 @@ pub(crate) fn end(mut watch: Watch<'_>, stack: &Stack, id: &str, csv: &[u8]) -> 
     ensure!(refusals.is_empty(), "AWS would have refused calls: {refusals:?}");
     let report = Report::read(&stack.client, id).with_context(|| format!("the report of {job}"))?;
     report.partitions(&csv_rows(csv)?).with_context(|| format!("the partition of {job}\n{}", report.document))?;
-    agree(&job, &report)?;
+    compare_counts(&job, &report)?;
     Ok((job, report))
 }
 
-fn agree(job: &Value, report: &Report) -> Story {
+fn compare_counts(job: &Value, report: &Report) -> Story {
     for name in ["succeeded", "failed", "skipped"] {
         let counted = &report.document["counts"][name];
-        ensure!(&job["counts"][name] == counted, "{name}: the document says {job}, the result {counted}");
+        ensure!(&job["counts"][name] == counted, "{name}: the job has {job}, the result {counted}");
     }
     Ok(())
 }
@@ -92,7 +93,7 @@ pub(crate) fn error_code(job: &Value) -> &str {
     job["error"]["code"].as_str().unwrap_or_default()
 }
 
-/// Text lines with LF.
+/// A file of these lines, with LF.
 pub(crate) fn lines(lines: impl IntoIterator<Item = impl Display>) -> Vec<u8> {
     lines.into_iter().map(|line| format!("{line}\n")).collect::<String>().into_bytes()
 }
@@ -104,18 +105,18 @@ pub(crate) fn probe_file(rows: impl IntoIterator<Item = impl Display>) -> Vec<u8
     file
 }
 
-/// A dataset that no earlier run has written to, for emulators that outlive a run.
+/// A name of a dataset that is unique to this run, for emulators that outlive a run.
 pub(crate) fn dataset(name: &str) -> String {
     static RUN: OnceLock<String> = OnceLock::new();
     format!("{name}-{}", RUN.get_or_init(nonce))
 }
 
-/// A job's id in the harness's type.
+/// Parses a job's id.
 pub(crate) fn job_id(id: &str) -> Result<JobId> {
-    JobId::parse(id).with_context(|| format!("{id} is no job id"))
+    JobId::parse(id).with_context(|| format!("{id} is not a job id"))
 }
 
-/// A file in which rows of the probe record their calls. It is removed when this value is dropped.
+/// A file in which rows of the probe record their calls. It is removed when the value is dropped.
 pub(crate) struct Marks(PathBuf);
 
 impl Marks {
@@ -127,12 +128,12 @@ impl Marks {
         &self.0
     }
 
-    /// Number of the handler's calls for each of the items 1 to `items`.
+    /// Number of the handler's calls for each item from 1 to `items`.
     pub(crate) fn calls(&self, items: usize) -> Result<Vec<usize>> {
         let mut calls = vec![0; items];
         for line in std::fs::read_to_string(&self.0)?.lines() {
             let item: usize = line.parse()?;
-            *calls.get_mut(item - 1).with_context(|| format!("item {item} was called"))? += 1;
+            *calls.get_mut(item - 1).with_context(|| format!("item {item} does not exist"))? += 1;
         }
         Ok(calls)
     }

@@ -1,5 +1,5 @@
-//! Direct access to the resources behind a stack's API: table, bucket, queues and their messages, and the sweeper's
-//! schedule, started and stopped as an operator does it.
+//! Direct access to the resources behind a stack's API: the table, the bucket, the queues with their messages, and the
+//! sweeper's schedule.
 
 use anyhow::{Context, Result};
 use aws_sdk_dynamodb::config::{Credentials, Region};
@@ -47,7 +47,7 @@ impl Stack {
         Ok(SqsQueues::new(self.aws.sqs(), urls))
     }
 
-    /// Bodies of the messages in the queue that an output names. The messages are not received.
+    /// Bodies of the messages in the queue of this output, without receiving them.
     ///
     /// # Errors
     /// If the emulator does not answer.
@@ -85,7 +85,7 @@ fn collect_bodies(answer: &Value, bodies: &mut Vec<String>) {
 /// If the emulator refuses it.
 pub fn objects(stack: &Stack, prefix: &str) -> Result<Vec<String>> {
     let list = stack.aws.s3().list_objects_v2().bucket(stack.output("BucketName")?).prefix(prefix);
-    let page = stack.run(list.send()).context("the bucket cannot be listed")?;
+    let page = stack.run(list.send()).context("cannot list the bucket")?;
     Ok(page.contents().iter().filter_map(|object| object.key().map(str::to_owned)).collect())
 }
 
@@ -97,7 +97,7 @@ pub fn items(stack: &Stack, partition: &str) -> Result<Vec<String>> {
     let value = aws_sdk_dynamodb::types::AttributeValue::S(partition.to_owned());
     let query = stack.aws.dynamodb().query().table_name(stack.output("JobsTableName")?).consistent_read(true);
     let query = query.key_condition_expression("PK = :partition").expression_attribute_values(":partition", value);
-    let page = stack.run(query.send()).context("the table cannot be queried")?;
+    let page = stack.run(query.send()).context("cannot query the table")?;
     let keys = page.items().iter().filter_map(|item| item.get("SK")?.as_s().ok().cloned());
     Ok(keys.collect())
 }
@@ -106,7 +106,7 @@ impl Stack {
     /// Starts the schedule: the sweeper runs every minute, counted from the deployment.
     ///
     /// # Errors
-    /// If the stack has no such rule.
+    /// If the stack has no schedule.
     pub fn start_schedule(&self) -> Result<()> {
         self.rule("EnableRule")
     }
@@ -114,7 +114,7 @@ impl Stack {
     /// Stops the schedule.
     ///
     /// # Errors
-    /// If the stack has no such rule.
+    /// If the stack has no schedule.
     pub fn stop_schedule(&self) -> Result<()> {
         self.rule("DisableRule")
     }
@@ -125,5 +125,5 @@ impl Stack {
     }
 }
 
-/// SAM's name of the rule for the function `Sweep` and its event `EveryMinute`.
+/// Logical id that SAM gives the rule of the function `Sweep` with the event `EveryMinute`.
 const RULE: &str = "SweepEveryMinute";

@@ -13,23 +13,23 @@ use ureq::{Agent, Body};
 /// Maximum size of a response: larger than any response of a test.
 const MAX_ANSWER: u64 = 512 << 20;
 
-/// Name of the header with the idempotency key. A request with the same key creates only once.
+/// Name of the header with the idempotency key. Repeated requests with one key have one effect.
 pub(super) const IDEMPOTENCY_KEY: &str = "idempotency-key";
 
 /// Pause between two attempts of a patient client.
-const AGAIN: Duration = Duration::from_millis(100);
+const RETRY_PAUSE: Duration = Duration::from_millis(100);
 
 /// Client of one API.
 #[derive(Clone, Debug)]
 pub struct Client {
     base: String,
     agent: Agent,
-    /// Two URLs without trailing slash, if functions reach the bucket by another URL than this client does: the
-    /// functions' URL and the client's.
-    signed_for: Option<(String, String)>,
+    /// The proxy that the functions sign URLs for, and the endpoint that this client calls instead. Both are URLs
+    /// without a trailing slash.
+    bypass: Option<(String, String)>,
     /// Access token for the API. It is not sent anywhere else.
     token: Option<String>,
-    /// Total time of the retries after no response or a server error.
+    /// Maximum time for retries of calls without a response or with a server error.
     patience: Duration,
 }
 
@@ -60,20 +60,20 @@ impl Answer {
     /// # Errors
     /// If the status is another one.
     pub fn expect(&self, status: u16) -> Result<Value> {
-        ensure!(self.status == status, "answered {} in place of {status}: {}", self.status, self.text());
+        ensure!(self.status == status, "answered {} instead of {status}: {}", self.status, self.text());
         Ok(self.json())
     }
 
-    /// The code of the only bad field of a request, after its pointer: `/options/key invalid_key`.
+    /// Pointer and code of the only invalid field of a request: `/options/key invalid_key`.
     pub fn bad_field(&self) -> String {
         let errors = &self.json()["errors"];
-        let word = |name: &str| errors[0][name].as_str().unwrap_or_default().to_owned();
-        format!("{} {}", word("pointer"), word("code")).trim().to_owned()
+        let member = |name: &str| errors[0][name].as_str().unwrap_or_default().to_owned();
+        format!("{} {}", member("pointer"), member("code")).trim().to_owned()
     }
 }
 
-/// Checks a response against the API's document: responses of the functions, and those of the gateway.
-fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
+/// Checks a response of a function or of the gateway against the API document.
+fn check_contract(method: &str, path: &str, answer: &Answer) -> Result<()> {
     let headers: Vec<_> = answer.headers.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
     let (status, body) = (answer.status, answer.body.as_slice());
     let answer = contract::Answer { method, path, status, headers: &headers, body };
@@ -83,10 +83,10 @@ fn conforms(method: &str, path: &str, answer: &Answer) -> Result<()> {
 impl Client {
     /// A client of the API at this URL.
     pub fn new(base: &str) -> Self {
-        Self { base: base.to_owned(), agent: agent(), signed_for: None, token: None, patience: Duration::ZERO }
+        Self { base: base.to_owned(), agent: agent(), bypass: None, token: None, patience: Duration::ZERO }
     }
 
-    /// The same client, signed in: every call of the API carries this token, unless it has a token of its own.
+    /// The same client, signed in: every call of the API has this token, unless the call sets another one.
     #[must_use]
     pub fn with_token(self, token: &str) -> Self {
         Self { token: Some(format!("Bearer {token}")), ..self }
@@ -98,15 +98,15 @@ impl Client {
         Self { token: None, ..self }
     }
 
-    /// A client that bypasses the proxy at `proxy` and calls `endpoint` directly. Functions sign URLs for the proxy.
-    /// The host name is part of the signature, so the request still names the proxy.
+    /// The same client, which calls `endpoint` directly instead of the proxy for which functions sign URLs. The host
+    /// name is part of the signature, so a request still names the proxy.
     #[must_use]
-    pub fn past(self, proxy: &str, endpoint: &str) -> Self {
-        Self { signed_for: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
+    pub fn bypassing(self, proxy: &str, endpoint: &str) -> Self {
+        Self { bypass: Some((proxy.to_owned(), endpoint.to_owned())), ..self }
     }
 
-    /// The same client with retries for at most this time after server errors. It retries what may be repeated:
-    /// reads, calls with an `Idempotency-Key`, and requests for the URLs or the completion of an upload.
+    /// The same client with retries for at most this time. It retries idempotent calls: reads, calls with an
+    /// `Idempotency-Key`, and requests for the URLs or the completion of an upload.
     #[must_use]
     pub fn patient(self, patience: Duration) -> Self {
         Self { patience, ..self }
@@ -122,36 +122,37 @@ impl Client {
     /// # Errors
     /// If there is no response at all.
     pub fn call(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
-        let is_once_by_itself = to.starts_with("/api/uploads/");
-        let repeats = method == "GET" || is_once_by_itself || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
-        let until = Instant::now() + if repeats { self.patience } else { Duration::ZERO };
+        let is_upload_call = to.starts_with("/api/uploads/");
+        let is_idempotent =
+            method == "GET" || is_upload_call || headers.iter().any(|(name, _)| *name == IDEMPOTENCY_KEY);
+        let until = Instant::now() + if is_idempotent { self.patience } else { Duration::ZERO };
         loop {
             let answer = self.call_once(method, to, headers, body);
             let failed = answer.as_ref().map_or(true, |answer| answer.status >= 500);
             if !failed || Instant::now() >= until {
                 return answer;
             }
-            std::thread::sleep(AGAIN);
+            std::thread::sleep(RETRY_PAUSE);
         }
     }
 
     fn call_once(&self, method: &str, to: &str, headers: &[(&str, &str)], body: &[u8]) -> Result<Answer> {
         let url = if to.starts_with('/') { format!("{}{to}", self.base) } else { to.to_owned() };
-        let past =
-            self.signed_for.as_ref().and_then(|(proxy, endpoint)| Some((url.strip_prefix(proxy)?, proxy, endpoint)));
+        let bypass =
+            self.bypass.as_ref().and_then(|(proxy, endpoint)| Some((url.strip_prefix(proxy)?, proxy, endpoint)));
         let mut request = Request::builder().method(method);
-        request = match past {
+        request = match bypass {
             None => request.uri(&url),
-            Some((rest, proxy, endpoint)) => {
-                request.uri(format!("{endpoint}{rest}")).header("host", proxy.trim_start_matches("http://"))
+            Some((path, proxy, endpoint)) => {
+                request.uri(format!("{endpoint}{path}")).header("host", proxy.trim_start_matches("http://"))
             }
         };
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
         let to_api = url.starts_with(&format!("{}/", self.base));
-        let says = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
-        if let Some(token) = self.token.as_ref().filter(|_| to_api && !says) {
+        let has_token = headers.iter().any(|(name, _)| name.eq_ignore_ascii_case("authorization"));
+        if let Some(token) = self.token.as_ref().filter(|_| to_api && !has_token) {
             request = request.header("authorization", token);
         }
         let answer = if body.is_empty() && matches!(method, "GET" | "HEAD" | "DELETE") {
@@ -159,11 +160,11 @@ impl Client {
         } else {
             self.agent.run(request.body(body)?)
         };
-        let answer = read(answer.with_context(|| format!("{method} {to} got no answer"))?)?;
+        let answer = read(answer.with_context(|| format!("{method} {to}: no response"))?)?;
         if to_api {
             let bytes = answer.body.len();
-            ensure!(bytes <= ANSWER_BYTES, "{method} {to}: Lambda cannot answer {bytes} bytes");
-            conforms(method, url.strip_prefix(&self.base).unwrap_or(&url), &answer)?;
+            ensure!(bytes <= ANSWER_BYTES, "{method} {to}: a response of {bytes} bytes exceeds the limit of Lambda");
+            check_contract(method, url.strip_prefix(&self.base).unwrap_or(&url), &answer)?;
         }
         Ok(answer)
     }
@@ -188,7 +189,7 @@ impl Client {
     ///
     /// # Errors
     /// If the request is refused.
-    pub fn promise(&self, name: &str, size: usize, sha256: Option<&str>) -> Result<Value> {
+    pub fn create_upload(&self, name: &str, size: usize, sha256: Option<&str>) -> Result<Value> {
         let content_type = if name.ends_with(".jsonl") { "application/x-ndjson" } else { "text/csv" };
         let mut request = json!({ "fileName": name, "contentType": content_type, "size": size });
         if let Some(sha256) = sha256 {
@@ -213,8 +214,8 @@ impl Client {
     /// # Errors
     /// If any step is refused.
     pub fn upload(&self, name: &str, bytes: &[u8]) -> Result<String> {
-        let upload = self.promise(name, bytes.len(), None)?;
-        self.put_whole(&upload, bytes)?;
+        let upload = self.create_upload(name, bytes.len(), None)?;
+        self.put_file(&upload, bytes)?;
         Ok(upload["fileGuid"].as_str().context("the upload has no fileGuid")?.to_owned())
     }
 }

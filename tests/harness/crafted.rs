@@ -1,34 +1,34 @@
-//! Crafted states that a crash leaves behind, made with the real store: a job that was stored and never sent, groups
-//! that were committed and whose messages were lost, a job whose last item is done and whose completion was never
-//! requested.
+//! States that a crash leaves behind, written to the real store: a job whose create message was never sent, a job whose
+//! chunk messages were lost, and a job whose items have ended without a request for completion.
 //!
-//! A crash at exactly that point is hard to produce. Its result is easy to write.
+//! A crash at exactly that point is hard to produce; its result is easy to write.
 
 use anyhow::{Context, Result, bail};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
-use longshore_domain::ids::{ChunkId, FileGuid, JobId, nonce};
+use longshore_domain::ids::{ChunkId, FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::random::nonce;
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::{ChunkLimits, Chunker};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
 use super::stack::Stack;
 
-/// A job over an uploaded CSV file, stored as the API stores it. Its create message was never sent.
+/// Creates a job over an uploaded CSV file, as the API stores it, without sending its create message.
 ///
 /// # Errors
 /// If the stack refuses a call.
 pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<Job> {
-    let file = stack.client.upload("by-hand.csv", csv)?;
+    let file = stack.client.upload("crafted.csv", csv)?;
     let file = FileGuid::parse(&file).context("a fileGuid is a UUID")?;
-    let upload = stack.run(stack.store()?.upload(file))?.context("the upload is not stored")?;
-    let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not there")?;
+    let upload = stack.run(stack.store()?.upload(file))?.context("the upload has no record")?;
+    let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not in the bucket")?;
     let now = Timestamp::now();
     let job = Job {
         source: Some(SourceFile {
@@ -56,8 +56,8 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
     Ok(job)
 }
 
-/// A job as [`unsent_job`] makes it, split completely into chunks of `chunk_items` items. Returns the messages of the
-/// chunks, none of which was sent.
+/// Creates a job as [`unsent_job`] does, and splits it into chunks of `chunk_items` items. Returns the messages of the
+/// chunks, without sending them.
 ///
 /// # Errors
 /// If the stack refuses a call.
@@ -70,9 +70,9 @@ pub fn unsent_chunks(
 ) -> Result<(Job, Vec<ChunkMessage>)> {
     let mut job = unsent_job(stack, job_type, csv, options)?;
     let (store, id, now) = (stack.store()?, job.job_id, Timestamp::now());
-    job = made(stack.run(store.begin(id, now))?)?;
+    job = job_after(stack.run(store.begin(id, now))?)?;
     let mut rows = records(Format::Csv, csv);
-    let header = rows.next().context("no header")?;
+    let header = rows.next().context("the file has no header")?;
     let names = &csv[header.start as usize..header.content_end as usize];
     let columns: Vec<_> = String::from_utf8_lossy(names).split(',').map(str::to_owned).collect();
     stack.run(store.put_columns(id, &columns))?;
@@ -84,21 +84,24 @@ pub fn unsent_chunks(
     for (group, chunks) in (0..).zip(plans.chunks(2)) {
         let manifest = Manifest { group, chunks: chunks.to_vec() };
         let end = chunks.last().map_or(0, |plan| plan.end);
-        job =
-            made(stack.run(store.commit_group(&job, &GroupPlan::of_file(0, manifest, job.split.offset..end), now))?)?;
+        job = job_after(stack.run(store.commit_group(
+            &job,
+            &GroupPlan::from_file(0, manifest, job.split.offset..end),
+            now,
+        ))?)?;
         messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
     }
-    let job = made(stack.run(store.end_split(&job, job.split.groups, &[], now))?)?;
+    let job = job_after(stack.run(store.end_split(&job, job.split.groups, &[], now))?)?;
     Ok((job, messages))
 }
 
-/// The messages of all chunks of a job, as its splitter has sent them.
+/// The messages of all chunks of a job, as its splitter sends them.
 ///
 /// # Errors
 /// If the job does not exist.
 pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
     let (store, id) = (stack.store()?, JobId::parse(job).context("a job's id is a UUID")?);
-    let job = stack.run(store.job(id))?.context("the job is not there")?;
+    let job = stack.run(store.job(id))?.context("the job does not exist")?;
     let mut messages = Vec::new();
     for group in 0..job.split.groups {
         let manifest = stack.run(store.manifest(id, group))?.context("a manifest is missing")?;
@@ -107,11 +110,11 @@ pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
     Ok(messages)
 }
 
-/// Commits every item of these chunks as succeeded and rolls up every group, without requesting completion.
+/// Commits every item of these chunks as succeeded, and rolls up every group, without requesting completion.
 ///
 /// # Errors
 /// If the store refuses a call.
-pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
+pub fn finish_chunks(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
     let store = stack.store()?;
     for message in messages {
         let counts = Counts { succeeded: message.plan.items.into(), ..Counts::default() };
@@ -132,7 +135,7 @@ pub fn finish_unseen(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
                 stack.run(store.group_done(message.job_id, message.group, Timestamp::now()))?;
             }
             CommitOutcome::Committed(_) => {}
-            other => bail!("a commit by hand met {other:?}"),
+            other => bail!("a crafted commit was refused: {other:?}"),
         }
     }
     Ok(())
@@ -142,9 +145,10 @@ fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::Ch
     ChunkMessage::new(job, ChunkId::new(group, chunk), plan)
 }
 
-fn made(transition: Transition) -> Result<Job> {
+/// The job after a transition.
+fn job_after(transition: Transition) -> Result<Job> {
     match transition {
         Transition::Made(job) => Ok(*job),
-        Transition::Refused => bail!("a transition by hand was refused"),
+        Transition::Refused => bail!("a crafted transition was refused"),
     }
 }

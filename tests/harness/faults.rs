@@ -1,7 +1,7 @@
-//! A proxy in front of an emulator that loses replies, refuses or throttles calls, by rules.
+//! A proxy in front of an emulator that loses replies, and refuses or throttles calls, by rules.
 //!
-//! On a stack that other tests use at the same time, the faults of one job are rules that are added, never replaced;
-//! each rule matches the requests of its own job by their content.
+//! On a stack that other tests use at the same time, a test only adds rules, and never replaces them. Each rule matches
+//! the requests of its own job by their content.
 
 use anyhow::{Context, Result, ensure};
 use local_cloud::process::{Process, agent, free_port};
@@ -39,7 +39,7 @@ impl Faults {
         &self.process
     }
 
-    /// Replaces all rules by these.
+    /// Replaces all rules.
     ///
     /// # Errors
     /// If the proxy refuses them.
@@ -84,8 +84,8 @@ impl Rule<'_> {
         let rules: Value =
             agent().get(format!("{}/_microburst/rules", self.faults.endpoint)).call()?.body_mut().read_json()?;
         let mut rules = rules.as_array().into_iter().flatten();
-        let own = rules.find(|rule| rule["id"] == self.id).context("the rule is gone")?;
-        own["fired_count"].as_u64().with_context(|| format!("the proxy does not count: {own}"))
+        let own = rules.find(|rule| rule["id"] == self.id).context("the proxy does not have the rule any more")?;
+        own["fired_count"].as_u64().with_context(|| format!("the rule has no count: {own}"))
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls of the API about jobs, as a page makes them.
+//! The API's calls about jobs, as a page makes them.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ impl Client {
     ///
     /// # Errors
     /// If there is no response at all.
-    pub fn ask(&self, job_type: &str, file: Option<&str>, options: &Value) -> Result<Answer> {
+    pub fn request_job(&self, job_type: &str, file: Option<&str>, options: &Value) -> Result<Answer> {
         let mut request = json!({ "jobType": job_type, "options": options });
         if let Some(file) = file {
             request["fileGuid"] = file.into();
@@ -39,26 +39,26 @@ impl Client {
     /// If any step is refused.
     pub fn start(&self, job_type: &str, name: &str, bytes: &[u8], options: &Value) -> Result<String> {
         let file = self.upload(name, bytes)?;
-        let job = self.ask(job_type, Some(&file), options)?.expect(202)?;
+        let job = self.request_job(job_type, Some(&file), options)?.expect(202)?;
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
     /// Uploads a CSV file and creates a job over it, each with its own `Idempotency-Key`, so that a patient client
-    /// creates one job whatever fails. Returns the job's id.
+    /// creates one job even if calls fail. Returns the job's id.
     ///
     /// # Errors
     /// If any step is refused.
     pub fn start_once(&self, job_type: &str, bytes: &[u8], options: &Value) -> Result<String> {
-        let make = |path: &str, request: Value, status: u16| {
-            let key = longshore_domain::ids::nonce();
+        let create = |path: &str, request: Value, status: u16| {
+            let key = longshore_domain::random::nonce();
             let headers = [("content-type", "application/json"), (IDEMPOTENCY_KEY, key.as_str())];
             self.call("POST", path, &headers, request.to_string().as_bytes())?.expect(status)
         };
-        let about = json!({ "fileName": "file.csv", "contentType": "text/csv", "size": bytes.len() });
-        let upload = make("/api/uploads", about, 201)?;
-        self.put_whole(&upload, bytes)?;
+        let request = json!({ "fileName": "file.csv", "contentType": "text/csv", "size": bytes.len() });
+        let upload = create("/api/uploads", request, 201)?;
+        self.put_file(&upload, bytes)?;
         let request = json!({ "jobType": job_type, "fileGuid": upload["fileGuid"], "options": options });
-        let job = make("/api/jobs", request, 202)?;
+        let job = create("/api/jobs", request, 202)?;
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
@@ -90,7 +90,7 @@ impl Client {
     ///
     /// # Errors
     /// If there is no response at all.
-    pub fn start_checked(&self, id: &str) -> Result<Answer> {
+    pub fn start_import(&self, id: &str) -> Result<Answer> {
         self.call("POST", &format!("/api/jobs/{id}/start"), &[], &[])
     }
 
@@ -110,9 +110,9 @@ impl Client {
         let (mut records, mut cursor) = (BTreeMap::new(), String::new());
         loop {
             let page = self.get(&format!("/api/datasets/{dataset}/records?limit=1000{cursor}"))?.expect(200)?;
-            for record in page["records"].as_array().context("a page without records")? {
-                let key = record["key"].as_str().context("a record without a key")?;
-                ensure!(records.insert(key.to_owned(), record.clone()).is_none(), "the key {key} is there twice");
+            for record in page["records"].as_array().context("the page has no records")? {
+                let key = record["key"].as_str().context("the record has no key")?;
+                ensure!(records.insert(key.to_owned(), record.clone()).is_none(), "the key {key} is listed twice");
             }
             match page["nextCursor"].as_str() {
                 Some(next) => cursor = format!("&cursor={next}"),

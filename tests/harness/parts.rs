@@ -8,15 +8,15 @@ use serde_json::{Value, json};
 use super::client::{Answer, Client};
 
 impl Client {
-    /// Uploads a whole file, by one PUT or by parts.
+    /// Uploads a file, by one PUT or in parts.
     ///
     /// # Errors
     /// If any step is refused.
-    pub fn put_whole(&self, upload: &Value, bytes: &[u8]) -> Result<()> {
+    pub fn put_file(&self, upload: &Value, bytes: &[u8]) -> Result<()> {
         if upload["url"].is_string() {
             return self.put(upload, bytes)?.expect(200).map(drop);
         }
-        self.put_parts(upload, upload["parts"].as_array().context("an upload without URL and parts")?, bytes)?;
+        self.put_parts(upload, upload["parts"].as_array().context("the upload has neither a URL nor parts")?, bytes)?;
         self.complete(guid(upload)?)?.expect(200).map(drop)
     }
 
@@ -56,17 +56,17 @@ impl Client {
 /// If there is no such part.
 pub fn bytes_of<'a>(upload: &Value, part: &Value, bytes: &'a [u8]) -> Result<&'a [u8]> {
     let number = |value: &Value| value.as_u64().and_then(|number| usize::try_from(number).ok());
-    let (place, size) = (number(&part["partNumber"]), number(&part["size"]));
-    let start = place.zip(number(&upload["partSize"])).map(|(place, part_size)| (place - 1) * part_size);
+    let (part_number, size) = (number(&part["partNumber"]), number(&part["size"]));
+    let start = part_number.zip(number(&upload["partSize"])).map(|(number, part_size)| (number - 1) * part_size);
     let range = start.zip(size).and_then(|(start, size)| bytes.get(start..start + size));
-    range.with_context(|| format!("{part} is no part of the file"))
+    range.with_context(|| format!("{part} is not a part of the file"))
 }
 
-/// SHA-256 of bytes, in the form that the API expects of a part.
+/// SHA-256 of bytes, in the form that the API expects for a part.
 pub fn sha256(bytes: &[u8]) -> String {
-    let mut print = Fingerprinter::default();
-    print.take(bytes);
-    print.finish().sha256
+    let mut fingerprinter = Fingerprinter::default();
+    fingerprinter.take(bytes);
+    fingerprinter.finish().sha256
 }
 
 fn guid(upload: &Value) -> Result<&str> {

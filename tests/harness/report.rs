@@ -1,4 +1,4 @@
-//! The result of a finished job, read as its owner reads it, and checks against the input file.
+//! The result of a finished job, read as its owner reads it, and its comparison with the input file.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -66,17 +66,21 @@ impl Report {
         let files = [("failed", &self.failed), ("skipped", &self.skipped), ("unprocessed", &self.unprocessed)];
         let mut numbers = BTreeSet::new();
         for (name, rows) in files {
-            ensure!(count(name)? == rows.len() as u64, "{name}: {counts}, and {} rows in the file", rows.len());
+            ensure!(
+                count(name)? == rows.len() as u64,
+                "{name}: the counts are {counts}, but the file has {} rows",
+                rows.len()
+            );
             for row in rows {
                 ensure!(numbers.insert(row.number), "row {} is in the report twice", row.number);
                 let index = usize::try_from(row.number)?.wrapping_sub(1);
                 let original = input.get(index).with_context(|| format!("row {} is not in the input", row.number))?;
-                ensure!(&row.cells == original, "row {}: {:?} was {original:?}", row.number, row.cells);
+                ensure!(&row.cells == original, "row {}: {:?} instead of {original:?}", row.number, row.cells);
             }
         }
-        let (rest, total) = (input.len() - numbers.len(), &self.document["itemCount"]);
-        ensure!(count("succeeded")? == rest as u64, "{counts}, and {rest} rows of the input are in no file");
-        ensure!(total.as_u64() == Some(input.len() as u64), "itemCount is {total} and the input has {}", input.len());
+        let (unlisted, total) = (input.len() - numbers.len(), &self.document["itemCount"]);
+        ensure!(count("succeeded")? == unlisted as u64, "{unlisted} rows are in no file, but the counts are {counts}");
+        ensure!(total.as_u64() == Some(input.len() as u64), "itemCount is {total}, but the input has {}", input.len());
         Ok(())
     }
 }
@@ -89,7 +93,7 @@ fn table(client: &Client, document: &Value, name: &str, report_columns: usize) -
     let columns = reader.headers()?.len();
     let rows = reader.records().map(|record| {
         let mut cells: Vec<_> = record?.iter().map(plain).collect();
-        ensure!(cells.len() == columns, "{name}: {} cells in place of {columns}: {cells:?}", cells.len());
+        ensure!(cells.len() == columns, "{name}: {} cells instead of {columns}: {cells:?}", cells.len());
         let report_cells = cells.split_off(columns - report_columns);
         let number = cells.remove(0).parse().with_context(|| format!("{name}: no row number: {cells:?}"))?;
         Ok(Row { number, cells, report_cells })
@@ -97,23 +101,24 @@ fn table(client: &Client, document: &Value, name: &str, report_columns: usize) -
     rows.collect()
 }
 
-/// A cell without the apostrophes that protect a spreadsheet from CSV injection, at the start of the cell or of a
-/// text in it.
+/// The original of a cell: without the apostrophes that protect a spreadsheet from CSV injection, at the start of the
+/// cell or of a text in it.
 fn plain(cell: &str) -> String {
     let text = |text: &str| {
-        let lead = |rest: &&str| {
-            let rest = rest.trim_start_matches('\'').trim_start_matches([' ', '"']);
-            rest.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r', '\n'])
+        let is_formula = |text: &&str| {
+            let text = text.trim_start_matches('\'').trim_start_matches([' ', '"']);
+            text.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠', '\t', '\r', '\n'])
         };
-        text.strip_prefix('\'').filter(lead).unwrap_or(text).to_owned()
+        text.strip_prefix('\'').filter(is_formula).unwrap_or(text).to_owned()
     };
     cell.split_inclusive([';', '\t', '\r', '\n']).map(text).collect()
 }
 
-/// The rows of a CSV file as an independent parser reads them: all cells unchanged, without header and blank lines.
+/// The rows of a CSV file as an independent parser reads them: with all cells unchanged, without header and blank
+/// lines.
 ///
 /// # Errors
-/// If the bytes are no CSV file.
+/// If the bytes are not a CSV file.
 pub fn csv_rows(bytes: &[u8]) -> Result<Vec<Vec<String>>> {
     let bytes = bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(bytes);
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(bytes);

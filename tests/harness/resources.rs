@@ -1,5 +1,5 @@
-//! Table, queues and bucket as the template declares them, without CloudFormation, because a test needs them in
-//! milliseconds. The flow tests check the template itself.
+//! Table, queues and bucket as the template declares them, created without CloudFormation in milliseconds. The flow
+//! tests check the template itself.
 
 use anyhow::{Context, Result};
 use aws_sdk_dynamodb::config::{Credentials, Region};
@@ -39,7 +39,7 @@ pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
     }
     let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
     let table = table.global_secondary_indexes(index("unfinished", keys_only)?);
-    table.global_secondary_indexes(index("tenant", include)?).send().await.context("the emulator makes no table")?;
+    table.global_secondary_indexes(index("tenant", include)?).send().await.context("cannot create the table")?;
     Ok(())
 }
 
@@ -48,7 +48,7 @@ pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
 /// # Errors
 /// If the emulator refuses it.
 pub async fn create_bucket(aws: &Aws, name: &str) -> Result<()> {
-    aws.s3().create_bucket().bucket(name).send().await.context("the emulator makes no bucket")?;
+    aws.s3().create_bucket().bucket(name).send().await.context("cannot create the bucket")?;
     Ok(())
 }
 
@@ -102,6 +102,6 @@ async fn create_queue(aws: &Aws, name: &str) -> Result<String> {
             .attributes(QueueAttributeName::DeduplicationScope, "messageGroup")
             .attributes(QueueAttributeName::FifoThroughputLimit, "perMessageGroupId");
     }
-    let made = call.send().await.with_context(|| format!("the emulator makes no queue {name}"))?;
-    made.queue_url.with_context(|| format!("the emulator did not say where the queue {name} is"))
+    let queue = call.send().await.with_context(|| format!("cannot create the queue {name}"))?;
+    queue.queue_url.with_context(|| format!("the emulator returned no URL of the queue {name}"))
 }

@@ -1,7 +1,7 @@
-//! The whole system on an emulator: the repository's own template and its real binaries, deployed by `sam deploy`.
+//! The system on an emulator: the repository's template and its real binaries, deployed by `sam deploy`.
 //!
-//! A stack takes about ten seconds to start, so the tests of one process share it. The tests do not disturb each
-//! other: each has its own jobs and datasets, and faults that match a job by its id.
+//! A stack takes about ten seconds to start, so the tests of a process share it. They do not interfere with each other:
+//! each has its own jobs and datasets, and its faults match a job by its id.
 
 use std::collections::BTreeMap;
 use std::future::Future;
@@ -13,7 +13,7 @@ use local_cloud::process::{Cleanup, free_port};
 use local_cloud::stack::Deployment;
 use local_cloud::tools::Tools;
 use longshore::config::Aws;
-use longshore_domain::ids::nonce;
+use longshore_domain::random::nonce;
 use serde_json::Value;
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -25,52 +25,29 @@ use super::resources::aws;
 use super::staging::stage;
 use super::users::Users;
 
-/// The stack's name. It gets a suffix on an emulator that this process did not start, which may already have a stack
-/// of that name.
+pub use super::stack_options::StackOptions;
+
+/// The stack's name. On an emulator that this process did not start it has a suffix, because a stack of that name can
+/// already exist.
 pub(super) const NAME: &str = "longshore";
 
-/// Short intervals that make tests quick. A worker has five seconds, and its message is redelivered after thirty.
-const PARAMETERS: [(&str, &str); 12] = [
-    ("Environment", "local"),
-    ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
-    ("RequireTls", "false"),
-    ("AllowedOrigins", "*"),
-    ("WorkerTimeoutSeconds", "5"),
-    ("MaxReceiveCount", "2"),
-    ("ScheduleState", "DISABLED"),
-    ("RetryBaseSeconds", "1"),
-    ("StopGraceSeconds", "1"),
-    // All simulation stories use one tenant.
-    ("TenantWorkCalls", "100000"),
-    ("TenantCallsPerSecond", "1000"),
-    ("TenantCallsAtOnce", "100000"),
-];
-
-/// Additional permissions for the emulator. It checks the name of the call where AWS checks another action, which the
-/// template grants: PartiQLInsert and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the
-/// queue.
-const MISNAMED: [(&str, &[&str]); 4] = [
+/// Additional permissions for the emulator, which checks the name of the call. AWS checks another action, which the
+/// template grants: PartiQLInsert and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the queue.
+const EMULATOR_PERMISSIONS: [(&str, &[&str]); 4] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),
     ("DeadLettersRole", &["sqs:SendMessageBatch"]),
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];
 
-/// Environment variable, of any value, that puts the proxy that refuses what AWS refuses between the functions and
-/// the emulator.
+/// Environment variable that, with any value, puts the limits proxy between the functions and the emulator.
 const LIMITS_PROXY: &str = "LONGSHORE_LIMITS_PROXY";
 
-/// Differences from the default stack.
-#[derive(Clone, Debug, Default)]
-pub struct StackOptions {
-    /// Use the probe's binary for the functions that run job types.
-    pub probe: bool,
-    /// Put a proxy between the functions and AWS, so that the functions meet faults and the test does not.
-    pub faults: bool,
-    /// Save the emulator's state when it is stopped, so that the stack can be restarted.
-    pub persists: bool,
-    /// Additional parameters, which override the quick ones.
-    pub parameters: Vec<(&'static str, &'static str)>,
+/// Processes that a stack has started for itself.
+#[derive(Default)]
+struct Processes {
+    emulator: Option<OwnedEmulator>,
+    faults: Option<Faults>,
 }
 
 /// A running stack.
@@ -93,7 +70,7 @@ pub struct Stack {
     runtime: Runtime,
     guard: Option<Cleanup>,
     /// Folder with the state that a restart loads.
-    _kept: Option<TempDir>,
+    _state: Option<TempDir>,
 }
 
 impl Stack {
@@ -105,52 +82,45 @@ impl Stack {
     pub fn start(options: &StackOptions) -> Result<Self> {
         if let Ok(endpoint) = std::env::var("LONGSHORE_ENDPOINT") {
             let name = format!("{NAME}-tests-{}", nonce());
-            return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, (None, None), options);
+            return Self::deploy(endpoint.trim_end_matches('/').to_owned(), &name, Processes::default(), options);
         }
         let port = free_port()?;
-        let direct = format!("http://127.0.0.1:{port}");
-        let asked = std::env::var_os(LIMITS_PROXY).is_some();
-        let limits = if asked { Some(LimitsProxy::start(&direct)?) } else { None };
-        let front = limits.as_ref().map_or(direct, |limits| limits.endpoint.clone());
-        let faults = if options.faults { Some(Faults::start(&front)?) } else { None };
-        let kept =
-            if options.persists { Some(tempfile::tempdir().context("no folder to keep state in")?) } else { None };
+        let emulator_url = format!("http://127.0.0.1:{port}");
+        let has_limits_proxy = std::env::var_os(LIMITS_PROXY).is_some();
+        let limits = if has_limits_proxy { Some(LimitsProxy::start(&emulator_url)?) } else { None };
+        let upstream = limits.as_ref().map_or(emulator_url, |limits| limits.endpoint.clone());
+        let faults = if options.faults { Some(Faults::start(&upstream)?) } else { None };
+        let state = if options.persists {
+            Some(tempfile::tempdir().context("cannot create a folder for the state")?)
+        } else {
+            None
+        };
         let mut variables = vec![("AUTH".to_owned(), "true".to_owned())];
-        variables.extend(kept.iter().flat_map(|folder| emulator::kept_in(folder.path())));
+        variables.extend(state.iter().flat_map(|folder| emulator::kept_in(folder.path())));
         let emulator = OwnedEmulator::start_with(emulator::Options {
             port: Some(port),
-            functions_endpoint: Some(faults.as_ref().map_or(front, |faults| faults.endpoint.clone())),
+            functions_endpoint: Some(faults.as_ref().map_or(upstream, |faults| faults.endpoint.clone())),
             variables,
         })?;
-        let stack = Self::deploy(emulator.endpoint.clone(), NAME, (Some(emulator), faults), options)?;
-        Ok(Self { _kept: kept, limits, ..stack })
+        let endpoint = emulator.endpoint.clone();
+        let stack = Self::deploy(endpoint, NAME, Processes { emulator: Some(emulator), faults }, options)?;
+        Ok(Self { _state: state, limits, ..stack })
     }
 
-    fn deploy(
-        endpoint: String,
-        name: &str,
-        (emulator, faults): (Option<OwnedEmulator>, Option<Faults>),
-        options: &StackOptions,
-    ) -> Result<Self> {
+    fn deploy(endpoint: String, name: &str, processes: Processes, options: &StackOptions) -> Result<Self> {
+        let Processes { emulator, faults } = processes;
         let guard = guard(emulator.as_ref(), faults.as_ref())?;
         let cloud = Cloud::new(&endpoint)?;
-        let folder = tempfile::tempdir().context("no folder to deploy from")?;
-        stage(folder.path(), options.probe)?;
-        let deployment = Deployment { folder: folder.path(), stack: name, parameters: Some(parameters(options)) };
-        sam_deploy(&deployment, &endpoint)?;
-        let deployed = cloud.describe(name)?;
-        let is_complete = deployed.status.as_deref().is_some_and(|status| status.ends_with("CREATE_COMPLETE"));
-        ensure!(is_complete, "the stack is not complete: {:?}", deployed.status);
-        let outputs = deployed.outputs;
+        let outputs = create(&cloud, &endpoint, name, options)?;
         if emulator.is_some() {
-            for (role, actions) in MISNAMED {
+            for (role, actions) in EMULATOR_PERMISSIONS {
                 cloud.allow(&cloud.physical_id(name, role)?, actions)?;
             }
         }
-        let api = outputs.get("ApiId").context("the stack names no API")?;
+        let api = outputs.get("ApiId").context("the stack has no output ApiId")?;
         let mut client = Client::new(&format!("{endpoint}/_aws/execute-api/{api}/$default"));
         if let Some(faults) = &faults {
-            client = client.past(&faults.endpoint, &endpoint);
+            client = client.bypassing(&faults.endpoint, &endpoint);
         }
         let users = Users::new(&cloud, &outputs)?;
         let user = users.add("alice")?;
@@ -171,27 +141,27 @@ impl Stack {
             cloud,
             runtime,
             guard,
-            _kept: None,
+            _state: None,
         };
         stack.warm_proxy()?;
         Ok(stack)
     }
 
-    /// Stops the emulator with all functions while they are at work, and starts it again. A stack that was not
-    /// started with `persists` is empty afterwards.
+    /// Stops the emulator with all running functions, and starts it again. A stack that was not started with `persists`
+    /// is empty afterwards.
     ///
     /// # Errors
     /// If this process did not start the emulator, or the emulator does not stop or start.
     pub fn restart(&mut self) -> Result<()> {
-        let emulator = self.emulator.as_mut().context("the emulator is not this stack's own")?;
+        let emulator = self.emulator.as_mut().context("this stack has not started its emulator")?;
         self.guard.take().into_iter().for_each(Cleanup::call_off);
         emulator.restart()?;
         self.guard = guard(self.emulator.as_ref(), self.faults.as_ref())?;
         Ok(())
     }
 
-    /// Makes the proxy read the model of a service, which it does at the first call. On a busy machine that takes
-    /// longer than a function's timeout.
+    /// Makes the fault proxy read the model of each service, which it does at the first call. On a busy machine that
+    /// takes longer than a function's timeout.
     fn warm_proxy(&self) -> Result<()> {
         let Some(faults) = &self.faults else { return Ok(()) };
         let aws = aws(&faults.endpoint);
@@ -201,13 +171,13 @@ impl Stack {
         Ok(())
     }
 
-    /// Returns true if this process started the emulator: its processes can be killed, and its functions share our
-    /// files.
+    /// Returns true if this process started the emulator: its processes can be killed, and its functions share this
+    /// machine's files.
     pub fn is_own(&self) -> bool {
         self.emulator.is_some()
     }
 
-    /// Waits for a call of an SDK.
+    /// Waits for the result of a call of an SDK.
     pub fn run<T>(&self, call: impl Future<Output = T>) -> T {
         self.runtime.block_on(call)
     }
@@ -220,12 +190,12 @@ impl Stack {
         self.faults.as_ref().context("this stack has no fault proxy")
     }
 
-    /// The functions' calls that AWS would have refused because of a limit, and that the proxy therefore refused.
+    /// The functions' calls that the limits proxy refused, because AWS would have refused them.
     pub fn refusals(&self) -> Vec<String> {
         self.limits.as_ref().map(LimitsProxy::refusals).unwrap_or_default()
     }
 
-    /// Number of the functions' calls that the proxy refused because of a conflict with a transaction.
+    /// Number of the functions' calls that the limits proxy refused because of a conflict with a transaction.
     pub fn conflicts(&self) -> usize {
         self.limits.as_ref().map(LimitsProxy::conflicts).unwrap_or_default()
     }
@@ -246,7 +216,7 @@ impl Stack {
         self.outputs.get(name).map(String::as_str).with_context(|| format!("the stack has no output {name}"))
     }
 
-    /// Living processes of a function, including idle ones.
+    /// Processes of a function, including idle ones.
     ///
     /// # Errors
     /// If the stack has no such output.
@@ -269,12 +239,12 @@ impl Stack {
     /// # Errors
     /// If this process did not start the emulator.
     pub fn peak_memory_mib(&self) -> Result<(u64, u64)> {
-        let emulator = self.emulator.as_ref().context("the emulator is not this stack's own")?;
+        let emulator = self.emulator.as_ref().context("this stack has not started its emulator")?;
         let output = emulator.output();
-        let described = output.split("\"invocation.max_rss_kib\":").skip(1);
-        let kib = described.filter_map(|rest| rest.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
+        let reports = output.split("\"invocation.max_rss_kib\":").skip(1);
+        let kib = reports.filter_map(|report| report.split(|c: char| !c.is_ascii_digit()).next()?.parse::<u64>().ok());
         Ok((
-            emulator.process().peak_memory_mib().context("the emulator's memory is not known")?,
+            emulator.process().peak_memory_mib().context("the emulator's memory cannot be read")?,
             kib.max().unwrap_or(0) >> 10,
         ))
     }
@@ -282,8 +252,8 @@ impl Stack {
     /// The last lines of the output of the emulator and the functions.
     pub fn log_tail(&self, lines: usize) -> String {
         let output = self.emulator.as_ref().map(OwnedEmulator::output).unwrap_or_default();
-        let all: Vec<_> = output.lines().collect();
-        all[all.len().saturating_sub(lines)..].join("\n")
+        let output: Vec<_> = output.lines().collect();
+        output[output.len().saturating_sub(lines)..].join("\n")
     }
 }
 
@@ -293,11 +263,16 @@ fn guard(emulator: Option<&OwnedEmulator>, faults: Option<&Faults>) -> Result<Op
     if processes.is_empty() { Ok(None) } else { Cleanup::new(&processes).map(Some) }
 }
 
-fn parameters(options: &StackOptions) -> String {
-    let mut all: BTreeMap<&str, &str> = PARAMETERS.into_iter().collect();
-    all.extend(options.parameters.iter().copied());
-    let all: Vec<_> = all.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
-    all.join(" ")
+/// Deploys the template, and returns the stack's outputs.
+fn create(cloud: &Cloud, endpoint: &str, name: &str, options: &StackOptions) -> Result<BTreeMap<String, String>> {
+    let folder = tempfile::tempdir().context("cannot create a folder to deploy from")?;
+    stage(folder.path(), options.job_types())?;
+    let deployment = Deployment { folder: folder.path(), stack: name, parameters: Some(options.parameters()) };
+    sam_deploy(&deployment, endpoint)?;
+    let deployed = cloud.describe(name)?;
+    let is_complete = deployed.status.as_deref().is_some_and(|status| status.ends_with("CREATE_COMPLETE"));
+    ensure!(is_complete, "the stack is not complete: {:?}", deployed.status);
+    Ok(deployed.outputs)
 }
 
 fn sam_deploy(deployment: &Deployment<'_>, endpoint: &str) -> Result<()> {

@@ -1,12 +1,20 @@
-//! A folder in the layout that the template is deployed from: the template itself, and every function's binary in its
-//! place.
+//! A folder to deploy from: the template, and every function's binary at the path that the template names.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 
-/// The functions, each with a flag: true if it runs job types, so that the probe's binary can replace it.
+/// Job types of the deployed functions.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum JobTypes {
+    /// Those of the product.
+    Product,
+    /// Those of the product and of the probe: the probe's binary replaces each function that runs job types.
+    Probe,
+}
+
+/// The functions, each with a flag: true if it runs job types.
 const FUNCTIONS: [(&str, bool); 8] = [
     ("upload", false),
     ("jobs-api", true),
@@ -18,33 +26,34 @@ const FUNCTIONS: [(&str, bool); 8] = [
     ("web", false),
 ];
 
-/// Fills `folder`. With `probe`, the probe's binary replaces every function that runs job types.
+/// Fills `folder` with the template and the binaries of the functions.
 ///
 /// # Errors
 /// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
-pub fn stage(folder: &Path, probe: bool) -> Result<()> {
+pub fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
     for name in ["template.yaml", "samconfig.toml"] {
         fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
     }
-    for (function, knows_job_types) in FUNCTIONS {
-        let binary = match std::env::var_os(measurements::PROBE).filter(|_| probe && knows_job_types) {
-            Some(made) => made.into(),
-            None => built(if probe && knows_job_types { "probe" } else { function })?,
+    for (function, runs_job_types) in FUNCTIONS {
+        let is_probe = runs_job_types && job_types == JobTypes::Probe;
+        let binary = match std::env::var_os(measurements::PROBE).filter(|_| is_probe) {
+            Some(path) => path.into(),
+            None => binary_path(if is_probe { "probe" } else { function })?,
         };
-        let place = folder.join("target/lambda").join(function);
-        fs::create_dir_all(&place)?;
+        let target = folder.join("target/lambda").join(function);
+        fs::create_dir_all(&target)?;
         // The file is copied: a link cannot cross file systems, and a concurrent build may replace the binary.
-        fs::copy(&binary, place.join("bootstrap")).with_context(|| {
+        fs::copy(&binary, target.join("bootstrap")).with_context(|| {
             format!("{} is missing: build it with `cargo build --workspace --bins`", binary.display())
         })?;
     }
     Ok(())
 }
 
-/// Path of a binary that cargo has built in this profile. Tests are in `deps`, beside the binaries.
-fn built(name: &str) -> Result<PathBuf> {
+/// Path of a binary that cargo has built in this profile. Tests are in the folder `deps` beside the binaries.
+fn binary_path(name: &str) -> Result<PathBuf> {
     let test = std::env::current_exe()?;
-    let deps = test.parent().context("this test lies nowhere")?;
+    let deps = test.parent().context("the path of this test has no folder")?;
     Ok(deps.parent().unwrap_or(deps).join(name))
 }

@@ -1,4 +1,4 @@
-//! Users of a stack's own user pool with a real sign-in: the API accepts their tokens.
+//! Users of the stack's user pool. Their tokens come from a real sign-in, so the API accepts them.
 
 use std::collections::BTreeMap;
 
@@ -6,8 +6,7 @@ use anyhow::{Context, Result};
 use local_cloud::cloud::{Cloud, UserPool, sub};
 use serde_json::{Value, json};
 
-/// Password of every user. The emulator ends with the tests, and the pool's policy requires all of these character
-/// classes.
+/// Password of every user, with all character classes that the pool's policy requires.
 const PASSWORD: &str = "Correct-horse-7-battery";
 
 /// The verifier of RFC 7636's example.
@@ -32,7 +31,7 @@ pub struct User {
 }
 
 impl Users {
-    /// The users of a stack with these outputs.
+    /// The user pool of a stack with these outputs.
     ///
     /// # Errors
     /// If the stack has no user pool.
@@ -73,35 +72,36 @@ impl Users {
     pub fn sign_in(&self, name: &str, kind: &str) -> Result<String> {
         let tokens = self.pool.tokens(name, PASSWORD)?;
         let token = if kind == "IdToken" { tokens.id_token } else { tokens.access_token };
-        token.with_context(|| format!("signing in gave no {kind}"))
+        token.with_context(|| format!("the sign-in returned no {kind}"))
     }
 
-    /// Signs in by the page as a browser does: authorization code flow with the challenge of RFC 7636's example.
-    /// Returns the response to the exchange of the code with this verifier.
+    /// Signs in through the sign-in page, as a browser does: authorization code flow with the challenge of RFC 7636's
+    /// example. Returns the response to the exchange of the code with this verifier.
     ///
     /// # Errors
-    /// If the page gives no code.
+    /// If the page returns no code.
     pub fn sign_in_by_page(&self, name: &str, callback: &str, verifier: &str) -> Result<Value> {
-        let about = [("client_id", self.pool.client_id()), ("redirect_uri", callback)];
-        let asked = [("response_type", "code"), ("scope", "openid"), ("state", "s")];
-        let proof = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
-        let form = [&about[..], &asked, &proof, &[("username", name), ("password", PASSWORD)]].concat();
-        let to = self.cloud.form("/login", &form)?;
-        let (_, code) = to.split_once("code=").with_context(|| format!("the page gave no code: {to}"))?;
+        let client = [("client_id", self.pool.client_id()), ("redirect_uri", callback)];
+        let request = [("response_type", "code"), ("scope", "openid"), ("state", "s")];
+        let challenge = [("code_challenge", CHALLENGE), ("code_challenge_method", "S256")];
+        let form = [&client[..], &request, &challenge, &[("username", name), ("password", PASSWORD)]].concat();
+        let redirect = self.cloud.form("/login", &form)?;
+        let (_, code) =
+            redirect.split_once("code=").with_context(|| format!("the page returned no code: {redirect}"))?;
         let code = code.split('&').next().unwrap_or(code);
-        let shown = [("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier)];
-        Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&about[..], &shown].concat())?)?)
+        let exchange = [("grant_type", "authorization_code"), ("code", code), ("code_verifier", verifier)];
+        Ok(serde_json::from_str(&self.cloud.form("/oauth2/token", &[&client[..], &exchange].concat())?)?)
     }
 
-    /// The same pool with another client, whose tokens are for another service.
+    /// The same pool with another client. Its tokens are for another service.
     ///
     /// # Errors
     /// If the emulator refuses it.
     pub fn through_another_client(&self) -> Result<Self> {
         let flows = ["ALLOW_ADMIN_USER_PASSWORD_AUTH"];
         let client = json!({ "UserPoolId": self.pool.id(), "ClientName": "another", "ExplicitAuthFlows": flows });
-        let made = self.call("CreateUserPoolClient", &client)?;
-        let id = made["UserPoolClient"]["ClientId"].as_str().context("a client without an id")?;
+        let response = self.call("CreateUserPoolClient", &client)?;
+        let id = response["UserPoolClient"]["ClientId"].as_str().context("the client has no id")?;
         Ok(Self { pool: self.pool.with_client(id), ..self.clone() })
     }
 
@@ -109,7 +109,7 @@ impl Users {
         self.cloud.json("cognito-idp", &format!("AWSCognitoIdentityProviderService.{action}"), body)
     }
 
-    /// Sets the validity of access tokens that are issued from now on.
+    /// Sets the validity of new access tokens.
     ///
     /// # Errors
     /// If the emulator refuses it.

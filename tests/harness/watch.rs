@@ -11,8 +11,8 @@ use super::stack::Stack;
 /// Interval between two polls.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// Interval between two runs of the sweeper, if a test asks for them. The sweeper's own schedule is a minute.
-const SWEEPS: Duration = Duration::from_secs(1);
+/// Interval between two runs of the sweeper, if a test requests them. The sweeper's own schedule is a minute.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Maximum time for any step: more than two visibility timeouts on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(150);
@@ -36,9 +36,9 @@ impl<'a> Watch<'a> {
         Self { stack, client, id, sweeps: false, patience: PATIENCE, last: Value::Null, steps: Vec::new() }
     }
 
-    /// Uses this client, which may be another user than the stack's own.
+    /// Uses this client, whose user can differ from the stack's own.
     #[must_use]
-    pub fn by(self, client: &Client) -> Self {
+    pub fn with_client(self, client: &Client) -> Self {
         Self { client: client.clone(), ..self }
     }
 
@@ -58,18 +58,18 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// If a response violates an invariant, or the condition is not met in time.
-    pub fn until(&mut self, wanted: &str, is: impl Fn(&Value) -> bool) -> Result<Value> {
+    pub fn until(&mut self, description: &str, is_met: impl Fn(&Value) -> bool) -> Result<Value> {
         let deadline = Instant::now() + self.patience;
         let mut swept = Instant::now();
         loop {
-            let job = self.look()?;
-            if is(&job) {
+            let job = self.poll()?;
+            if is_met(&job) {
                 return Ok(job);
             }
             if Instant::now() > deadline {
-                bail!("the job is not {wanted} in time: {}\n{}", self.last, self.stack.log_tail(120));
+                bail!("the job is not {description} in time: {}\n{}", self.last, self.stack.log_tail(120));
             }
-            if self.sweeps && swept.elapsed() > SWEEPS {
+            if self.sweeps && swept.elapsed() > SWEEP_INTERVAL {
                 self.stack.sweep()?;
                 swept = Instant::now();
             }
@@ -84,7 +84,7 @@ impl<'a> Watch<'a> {
     pub fn end(&mut self) -> Result<Value> {
         let job = self.until("final", |job| is_final(&job["status"]))?;
         let again = self.client.job(&self.id)?;
-        ensure!(again == job, "a final document has changed: {job}\nto {again}");
+        ensure!(again == job, "a final document has changed from {job}\nto {again}");
         Ok(job)
     }
 
@@ -92,7 +92,7 @@ impl<'a> Watch<'a> {
     ///
     /// # Errors
     /// If the response violates an invariant.
-    pub fn look(&mut self) -> Result<Value> {
+    pub fn poll(&mut self) -> Result<Value> {
         let job = self.client.job(&self.id)?;
         self.check(&job)?;
         self.last = job;
@@ -107,21 +107,34 @@ impl<'a> Watch<'a> {
         let pending = counts["pending"].as_u64();
         ensure!(
             succeeded.saturating_add(failed).saturating_add(skipped) == progress,
-            "the counts are not the progress: {job}"
+            "the counts do not add up to the progress: {job}"
         );
         ensure!(progress <= count, "more progress than items: {job}");
-        ensure!(pending.is_none_or(|pending| pending == count - progress), "pending is not the rest: {job}");
-        ensure!(number(&job["percent"]) <= 100, "more than all: {job}");
+        ensure!(
+            pending.is_none_or(|pending| pending == count - progress),
+            "pending is not itemCount minus itemProgress: {job}"
+        );
+        ensure!(number(&job["percent"]) <= 100, "more than 100 percent: {job}");
         let before = &self.last;
         if !before.is_null() {
-            let grew = |name: &str| number(&before[name]) <= number(&job[name]);
-            ensure!(grew("itemProgress") && grew("percent") && grew("itemCount"), "went back: {before}\nto {job}");
-            let counted = before["itemCountFinal"] == true;
-            ensure!(!counted || before["itemCount"] == job["itemCount"], "the final count changed: {before}\nto {job}");
-            ensure!(rank(&before["status"]) <= rank(&job["status"]), "the status went back: {before}\nto {job}");
+            let has_not_decreased = |name: &str| number(&before[name]) <= number(&job[name]);
+            let is_monotonic = ["itemProgress", "percent", "itemCount"].into_iter().all(has_not_decreased);
+            ensure!(is_monotonic, "the progress has decreased from {before}\nto {job}");
+            let is_final_count = before["itemCountFinal"] == true;
+            ensure!(
+                !is_final_count || before["itemCount"] == job["itemCount"],
+                "the final count has changed from {before}\nto {job}"
+            );
+            ensure!(
+                rank(&before["status"]) <= rank(&job["status"]),
+                "the status has gone back from {before}\nto {job}"
+            );
         }
         if job["status"] == "completed" {
-            ensure!(progress == count && number(&job["percent"]) == 100, "completed and not all done: {job}");
+            ensure!(
+                progress == count && number(&job["percent"]) == 100,
+                "completed, but not all items are done: {job}"
+            );
         }
         if self.steps.last() != Some(&progress) {
             self.steps.push(progress);

@@ -7,9 +7,9 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
 #[test]
-fn a_row_that_panics_in_a_release_fails_alone() {
+fn in_a_release_build_a_row_that_panics_fails_alone() {
     if std::env::var_os(measurements::PROBE).is_none() {
-        return measurements::skipped("it needs a release: cargo xtask prove release");
+        return measurements::skipped("it needs a release build: run cargo xtask prove release");
     }
     let stack = Stack::start(&StackOptions { probe: true, ..Default::default() });
     let stack = stack.unwrap_or_else(|error| panic!("the stack does not start: {error:?}"));

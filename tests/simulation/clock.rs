@@ -1,10 +1,10 @@
-//! The clock of a run, which only the run advances, and the step in which other functions run.
+//! The clock of a run, which only the run advances, and the step during which other functions run.
 
 use std::cell::Cell;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 thread_local! {
     /// Milliseconds since the epoch.
@@ -23,15 +23,22 @@ pub(crate) fn true_time() -> Timestamp {
     Timestamp(CLOCK.get())
 }
 
+/// Lets other functions run once.
+pub(crate) fn step() -> Step {
+    Step { is_over: false }
+}
+
 /// A future that is pending once.
-pub(crate) struct Step(pub(crate) bool);
+pub(crate) struct Step {
+    is_over: bool,
+}
 
 impl Future for Step {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        // Woken immediately: a collection of futures polls only those that were woken.
+        // The task is woken immediately, because a collection of futures polls only those that were woken.
         context.waker().wake_by_ref();
-        if std::mem::replace(&mut self.0, true) { Poll::Ready(()) } else { Poll::Pending }
+        if std::mem::replace(&mut self.is_over, true) { Poll::Ready(()) } else { Poll::Pending }
     }
 }

@@ -1,9 +1,9 @@
-//! A job type with a concurrency limit of two chunks: never more run, and every job ends.
+//! A job type with a concurrency limit of two chunks: no more than two run, and every job ends.
 
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::{CONCURRENCY_LIMIT, most_at_once};
+use crate::handler::{CONCURRENCY_LIMIT, max_running};
 use crate::world::World;
 
 proptest! {
@@ -11,7 +11,7 @@ proptest! {
 
     /// No sweep runs: only workers that release a permit wake parked chunks.
     #[test]
-    fn without_deaths_no_parked_chunk_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
+    fn without_crashes_no_parked_chunk_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
         let rows = [0; 40];
         let mut world = World::limited(&rows);
         world.run_in_turns(turns);
@@ -24,12 +24,13 @@ proptest! {
 fn chunks_run_up_to_the_concurrency_limit() {
     let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
-    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
+    assert_eq!(max_running(), CONCURRENCY_LIMIT);
 }
 
-/// A worker of the limited type dies at each of its steps in turn. Its permit expires, and a parked chunk is woken.
+/// A worker of the limited type is killed at each of its steps in turn. Its permit expires, and a parked chunk is
+/// woken.
 #[test]
-fn a_worker_that_dies_at_any_step_does_not_block_the_concurrency_limit() {
+fn a_worker_that_is_killed_at_any_step_does_not_block_the_concurrency_limit() {
     for victim in 0..14 {
         for steps in 1..40 {
             let mut world = World::limited(&[0; 40]);
@@ -41,10 +42,10 @@ fn a_worker_that_dies_at_any_step_does_not_block_the_concurrency_limit() {
 }
 
 #[test]
-fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
+fn a_slow_worker_keeps_its_permit_until_it_is_killed() {
     let mut world = World::limited(&[0; 40]);
     world.exceed_the_permits();
-    assert_eq!(most_at_once(), CONCURRENCY_LIMIT);
+    assert_eq!(max_running(), CONCURRENCY_LIMIT);
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
@@ -52,13 +53,13 @@ fn a_slow_worker_keeps_its_permit_until_it_is_dead() {
 #[test]
 fn chunks_that_are_parked_for_a_day_are_neither_pushed_nor_given_up() {
     let mut world = World::limited(&[0; 40]);
-    world.hold_the_limit(24 * 60);
+    world.occupy_all_permits(24 * 60);
     world.wake_without_deliveries();
     world.run_to_the_end();
     assert_eq!((world.job().status, world.failed_count()), (Status::Completed, 0));
 }
 
-/// A parked chunk comes back in a new message, so the queue's receive count starts again at zero.
+/// A parked chunk is woken by a new message, whose receive count begins at zero.
 #[test]
 fn a_chunk_that_failed_too_often_is_not_parked_again() {
     for (failures, status, failed) in [(0, Status::Running, 0), (9, Status::Running, 0), (10, Status::Completed, 40)] {

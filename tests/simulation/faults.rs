@@ -1,20 +1,21 @@
-//! Random faults of calls to services, and the count of all faults.
+//! Random faults in calls of services, and the counts of all faults.
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 
 use longshore_domain::ports::{PortError, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-use crate::clock::{Step, true_time};
+use crate::clock::{step, true_time};
 use crate::rng::Rng;
 use crate::trace;
 
 /// Number of faults by kind.
 pub(crate) type Tally = BTreeMap<&'static str, u64>;
 
-/// Calls per storm, on average. Most calls are refused during a storm, as for a partition or a key that is too hot.
-const STORM_IN: u64 = 3_001;
+/// Average number of calls between two storms. Most calls are refused during a storm, as for a partition or a key that
+/// is too hot.
+const STORM_INTERVAL: u64 = 3_001;
 /// Length of a storm, in milliseconds.
 const STORM_MS: i64 = 4_000;
 
@@ -60,13 +61,13 @@ struct Capacity {
 
 thread_local!(static STATE: RefCell<Option<FaultState>> = const { RefCell::new(None) });
 
-/// Begins a run. This random generator decides all its faults.
+/// Begins a run whose faults are decided by this random generator.
 pub(crate) fn begin(rng: Rng, rates: Rates) {
     let storm_until = Timestamp(0);
     STATE.set(Some(FaultState { rng, rates, tally: Tally::new(), calls: 0, errors: 0, storm_until, capacity: None }));
 }
 
-/// Sets the limit of calls per second from now on. The services refuse all others.
+/// Sets the number of calls per second that the services accept. They refuse all others.
 pub(crate) fn limit_calls(per_s: i64) {
     let filled_at = true_time();
     STATE.with_borrow_mut(|state| {
@@ -103,15 +104,15 @@ pub(crate) fn take_errors() -> u32 {
 pub(crate) fn is_stale() -> bool {
     let stale = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(state.rates.stale)));
     if stale {
-        count_fault("read behind");
+        count_fault("stale read");
     }
     stale
 }
 
 /// Takes a step before a call and picks its fault. Returns an error if the service refuses the call.
 pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
-    Step(false).await;
-    let fault = STATE.with_borrow_mut(|state| state.as_mut().map(|state| state.strike()));
+    step().await;
+    let fault = STATE.with_borrow_mut(|state| state.as_mut().map(|state| state.next_fault()));
     match fault {
         None => Ok(Fault::None),
         Some(Err(())) => {
@@ -129,20 +130,20 @@ pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
 /// Takes a step between the two executions of a call whose first reply was lost.
 pub(crate) async fn again(call: &'static str) {
     count_fault("sent twice");
-    Step(false).await;
+    step().await;
     trace::append(format_args!("{call}: again"));
 }
 
-/// Time of a transaction's second execution: immediately, or sometimes after its request token has expired.
-pub(crate) fn asked_again_at(now: Timestamp) -> Timestamp {
+/// Time of a transaction's second execution: now, or sometimes after its request token has expired.
+pub(crate) fn repeated_at(now: Timestamp) -> Timestamp {
     let late = STATE.with_borrow_mut(|state| state.as_mut().is_some_and(|state| state.rng.often(250)));
-    count_fault(if late { "token forgotten" } else { "token known" });
+    count_fault(if late { "token expired" } else { "token valid" });
     if late { now.plus_seconds(601) } else { now }
 }
 
 /// Takes a step after a call. Returns an error if the reply is dropped.
 pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
-    Step(false).await;
+    step().await;
     if fault != Fault::ReplyDropped {
         return Ok(());
     }
@@ -157,25 +158,25 @@ fn failed(operation: &'static str) -> PortError {
 }
 
 impl Capacity {
-    fn takes_one(&mut self, now: Timestamp) -> bool {
+    fn take_one(&mut self, now: Timestamp) -> bool {
         let filled = self.left + self.calls_per_s * now.millis_since(self.filled_at);
         (self.left, self.filled_at) = (filled.min(self.calls_per_s * 1_000), now);
-        let takes = self.left >= 1_000;
-        self.left -= if takes { 1_000 } else { 0 };
-        takes
+        let is_accepted = self.left >= 1_000;
+        self.left -= if is_accepted { 1_000 } else { 0 };
+        is_accepted
     }
 }
 
 impl FaultState {
-    fn strike(&mut self) -> Result<Fault, ()> {
+    fn next_fault(&mut self) -> Result<Fault, ()> {
         self.calls += 1;
-        if self.capacity.as_mut().is_some_and(|capacity| !capacity.takes_one(true_time())) {
+        if self.capacity.as_mut().is_some_and(|capacity| !capacity.take_one(true_time())) {
             self.errors += 1;
             return Err(());
         }
         let Rates { throttled, reply_dropped, sent_twice, .. } = self.rates;
         let number = self.rng.number();
-        if throttled > 0 && self.storms(number) {
+        if throttled > 0 && self.is_refused_by_storm(number) {
             self.errors += 1;
             return Err(());
         }
@@ -191,10 +192,10 @@ impl FaultState {
         })
     }
 
-    /// Returns true if a storm refuses the call: seven in ten calls during a storm are refused.
-    fn storms(&mut self, number: u64) -> bool {
+    /// Returns true if a storm refuses the call. During a storm, seven in ten calls are refused.
+    fn is_refused_by_storm(&mut self, number: u64) -> bool {
         let now = true_time();
-        if number.is_multiple_of(STORM_IN) {
+        if number.is_multiple_of(STORM_INTERVAL) {
             self.storm_until = Timestamp(now.0 + STORM_MS);
             *self.tally.entry("storm").or_default() += 1;
         }

@@ -1,4 +1,4 @@
-//! Job types whose rows name their own outcome. Each row takes a step, in which other functions may run.
+//! Job types whose rows name their own outcome. Each row takes a step, during which other functions can run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Rejection, TypeL
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Tolerance;
 
-use crate::clock::{Step, true_time};
+use crate::clock::{step, true_time};
 use crate::trace;
 
 #[derive(serde::Deserialize)]
@@ -41,7 +41,7 @@ macro_rules! job_type {
             }
 
             async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
-                let _inside = Self::LIMITS.chunks_at_once.map(|_| Inside::enter());
+                let _running = Self::LIMITS.chunks_at_once.map(|_| RunningItem::enter());
                 process(job, key, &row).await
             }
 
@@ -63,28 +63,28 @@ job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS })
 job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
 
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
-    Step(false).await;
+    step().await;
     LAST_RUNS.with_borrow_mut(|runs| runs.insert((key.job_id, key.number), trace::function_number()));
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
     match row.action.as_str() {
         "ok" => Outcome::Ok,
-        "skip" => Outcome::Skip { reason: "asked to".into() },
+        "skip" => Outcome::Skip { reason: "requested".into() },
         "retry" if job.round > 0 => Outcome::Ok,
         "retry" | "never" => Outcome::Retry { after: None, reason: "busy".into() },
-        "fatal" => Outcome::Fatal(Rejection::new("fatal", None, "asked to")),
-        _ => Outcome::reject("asked_to", Some("action"), "asked to"),
+        "fatal" => Outcome::Fatal(Rejection::new("fatal", None, "requested")),
+        _ => Outcome::reject("asked_to", Some("action"), "requested"),
     }
 }
 
 thread_local! {
     /// Succeeded items, by job and number.
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
-    /// Number of the function to which each item was last runs.
+    /// Number of the function in which each item last ran.
     static LAST_RUNS: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
-    static MOST: Cell<u32> = const { Cell::new(0) };
+    static MAX_RUNNING: Cell<u32> = const { Cell::new(0) };
 }
 
 /// Resets the state at the beginning of a run.
@@ -92,7 +92,7 @@ pub(crate) fn begin() {
     DONE.take();
     LAST_RUNS.take();
     RUNNING.set(0);
-    MOST.set(0);
+    MAX_RUNNING.set(0);
 }
 
 /// Returns true if an item succeeded.
@@ -100,14 +100,14 @@ pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
 }
 
-/// Returns true if an item was runs to a function that began after function number `function`.
+/// Returns true if an item ran in a function that began after function number `function`.
 pub(crate) fn ran_after(id: JobId, number: u64, function: u64) -> bool {
     LAST_RUNS.with_borrow(|runs| runs.get(&(id, number)).is_some_and(|last| *last > function))
 }
 
-/// Maximum number of items in the handler at once in this run: one of each running chunk.
-pub(crate) fn most_at_once() -> u32 {
-    MOST.get()
+/// Maximum number of concurrent items in the handler in this run. Each running chunk has one.
+pub(crate) fn max_running() -> u32 {
+    MAX_RUNNING.get()
 }
 
 /// Number of items in the handler.
@@ -115,24 +115,24 @@ pub(crate) fn running() -> u32 {
     RUNNING.get()
 }
 
-/// Guard of an item in the handler. It is dropped at the item's end, or with its worker.
-struct Inside;
+/// Guard of an item in the handler. It is dropped at the end of the item, or with its worker.
+struct RunningItem;
 
-impl Inside {
+impl RunningItem {
     fn enter() -> Self {
         RUNNING.set(RUNNING.get() + 1);
-        MOST.set(MOST.get().max(RUNNING.get()));
+        MAX_RUNNING.set(MAX_RUNNING.get().max(RUNNING.get()));
         Self
     }
 }
 
-impl Drop for Inside {
+impl Drop for RunningItem {
     fn drop(&mut self) {
         RUNNING.set(RUNNING.get().saturating_sub(1));
     }
 }
 
-/// Milliseconds after which a batch returns the outcomes that it has.
+/// Time in milliseconds after which a batch returns early with the outcomes so far.
 const BATCH_MS: i64 = 500;
 
 /// Does the work of [`JobType::process_batch`] with the simulated clock.
@@ -142,12 +142,12 @@ async fn one_by_one<T: JobType>(
     options: &T::Options,
     items: Vec<(ItemKey, T::Item)>,
 ) -> Vec<Outcome> {
-    let (began, mut outcomes) = (true_time(), Vec::new());
+    let (start, mut outcomes) = (true_time(), Vec::new());
     for (key, item) in items {
         let outcome = job_type.process(job, options, key, item).await;
-        let fatal = matches!(outcome, Outcome::Fatal(_));
+        let is_fatal = matches!(outcome, Outcome::Fatal(_));
         outcomes.push(outcome);
-        if fatal || true_time().millis_since(began) > BATCH_MS {
+        if is_fatal || true_time().millis_since(start) > BATCH_MS {
             break;
         }
     }

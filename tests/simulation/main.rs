@@ -1,11 +1,13 @@
 //! The real splitter, worker, completion and sweeper over in-memory services, in random order.
 //!
-//! One seed is one run: a file, a job, its client's actions, and every fault. Each call of a service has two points
-//! at which a function can be interrupted or die: before the call and after it. Calls are refused, made twice, or
-//! succeed and are reported as failed. Messages are delivered twice, late, in any order, or not at all; clocks are
-//! off; eventually consistent reads return old data. In every run every response adds up, progress never decreases,
-//! the job ends, and succeeded rows and the rows of the report's files are the rows of the input. The model in the
-//! domain checks the protocol; this simulation checks the code.
+//! A seed determines a run: a file, a job, its client's requests, and every fault. Each call of a service has two
+//! points at which a function can be interrupted or killed: before the call and after it. Calls are refused, executed
+//! twice, or succeed and are reported as failed. Messages are delivered twice, late, in any order, or not at all.
+//! Clocks are wrong. Eventually consistent reads return old data.
+//!
+//! In every run, every response adds up, progress never decreases, the job ends, and the succeeded rows and the rows of
+//! the report's files are the rows of the input. The model in the domain checks the protocol; this simulation checks
+//! the code.
 //!
 //! | file | contents |
 //! | --- | --- |
@@ -17,12 +19,12 @@
 //! | `kinds`, `handler`, `rows` | the job types, including the import, how to add another one, and their files |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
-//! | `poison` | a job whose split always fails, and its tenant's other jobs behind it |
-//! | `starved` | a queue that is never empty: waiting messages are left alone, lost ones are detected |
+//! | `poison` | a job whose split always fails, and other jobs of its tenant |
+//! | `starved` | a queue that is never empty: waiting messages are not pushed, lost ones are detected |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
 //! | `stories`, `concurrency`, `corrections`, `recursion` | situations that random runs seldom reach |
 
-#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "what tests call stops a test as tests do")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
 
 mod clock;
 mod concurrency;

@@ -14,15 +14,15 @@ pub(crate) const STALL_S: i64 = 60;
 /// Behavior of a run's environment.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
-    /// Functions die at their timeout. Otherwise they stay slow indefinitely, which only affects an exact concurrency
-    /// limit and a removal.
-    pub(crate) mortal: bool,
+    /// Functions are killed at their timeout. Otherwise they can be slow indefinitely, which only affects an exact
+    /// concurrency limit and a removal.
+    pub(crate) has_timeouts: bool,
     /// Messages of a FIFO queue's group are delivered in order, one at a time.
     pub(crate) fifo: bool,
-    /// Seconds until a delivered message is delivered again.
+    /// Seconds until a delivered message is redelivered.
     pub(crate) visibility_s: i64,
-    /// Base of the delays after deliveries that returned an error, in seconds. A message then has ten deliveries, as
-    /// in the template. If `None`, such a message stays hidden until its visibility timeout ends, and has five.
+    /// Base of the delays after failed deliveries, in seconds. A message then has ten deliveries, as in the template.
+    /// If `None`, such a message stays hidden until its visibility timeout, and has five deliveries.
     pub(crate) redelivery_base_s: Option<i64>,
     /// Base of the retry schedule, in seconds.
     pub(crate) retry_base_s: i64,
@@ -32,23 +32,23 @@ pub(crate) struct Environment {
     pub(crate) skew_ms: i64,
     /// Maximum number of lost messages, fewer than the sweeper's pushes.
     pub(crate) losses: u32,
-    /// Maximum number of steps that a function takes before another may run.
+    /// Maximum number of steps that a function takes before another one runs.
     pub(crate) stride: usize,
-    /// Some functions rarely progress.
-    pub(crate) slow_ones: bool,
-    /// A sweep runs to its end at once, without faults.
+    /// Some functions are slow.
+    pub(crate) has_slow_functions: bool,
+    /// A sweep runs without interruptions and faults.
     pub(crate) sweeps_at_once: bool,
     /// No function is killed.
-    pub(crate) nobody_dies: bool,
+    pub(crate) no_kills: bool,
     /// Rates of random faults.
     pub(crate) rates: Rates,
 }
 
 impl Environment {
-    /// Functions die, and messages are delivered twice, late, in any order or not at all. Calls of services have no
-    /// faults.
+    /// Functions are killed, and messages are delivered twice, late, in any order or not at all. Calls of services have
+    /// no faults.
     pub(crate) const PLAIN: Self = Self {
-        mortal: false,
+        has_timeouts: false,
         fifo: false,
         visibility_s: 45,
         redelivery_base_s: None,
@@ -57,9 +57,9 @@ impl Environment {
         skew_ms: 0,
         losses: 2,
         stride: 30,
-        slow_ones: false,
+        has_slow_functions: false,
         sweeps_at_once: true,
-        nobody_dies: false,
+        no_kills: false,
         rates: Rates { throttled: 0, reply_dropped: 0, sent_twice: 0, stale: 0 },
     };
 }
@@ -81,8 +81,8 @@ pub(crate) struct Plan {
     /// The run's jobs, over the same services.
     pub(crate) jobs: Vec<JobPlan>,
     pub(crate) environment: Environment,
-    /// Number of events in each phase with faults. After each phase everything is healthy until the jobs have ended.
-    pub(crate) stretches: Vec<usize>,
+    /// Number of events in each phase with faults. After each phase there are no faults until the jobs have ended.
+    pub(crate) phases: Vec<usize>,
 }
 
 /// A job of a run, and its client.
@@ -133,30 +133,29 @@ impl Plan {
     pub(crate) fn random(rng: &mut Rng) -> Self {
         let mut jobs = vec![job(rng, 40)];
         for number in 1..=rng.weighted(&[85, 9, 4, 2]) {
-            let another = job(rng, 15);
-            jobs.push(beside(rng, &jobs[0], JobPlan { upload: number, ..another }));
+            let job = job(rng, 15);
+            jobs.push(another_job(rng, &jobs[0], JobPlan { upload: number, ..job }));
         }
-        let exact = jobs.iter().any(|job| job.kind == Kind::Limited || job.action_rates.deletes > 0);
-        let (environment, most) = (environment(rng, exact), 300 + 100 * jobs.len());
-        let stretches = 1 + rng.weighted(&[6, 3, 1]);
-        Self { jobs, environment, stretches: (0..stretches).map(|_| rng.below(most)).collect() }
+        let (environment, max_events) = (environment(rng, &jobs), 300 + 100 * jobs.len());
+        let phases = 1 + rng.weighted(&[6, 3, 1]);
+        Self { jobs, environment, phases: (0..phases).map(|_| rng.below(max_events)).collect() }
     }
 
-    /// The same files and jobs without faults, deaths, losses and client actions: all jobs end without a sweeper.
+    /// The same files and jobs without faults, kills, losses and client actions. All jobs end without a sweeper.
     pub(crate) fn healthy(self) -> Self {
         let environment =
-            Environment { nobody_dies: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.environment };
-        // Only the sweeper repeats a client's stop that coincides with the job's end.
-        let well =
+            Environment { no_kills: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.environment };
+        // Only the sweeper repeats a client's stop that coincides with the end of the job.
+        let healthy =
             |job| JobPlan { action_rates: ActionRates::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
-        Self { environment, jobs: self.jobs.into_iter().map(well).collect(), ..self }
+        Self { environment, jobs: self.jobs.into_iter().map(healthy).collect(), ..self }
     }
 
     /// Special traits of the run.
     pub(crate) fn traits(&self) -> Vec<&'static str> {
         let (jobs, first) = (&self.jobs, &self.jobs[0]);
-        let any = |is: fn(&JobPlan) -> bool| jobs.iter().any(is);
-        let all = [
+        let any = |has_trait: fn(&JobPlan) -> bool| jobs.iter().any(has_trait);
+        let traits = [
             ("several jobs", jobs.len() > 1),
             ("several tenants", jobs.iter().any(|job| job.tenant != first.tenant)),
             ("shared upload", jobs[1..].iter().any(|job| job.upload == first.upload)),
@@ -174,19 +173,19 @@ impl Plan {
             ("a job that expires", any(|job| job.kept_s.is_some())),
             ("short time limit", any(|job| job.time_limit_s < TEN_DAYS_S)),
         ];
-        all.into_iter().filter(|(_, is)| *is).map(|(name, _)| name).collect()
+        traits.into_iter().filter(|(_, applies)| *applies).map(|(name, _)| name).collect()
     }
 }
 
-/// A random job of up to `most` rows.
-fn job(rng: &mut Rng, most: usize) -> JobPlan {
+/// A random job of up to `max_rows` rows.
+fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
     let (heavy, kind) = (rng.often(20), Kind::random(rng));
-    // A retry replans so many chunks that they make several groups.
-    let most = if kind == Kind::Fine { 2 * most } else { most };
+    // With more rows, a retry replans so many chunks that they need several groups.
+    let max_rows = if kind == Kind::Fine { 2 * max_rows } else { max_rows };
     JobPlan {
         tenant: TENANTS[0],
         upload: 0,
-        rows: rows(rng, if heavy { 10 } else { most }),
+        rows: rows(rng, if heavy { 10 } else { max_rows }),
         dialect: Dialect {
             json_lines: rng.often(150),
             bom: rng.often(200),
@@ -211,46 +210,47 @@ fn job(rng: &mut Rng, most: usize) -> JobPlan {
     }
 }
 
-/// Another job beside the first: of any tenant, or over the same upload.
-fn beside(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
+/// Another job: of any tenant, or over the same upload as the first one.
+fn another_job(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
     if rng.often(250) {
         let JobPlan { tenant, upload, rows, dialect, .. } = first.clone();
         return JobPlan { tenant, upload, rows, dialect, ..job };
     }
-    // Half of them share the concurrency limit.
+    // Half of these jobs have the kind of the first one, so that they share a concurrency limit.
     let kind = if rng.often(500) { first.kind } else { job.kind };
     JobPlan { tenant: rng.pick(&TENANTS), kind, ..job }
 }
 
-fn rows(rng: &mut Rng, most: usize) -> Vec<usize> {
-    let fatal = rng.often(150);
-    let last = ACTIONS.len() - usize::from(!fatal);
-    let count = rng.below(most);
-    (0..count).map(|_| if rng.often(570) { 0 } else { rng.below(last) }).collect()
+fn rows(rng: &mut Rng, max_rows: usize) -> Vec<usize> {
+    let has_fatal = rng.often(150);
+    let actions = ACTIONS.len() - usize::from(!has_fatal);
+    let count = rng.below(max_rows);
+    (0..count).map(|_| if rng.often(570) { 0 } else { rng.below(actions) }).collect()
 }
 
-fn environment(rng: &mut Rng, exact: bool) -> Environment {
-    let bad = |rng: &mut Rng, most: usize| if rng.often(600) { rng.below(most) as u32 } else { 0 };
-    let mortal = exact || rng.often(500);
+fn environment(rng: &mut Rng, jobs: &[JobPlan]) -> Environment {
+    let rate = |rng: &mut Rng, limit: usize| if rng.often(600) { rng.below(limit) as u32 } else { 0 };
+    let needs_timeouts = |job: &JobPlan| job.kind == Kind::Limited || job.action_rates.deletes > 0;
+    let has_timeouts = jobs.iter().any(needs_timeouts) || rng.often(500);
     Environment {
-        mortal,
+        has_timeouts,
         fifo: rng.often(300),
         // If functions outlive the visibility timeout, two of them process one message.
-        visibility_s: if mortal { 45 } else { rng.pick(&[5, 15, 45]) },
+        visibility_s: if has_timeouts { 45 } else { rng.pick(&[5, 15, 45]) },
         redelivery_base_s: None,
         retry_base_s: rng.pick(&[0, 0, 10, 600]),
         stall_s: STALL_S,
         skew_ms: rng.pick(&[0, 500, 3_000]),
         losses: rng.pick(&[0, 2, 2]),
         stride: rng.pick(&[4, 10, 30]),
-        slow_ones: rng.often(300),
+        has_slow_functions: rng.often(300),
         sweeps_at_once: rng.often(300),
-        nobody_dies: false,
+        no_kills: false,
         rates: Rates {
-            throttled: bad(rng, 60),
-            reply_dropped: bad(rng, 60),
-            sent_twice: bad(rng, 80),
-            stale: bad(rng, 200),
+            throttled: rate(rng, 60),
+            reply_dropped: rate(rng, 60),
+            sent_twice: rate(rng, 80),
+            stale: rate(rng, 200),
         },
     }
 }

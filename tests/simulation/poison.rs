@@ -1,8 +1,8 @@
-//! A job whose split fails at every delivery, and the other jobs of its tenant in the same lane: they wait for a
-//! bounded time, and none of them is stopped.
+//! A job whose split fails at every delivery, and the other jobs of its tenant in the same lane: their wait is bounded,
+//! and none of them is stopped.
 //!
-//! The test runs the real splitter over in-memory services, a clock of its own, and a FIFO queue: a message is not
-//! delivered while an earlier one of its group is neither deleted nor dead-lettered
+//! The test runs the real splitter over in-memory services, its own clock, and a FIFO queue. A message is not delivered
+//! while an earlier one of its group is neither deleted nor dead-lettered
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
 
 use std::cell::Cell;
@@ -20,10 +20,10 @@ use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queue
 use longshore_domain::records::Format;
 use longshore_domain::retry::redelivery_s;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use sweep::decide::{Action, PUSHES, decide, decide_dead_split};
-use sweep::overdue::{Circumstances, Queue};
+use sweep::overdue::{Circumstances, QueueState};
 
 use crate::kinds::{Kind, Kinds};
 use crate::rows::{Dialect, OK, file_of};
@@ -34,7 +34,7 @@ const STALL_S: i64 = 165;
 const MAX_RECEIVES: u32 = 10;
 /// Maximum wait of the other jobs for the failing one: a visibility timeout, and less than a stall time.
 const BOUND_S: i64 = 160;
-/// Number of jobs behind the failing one.
+/// Number of other jobs.
 const OTHERS: u128 = 6;
 /// Rows of a file whose split takes many turns.
 const ROWS: usize = 1_500;
@@ -48,7 +48,7 @@ fn clock() -> Timestamp {
     Timestamp(NOW.replace(NOW.get() + 200))
 }
 
-/// Failure of the first job's split.
+/// How the first job's split fails.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Failure {
     /// The split does not fail.
@@ -57,14 +57,14 @@ enum Failure {
     Error,
     /// The function is killed, and the message waits for its visibility timeout.
     Killed,
-    /// The split does not fail, but each of its continuations is lost: the sweeper pushes every turn.
+    /// The split does not fail, but each of its continuations is lost, so that every turn needs a push.
     Lost,
 }
 
-/// Treatment of a message with a failed delivery.
+/// What happens to a message after a failed delivery.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 enum Rule {
-    /// A copy in the copies lane replaces it.
+    /// A copy in the lane for copies replaces it.
     Replace,
     /// The message stays in its lane.
     Stay,
@@ -86,17 +86,17 @@ struct Lane {
     /// Number of create messages that the sweeper has sent for the first job.
     pushes: u32,
     /// The healthy jobs that are split, and the time of the last split.
-    split: BTreeSet<JobId>,
+    split_jobs: BTreeSet<JobId>,
     last_split: Timestamp,
 }
 
 fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("in-memory services answer at once")
+    future.now_or_never().expect("calls of in-memory services never wait")
 }
 
 /// Ids of jobs in one lane.
 fn id(n: u128) -> JobId {
-    JobId::parse(&format!("{:032x}", (1_u128 << 100) + 4 * n)).expect("an id")
+    JobId::parse(&format!("{:032x}", (1_u128 << 100) + 4 * n)).expect("a valid id")
 }
 
 impl Lane {
@@ -112,14 +112,14 @@ impl Lane {
             sent: Vec::new(),
             dead: Vec::new(),
             pushes: 0,
-            split: BTreeSet::new(),
+            split_jobs: BTreeSet::new(),
             last_split: Timestamp(0),
         };
         (0..=OTHERS).for_each(|n| lane.create(n));
         lane
     }
 
-    /// Creates job `n`. A first job that fails has a type that the function does not know, so its split always fails.
+    /// Creates job `n`. If the first job is to fail, its type is unknown to the function, so its split always fails.
     fn create(&self, n: u128) {
         let fails = n == 0 && matches!(self.failure, Failure::Error | Failure::Killed);
         let (kind, key) = (if fails { "unknown" } else { Kind::Fine.name() }, format!("uploads/{n}"));
@@ -152,13 +152,13 @@ impl Lane {
         self
     }
 
-    /// Delivers the first message that may be delivered. Returns false if there is none.
+    /// Delivers the first deliverable message. Returns false if there is none.
     fn deliver(&mut self) -> bool {
         let is_lost = |create: &CreateMessage| {
             self.failure == Failure::Lost && create.job_id == id(0) && create.position > 0 && create.resend == 0
         };
-        let arrived = self.ports.queues.take_creates().into_iter().filter(|create| !is_lost(create));
-        self.sent.extend(arrived.map(|create| Sent { create, receives: 0, visible_at: clock() }));
+        let created = self.ports.queues.take_creates().into_iter().filter(|create| !is_lost(create));
+        self.sent.extend(created.map(|create| Sent { create, receives: 0, visible_at: clock() }));
         let mut blocked = BTreeSet::new();
         let time = clock();
         let next = self.sent.iter().position(|sent| blocked.insert(sent.create.group_id()) && sent.visible_at <= time);
@@ -182,7 +182,7 @@ impl Lane {
             };
             self.sent[next].visible_at = clock().plus_seconds(hidden_s);
         }
-        if self.job(id).split.ended && self.split.insert(id) {
+        if self.job(id).split.ended && self.split_jobs.insert(id) {
             self.last_split = clock();
         }
         true
@@ -192,7 +192,7 @@ impl Lane {
         self.ports.queues.forget_deduplication();
         self.ports.queues.take_chunks();
         let (time, none) = (clock(), BTreeSet::new());
-        let at = Circumstances { now: time, stall_s: STALL_S, queue: Queue::Idle, parked: &none };
+        let at = Circumstances { now: time, stall_s: STALL_S, queue: QueueState::Idle, parked: &none };
         for n in 0..=OTHERS {
             let job = self.job(id(n));
             let dead_letters = self.dead.iter().filter(|dead_letter| dead_letter.job_id == job.job_id);
@@ -220,39 +220,39 @@ impl Lane {
         }
     }
 
-    /// Seconds until all healthy jobs were split; `None` if one of them was not.
+    /// Seconds until all other jobs were split. `None` if one of them was not split, or was stopped.
     fn others_split_s(&self) -> Option<i64> {
-        let all = (1..=OTHERS).all(|n| self.split.contains(&id(n)) && self.job(id(n)).stop.is_none());
-        all.then_some(self.last_split.0 / 1_000)
+        let all_split = (1..=OTHERS).all(|n| self.split_jobs.contains(&id(n)) && self.job(id(n)).stop.is_none());
+        all_split.then_some(self.last_split.0 / 1_000)
     }
 }
 
 #[test]
-fn a_job_whose_split_always_fails_delays_its_tenants_others_by_one_visibility_timeout_at_most() {
+fn a_job_whose_split_always_fails_delays_other_jobs_by_at_most_one_visibility_timeout() {
     let alone_s = Lane::new(Failure::None, Rule::Replace).run().others_split_s().unwrap();
     for failure in [Failure::Error, Failure::Killed] {
         let lane = Lane::new(failure, Rule::Replace).run();
-        let beside_s = lane.others_split_s().expect("every other job is split");
-        println!("{failure:?}: the others are split after {beside_s} s, alone after {alone_s} s");
-        assert!(beside_s - alone_s <= BOUND_S, "{failure:?}: {beside_s} s, {alone_s} s");
-        let stop = lane.job(id(0)).stop.expect("the job that fails ends");
+        let delayed_s = lane.others_split_s().expect("every other job is split");
+        println!("{failure:?}: the others are split after {delayed_s} s instead of {alone_s} s");
+        assert!(delayed_s - alone_s <= BOUND_S, "{failure:?}: {delayed_s} s, {alone_s} s");
+        let stop = lane.job(id(0)).stop.expect("the failing job is stopped");
         assert_eq!(stop.error.map(|error| error.code).as_deref(), Some("split_failed"));
     }
 }
 
 #[test]
-fn without_a_copy_in_its_place_a_failed_message_delays_the_others_for_longer() {
+fn a_failed_message_that_is_not_replaced_by_a_copy_delays_other_jobs_longer() {
     let alone_s = Lane::new(Failure::None, Rule::Stay).run().others_split_s().unwrap();
     for failure in [Failure::Error, Failure::Killed] {
-        let beside_s = Lane::new(failure, Rule::Stay).run().others_split_s();
-        println!("{failure:?}: {beside_s:?}, alone {alone_s} s");
-        assert!(beside_s.is_none_or(|beside_s| beside_s - alone_s > 2 * BOUND_S), "{failure:?}: {beside_s:?}");
+        let delayed_s = Lane::new(failure, Rule::Stay).run().others_split_s();
+        println!("{failure:?}: {delayed_s:?} instead of {alone_s} s");
+        assert!(delayed_s.is_none_or(|delayed_s| delayed_s - alone_s > 2 * BOUND_S), "{failure:?}: {delayed_s:?}");
     }
 }
 
 /// Each push advances the split by a turn, so every push has an effect.
 #[test]
-fn a_split_that_is_pushed_for_every_turn_is_never_stopped() {
+fn a_split_that_needs_a_push_for_every_turn_is_never_stopped() {
     let lane = Lane::new(Failure::Lost, Rule::Replace).run();
     let job = lane.job(id(0));
     assert!(lane.pushes > 2 * PUSHES, "{} pushes", lane.pushes);

@@ -1,7 +1,7 @@
-//! The flows in which a function invokes itself through its queue more often than Lambda allows by default.
+//! Flows in which a function invokes itself through its queue more often than Lambda allows by default.
 //!
-//! Lambda counts the invocations of a function in one chain of messages, and refuses the seventeenth: its message
-//! goes to the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
+//! Lambda counts the invocations of a function in a chain of messages. It refuses the seventeenth, and moves its
+//! message to the dead-letter queue. <https://docs.aws.amazon.com/lambda/latest/dg/invocation-recursion.html>
 
 use longshore_domain::job::Status;
 
@@ -15,7 +15,7 @@ struct Flow {
     name: &'static str,
     job: fn() -> JobPlan,
     run: fn(&mut World),
-    /// Flags for splitter, worker and completion: true if the function loops in the flow.
+    /// Flags for splitter, worker and completion: true if the function exceeds Lambda's limit in the flow.
     loops: [bool; 3],
 }
 
@@ -33,7 +33,7 @@ const FLOWS: [Flow; 6] = [
         loops: [false, false, false],
     },
     Flow {
-        name: "chunks of a limited type, each called in by the one before",
+        name: "chunks of a limited type, each woken by the previous one",
         job: || JobPlan::plain(&[OK; 300], Kind::Limited),
         run: |world| world.run_in_turns((0..64).collect()),
         loops: [false, true, false],
@@ -60,8 +60,8 @@ const FLOWS: [Flow; 6] = [
 
 #[test]
 fn only_these_flows_depend_on_recursive_loops() {
-    #[allow(clippy::disallowed_methods, reason = "who is called in first is left to chance")]
-    longshore_domain::chance::seed(1);
+    #[allow(clippy::disallowed_methods, reason = "the order of parked chunks is random")]
+    longshore_domain::random::seed(1);
     for Flow { name, job, run, loops } in FLOWS {
         let mut allowed = World::alone(job());
         run(&mut allowed);
@@ -74,9 +74,9 @@ fn only_these_flows_depend_on_recursive_loops() {
         refused.refuse_loops();
         run(&mut refused);
         refused.run_to_the_end();
-        let whole = refused.job().status == Status::Completed && refused.failed_count() == 0;
-        // The sweeper resumes a refused split at its position: late, and without loss.
-        let [_, works, _] = loops;
-        assert_eq!(whole, !works, "{name}: {hops:?}, {:?}", refused.most_hops());
+        let is_complete = refused.job().status == Status::Completed && refused.failed_count() == 0;
+        // The sweeper resumes a refused split, so only a refused worker loses rows.
+        let [_, worker_loops, _] = loops;
+        assert_eq!(is_complete, !worker_loops, "{name}: {hops:?}, {:?}", refused.most_hops());
     }
 }

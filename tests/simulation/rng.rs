@@ -1,6 +1,6 @@
-//! The random generator of a run: one sequence of numbers that its seed determines.
+//! The random generator of a run: a sequence of numbers that the seed determines.
 
-use longshore_domain::chance::split_mix;
+use longshore_domain::random::split_mix;
 
 /// A sequence of numbers.
 #[derive(Clone, Debug)]
@@ -42,8 +42,8 @@ impl Rng {
         weights
             .iter()
             .position(|weight| {
-                left.checked_sub(u64::from(*weight)).is_none_or(|rest| {
-                    left = rest;
+                left.checked_sub(u64::from(*weight)).is_none_or(|remaining| {
+                    left = remaining;
                     false
                 })
             })

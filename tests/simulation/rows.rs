@@ -28,7 +28,7 @@ pub(crate) struct Dialect {
     pub(crate) quoted: bool,
     /// The last line has no line end.
     pub(crate) open_end: bool,
-    /// Bytes of a third column. A chunk with much padding is not sent inside its message.
+    /// Bytes of a third column. A chunk with much padding does not fit into its message.
     pub(crate) padding: usize,
 }
 

@@ -4,8 +4,8 @@ use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
 
-use longshore_domain::chance;
 use longshore_domain::job::{Job, Status};
+use longshore_domain::random;
 
 use crate::faults;
 use crate::faults::{Rates, Tally};
@@ -22,7 +22,7 @@ pub(crate) struct RunResult {
     pub(crate) calls: u64,
     /// Number of faults by kind.
     pub(crate) tally: Tally,
-    /// End of each job in each generation.
+    /// End of each job after each phase.
     pub(crate) ends: Vec<&'static str>,
     /// Special traits of the run.
     pub(crate) traits: Vec<&'static str>,
@@ -32,25 +32,34 @@ pub(crate) struct RunResult {
 
 thread_local!(static QUIET: Cell<bool> = const { Cell::new(false) });
 
-/// Runs a seed with all conditions, or without the one named (or without a layer).
+/// Runs a seed with all conditions, or without this condition or layer.
 ///
 /// # Errors
 /// The violation.
 pub(crate) fn run(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> Result<RunResult, String> {
-    caught(trace_mode == TraceMode::Printed, || whole(seed, removed_condition, trace_mode))
+    let output = if trace_mode == TraceMode::Printed { PanicOutput::Printed } else { PanicOutput::Suppressed };
+    catch(output, || run_seed(seed, removed_condition, trace_mode))
 }
 
-/// Runs a story with all conditions, or without the one named. Returns the violation, if any.
+/// Runs a story with all conditions, or without this one. Returns the violation, if any.
 pub(crate) fn violation_of(removed_condition: Option<&str>, story: fn()) -> Option<String> {
     let run_story = || {
         remove_condition(removed_condition);
         story();
     };
-    caught(removed_condition.is_none(), run_story).err()
+    let output = if removed_condition.is_none() { PanicOutput::Printed } else { PanicOutput::Suppressed };
+    catch(output, run_story).err()
 }
 
-/// Runs `run` and returns the message of its panic as an error. The panic is printed only if `is_printed`.
-fn caught<T>(is_printed: bool, run: impl FnOnce() -> T) -> Result<T, String> {
+/// Output of a panic message on standard error.
+#[derive(Copy, Clone, Eq, PartialEq)]
+enum PanicOutput {
+    Printed,
+    Suppressed,
+}
+
+/// Runs `run` and returns the message of its panic as an error.
+fn catch<T>(output: PanicOutput, run: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let hook = std::panic::take_hook();
@@ -60,36 +69,36 @@ fn caught<T>(is_printed: bool, run: impl FnOnce() -> T) -> Result<T, String> {
             }
         }));
     });
-    QUIET.set(!is_printed);
-    let ran = catch_unwind(AssertUnwindSafe(run));
+    QUIET.set(output == PanicOutput::Suppressed);
+    let result = catch_unwind(AssertUnwindSafe(run));
     QUIET.set(false);
     remove_condition(None);
-    ran.map_err(|cause| {
+    result.map_err(|cause| {
         let text = cause.downcast_ref::<String>().cloned();
         text.or_else(|| cause.downcast_ref::<&str>().map(|text| (*text).to_owned())).unwrap_or_default()
     })
 }
 
-fn whole(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> RunResult {
+fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> RunResult {
     let mut rng = Rng::from_seed(seed);
-    #[allow(clippy::disallowed_methods, reason = "this is the simulation")]
-    chance::seed(rng.number());
+    #[allow(clippy::disallowed_methods, reason = "the simulation decides all random numbers")]
+    random::seed(rng.number());
     trace::begin(trace_mode);
     remove_condition(removed_condition);
     faults::begin(Rng::from_seed(rng.number()), Rates::default());
     let mut plan = Plan::random(&mut rng);
-    // Without the sweeper only healthy runs must end, so every second run is healthy.
-    let pushed = !without("sweeper");
-    if !pushed && seed.is_multiple_of(2) {
+    // Without the sweeper, only healthy runs must end. Every second run is then healthy.
+    let has_sweeper = !without("sweeper");
+    if !has_sweeper && seed.is_multiple_of(2) {
         plan = plan.healthy();
     }
-    let must_end = pushed || plan.environment.nobody_dies;
+    let must_end = has_sweeper || plan.environment.no_kills;
     if trace_mode == TraceMode::Printed {
         println!("{plan:#?}");
     }
     let mut world = World::from_plan(&plan, rng);
     let mut ends = Vec::new();
-    for (n, events) in plan.stretches.iter().enumerate() {
+    for (n, events) in plan.phases.iter().enumerate() {
         if n > 0 && !world.retry_remaining() {
             break;
         }
@@ -99,25 +108,25 @@ fn whole(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> R
         }
         world.run_to_the_end();
         world.check_ended();
-        let named = |job: Job| if job.is_deleted() { "deleted" } else { named(job.status) };
-        ends.extend(world.ended_as(|job| job.map_or("removed", named)));
+        let end_of = |job: Job| if job.is_deleted() { "deleted" } else { name(job.status) };
+        ends.extend(world.ends_of_jobs(|job| job.map_or("removed", end_of)));
     }
-    if must_end && world.operators_ask() {
+    if must_end && world.replay_dead_letters() {
         world.run_to_the_end();
         world.check_ended();
     }
-    if pushed {
+    if has_sweeper {
         world.run_until_all_are_removed();
         world.check_ended();
     }
-    world.trace_what_is_left();
+    world.trace_stored_data();
     let (tally, calls) = faults::tally();
     let mut traits = plan.traits();
-    traits.extend(world.loops().then_some("a chain of more than 16 hops"));
+    traits.extend(world.exceeds_hops().then_some("a chain of more than 16 hops"));
     RunResult { calls, tally, ends, traits, digest: trace::digest() }
 }
 
-fn named(status: Status) -> &'static str {
+fn name(status: Status) -> &'static str {
     match status {
         Status::Completed => "completed",
         Status::Failed => "failed",

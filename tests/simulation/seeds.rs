@@ -1,6 +1,6 @@
-//! Thousands of seeds: none shows a violation, unless a condition is removed.
+//! Thousands of seeds: no run violates an invariant, unless a condition is removed.
 //!
-//! `cargo xtask sim` selects the seeds by environment variables. A test run takes the first ten thousand.
+//! `cargo xtask sim` selects the seeds by environment variables. A plain test run uses the first ten thousand.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -20,10 +20,10 @@ use crate::trace::TraceMode;
 /// Number of seeds in a test run.
 const SEEDS: u64 = 10_000;
 /// Number of seeds in a complete run.
-const WHOLE: u64 = 100_000;
-/// Number of seeds within which every missing condition must cause a violation.
-const SHOWN_WITHIN: u64 = 20_000;
-/// Number of seeds for a missing layer in a test run.
+const COMPLETE_SEEDS: u64 = 100_000;
+/// Number of seeds within which the removal of any condition must cause a violation.
+const MAX_SEEDS_TO_VIOLATION: u64 = 20_000;
+/// Number of seeds without a layer in a plain test run.
 const LAYER_SEEDS: u64 = 500;
 
 fn number(name: &str) -> Option<u64> {
@@ -41,12 +41,12 @@ struct Totals {
 }
 
 impl Totals {
-    fn add(&mut self, ran: RunResult) {
+    fn add(&mut self, result: RunResult) {
         self.seeds += 1;
-        self.calls += ran.calls;
-        ran.ends.into_iter().for_each(|end| *self.ends.entry(end).or_default() += 1);
-        ran.traits.into_iter().for_each(|kind| *self.traits.entry(kind).or_default() += 1);
-        ran.tally.into_iter().for_each(|(kind, count)| *self.tally.entry(kind).or_default() += count);
+        self.calls += result.calls;
+        result.ends.into_iter().for_each(|end| *self.ends.entry(end).or_default() += 1);
+        result.traits.into_iter().for_each(|kind| *self.traits.entry(kind).or_default() += 1);
+        result.tally.into_iter().for_each(|(kind, count)| *self.tally.entry(kind).or_default() += count);
     }
 
     fn end(&self, name: &str) -> u64 {
@@ -54,19 +54,20 @@ impl Totals {
     }
 }
 
-/// Runs seeds on all processors until one of them shows a violation. Returns the lowest seed with a violation.
-fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals, (u64, String)> {
-    let (next, failed, begun) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
+/// Runs seeds on all processors until one of them violates an invariant. Returns the lowest seed with a violation as an
+/// error.
+fn run_seeds(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals, (u64, String)> {
+    let (next, failed, start) = (AtomicU64::new(from), AtomicBool::new(false), Instant::now());
     let totals = Mutex::new((Totals::default(), None::<(u64, String)>));
     let (end, shows_progress) = (from + count, number("LONGSHORE_PROGRESS").is_some());
     let take = |next: u64| (next < end).then(|| next + 1);
     let work = || {
         while !failed.load(Ordering::Relaxed) {
             let Ok(seed) = next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take) else { return };
-            let ran = run(seed, removed_condition, TraceMode::Off);
+            let result = run(seed, removed_condition, TraceMode::Off);
             let (totals, first) = &mut *totals.lock().unwrap();
-            match ran {
-                Ok(ran) => totals.add(ran),
+            match result {
+                Ok(result) => totals.add(result),
                 Err(violation) if first.as_ref().is_none_or(|(before, _)| seed < *before) => {
                     *first = Some((seed, violation));
                     failed.store(true, Ordering::Relaxed);
@@ -74,7 +75,7 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
                 Err(_) => {}
             }
             if shows_progress && totals.seeds.is_multiple_of(1_000) {
-                let rate = totals.seeds as f64 / begun.elapsed().as_secs_f64();
+                let rate = totals.seeds as f64 / start.elapsed().as_secs_f64();
                 eprint!("\r{} of {count} seeds, {rate:.0}/s ", totals.seeds);
             }
         }
@@ -86,7 +87,7 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
     });
     let (totals, first) = totals.into_inner().unwrap();
     if shows_progress {
-        let seconds = begun.elapsed().as_secs_f64();
+        let seconds = start.elapsed().as_secs_f64();
         eprintln!(
             "\r{} seeds in {seconds:.1} s, {:.0}/s, {} calls",
             totals.seeds,
@@ -98,14 +99,14 @@ fn all(from: u64, count: u64, removed_condition: Option<&str>) -> Result<Totals,
     first.map_or(Ok(totals), Err)
 }
 
-/// Describes a violation, with the command that repeats the run.
+/// Describes a violation, with the command that reproduces it.
 fn describe((seed, violation): (u64, String), removed_condition: Option<&str>) -> String {
     let without = removed_condition.map(|name| format!(" --without {name}")).unwrap_or_default();
     format!("seed {seed}: {violation}\n\n    cargo xtask sim --seed {seed}{without}\n")
 }
 
 #[test]
-fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reported_once() {
+fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_reported_once() {
     let removed_condition = measurements::without();
     let removed_condition = removed_condition.as_deref();
     if let Some(seed) = number("LONGSHORE_SEED") {
@@ -113,13 +114,14 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
             .map(drop)
             .unwrap_or_else(|violation| panic!("{}", describe((seed, violation), removed_condition)));
     }
-    let count = number("LONGSHORE_SEEDS").unwrap_or(if measurements::is_whole() { WHOLE } else { SEEDS });
+    let count =
+        number("LONGSHORE_SEEDS").unwrap_or(if measurements::is_complete_run() { COMPLETE_SEEDS } else { SEEDS });
     if number("LONGSHORE_SOAK").is_some() {
         let violations = soak(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
-        return assert_eq!(violations, 0, "seeds violate something");
+        return assert_eq!(violations, 0, "number of seeds with a violation");
     }
-    let begun = Instant::now();
-    let totals = all(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
+    let start = Instant::now();
+    let totals = run_seeds(number("LONGSHORE_SEED_FROM").unwrap_or(0), count, removed_condition);
     let totals = totals.unwrap_or_else(|failed| panic!("{}", describe(failed, removed_condition)));
     assert!(totals.seeds > 0, "no seed was run");
     if count >= SEEDS && removed_condition.is_none() {
@@ -127,7 +129,7 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     }
     let end = |name| totals.end(name);
     let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(end);
-    let per_second = (totals.seeds as f64 / begun.elapsed().as_secs_f64()) as u64;
+    let per_second = (totals.seeds as f64 / start.elapsed().as_secs_f64()) as u64;
     let cells: [(&str, &dyn Display); 9] = [
         ("seeds", &totals.seeds),
         ("calls of services", &totals.calls),
@@ -149,20 +151,20 @@ fn whatever_happens_every_answer_adds_up_every_job_ends_and_every_row_is_reporte
     }
 }
 
-/// Faults that a test run must meet.
+/// Kinds of faults that must occur in a test run.
 const FAULT_KINDS: [&str; 23] = [
-    "buried",
+    "dead-lettered",
     "clock skew",
     "crash",
     "delayed",
-    "delivered again",
+    "redelivered",
     "expired",
     "duplicate",
     "lost",
-    "read behind",
+    "stale read",
     "reordered",
     "replay of a completion",
-    "replay of what was given up",
+    "replay of given-up items",
     "replay refused",
     "reply dropped",
     "sent twice",
@@ -170,13 +172,13 @@ const FAULT_KINDS: [&str; 23] = [
     "slow",
     "storm",
     "throttled",
-    "time limit met",
-    "token forgotten",
-    "token known",
+    "time limit exceeded",
+    "token expired",
+    "token valid",
     "zombie",
 ];
 
-/// Traits that runs of a test run must have.
+/// Traits that must occur in a test run.
 const TRAITS: [&str; 13] = [
     "JSON Lines",
     "a job that expires",
@@ -193,11 +195,14 @@ const TRAITS: [&str; 13] = [
     "short time limit",
 ];
 
-/// Checks that every kind of fault and every kind of end has occurred. Otherwise a fault that no longer happens would
-/// go unnoticed.
+/// Checks that every kind of fault, every trait and every kind of end has occurred, so that a missing one is noticed.
 fn check_that_faults_occurred(totals: &Totals) {
     for kind in FAULT_KINDS {
-        assert!(totals.tally.get(kind).is_some_and(|times| *times > 0), "{kind} never struck: {:?}", totals.tally);
+        assert!(
+            totals.tally.get(kind).is_some_and(|times| *times > 0),
+            "the fault {kind:?} never occurred: {:?}",
+            totals.tally
+        );
     }
     for kind in TRAITS {
         assert!(totals.traits.get(kind).is_some_and(|seeds| *seeds > 0), "no run with {kind}: {:?}", totals.traits);
@@ -208,42 +213,44 @@ fn check_that_faults_occurred(totals: &Totals) {
 }
 
 #[test]
-fn a_seed_runs_the_same_twice_whatever_ran_before() {
+fn a_seed_has_the_same_run_regardless_of_earlier_runs() {
     let digest = |seed| run(seed, None, TraceMode::Hashed).unwrap().digest;
-    let (forth, back): (Vec<_>, Vec<_>) = ((0..100).map(digest).collect(), (0..100).rev().map(digest).collect());
-    for (seed, (forth, back)) in forth.iter().zip(back.iter().rev()).enumerate() {
-        assert_eq!(forth, back, "seed {seed} has run in two ways");
+    let (forwards, backwards): (Vec<_>, Vec<_>) =
+        ((0..100).map(digest).collect(), (0..100).rev().map(digest).collect());
+    for (seed, (first, second)) in forwards.iter().zip(backwards.iter().rev()).enumerate() {
+        assert_eq!(first, second, "seed {seed} has two different runs");
     }
-    let elsewhere = thread::spawn(move || run(7, None, TraceMode::Hashed).unwrap().digest).join().unwrap();
-    assert_eq!(elsewhere, forth[7]);
-    assert_ne!(forth[7], forth[8]);
+    let other_thread = thread::spawn(move || run(7, None, TraceMode::Hashed).unwrap().digest).join().unwrap();
+    assert_eq!(other_thread, forwards[7]);
+    assert_ne!(forwards[7], forwards[8]);
 }
 
 #[test]
-fn without_any_of_its_conditions_something_is_violated() {
+fn without_any_one_condition_an_invariant_is_violated() {
     for (name, _) in CONDITIONS {
         let story = SHOWN_BY_STORIES.iter().find(|(shown, _)| *shown == name);
-        let (seed, by) = match story {
+        let (seed, violation) = match story {
             Some((_, story)) => ("a story".to_owned(), violation_of(Some(name), *story)),
-            None => all(0, SHOWN_WITHIN, Some(name))
+            None => run_seeds(0, MAX_SEEDS_TO_VIOLATION, Some(name))
                 .err()
-                .map(|(seed, by)| (seed.to_string(), Some(by)))
+                .map(|(seed, violation)| (seed.to_string(), Some(violation)))
                 .unwrap_or_default(),
         };
-        let by = by.unwrap_or_else(|| panic!("nothing misses {name}"));
-        let by = by.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
+        let violation = violation.unwrap_or_else(|| panic!("no violation without {name}"));
+        let violation = violation.lines().next().unwrap_or_default().chars().take(100).collect::<String>();
         if number("LONGSHORE_PROGRESS").is_some() {
-            eprintln!("{name}: seed {seed}: {by}");
+            eprintln!("{name}: seed {seed}: {violation}");
         }
-        measurements::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &by)]);
+        measurements::row("simulation-broken", &[("without", &name), ("shown by seed", &seed), ("as", &violation)]);
     }
 }
 
 #[test]
-fn without_a_layer_nothing_is_violated() {
-    let count = if measurements::is_whole() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
+fn without_any_one_layer_no_invariant_is_violated() {
+    let count = if measurements::is_complete_run() { 10 * LAYER_SEEDS } else { LAYER_SEEDS };
     for (name, _) in LAYERS {
-        let totals = all(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", describe(failed, Some(name))));
+        let totals =
+            run_seeds(0, count, Some(name)).unwrap_or_else(|failed| panic!("{}", describe(failed, Some(name))));
         measurements::row("simulation-layers", &[("without", &name), ("seeds", &totals.seeds), ("violations", &0)]);
     }
 }

@@ -1,6 +1,6 @@
-//! Millions of seeds. A violation is reported and does not end the run. Progress is reported every second.
+//! Millions of seeds. A violation is reported, and does not end the run. Progress is reported every second.
 //!
-//! A line `soak DONE NEXT VIOLATIONS` is for `cargo xtask sim --soak`: every seed before NEXT is done.
+//! `cargo xtask sim --soak` reads the lines `soak DONE NEXT VIOLATIONS`. Every seed before NEXT is done.
 
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -11,13 +11,13 @@ use crate::run::run;
 use crate::trace::TraceMode;
 
 /// Interval of the progress reports.
-const EVERY: Duration = Duration::from_secs(1);
+const REPORT_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Seeds from `next` to `end`, of which some are running.
+/// Progress of a soak: the seeds from `next` to `end` have not begun.
 struct Progress {
     next: u64,
     end: u64,
-    under_way: BTreeSet<u64>,
+    running: BTreeSet<u64>,
     done: u64,
     violations: u64,
     reported_at: Instant,
@@ -25,18 +25,18 @@ struct Progress {
 
 impl Progress {
     fn new(from: u64, count: u64) -> Self {
-        let under_way = BTreeSet::new();
-        Self { next: from, end: from + count, under_way, done: 0, violations: 0, reported_at: Instant::now() }
+        let running = BTreeSet::new();
+        Self { next: from, end: from + count, running, done: 0, violations: 0, reported_at: Instant::now() }
     }
 
     fn take(&mut self) -> Option<u64> {
         let seed = self.next;
         self.next += u64::from(seed < self.end);
-        (seed < self.end && self.under_way.insert(seed)).then_some(seed)
+        (seed < self.end && self.running.insert(seed)).then_some(seed)
     }
 
     fn end(&mut self, seed: u64, violation: Option<&str>) {
-        self.under_way.remove(&seed);
+        self.running.remove(&seed);
         self.done += 1;
         if let Some(violation) = violation {
             self.violations += 1;
@@ -45,12 +45,12 @@ impl Progress {
     }
 
     /// The first seed that is not done.
-    fn reached(&self) -> u64 {
-        self.under_way.first().copied().unwrap_or(self.next)
+    fn first_not_done(&self) -> u64 {
+        self.running.first().copied().unwrap_or(self.next)
     }
 
     fn describe(&self) -> String {
-        format!("soak {} {} {}", self.done, self.reached(), self.violations)
+        format!("soak {} {} {}", self.done, self.first_not_done(), self.violations)
     }
 }
 
@@ -63,7 +63,7 @@ pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u6
             let violation = run(seed, removed_condition, TraceMode::Off).err();
             let mut progress = progress.lock().unwrap();
             progress.end(seed, violation.as_deref());
-            if progress.reported_at.elapsed() >= EVERY {
+            if progress.reported_at.elapsed() >= REPORT_INTERVAL {
                 progress.reported_at = Instant::now();
                 println!("{}", progress.describe());
             }
@@ -83,7 +83,7 @@ pub(crate) fn soak(from: u64, count: u64, removed_condition: Option<&str>) -> u6
 fn a_soak_resumes_at_the_first_seed_that_is_not_done() {
     let mut progress = Progress::new(7, 3);
     assert_eq!([progress.take(), progress.take()], [Some(7), Some(8)]);
-    progress.end(8, Some("a violation\nmore of it"));
+    progress.end(8, Some("a violation\ndetails"));
     assert_eq!(progress.describe(), "soak 1 7 1");
     progress.end(7, None);
     assert_eq!(progress.describe(), "soak 2 9 1");

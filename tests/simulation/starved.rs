@@ -1,8 +1,8 @@
-//! A queue that is never empty, with messages of two tenants. Messages that only wait are left alone, however long;
-//! lost messages are detected within five minutes.
+//! A queue that is never empty, with messages of two tenants. Waiting messages are not pushed needlessly, however long
+//! they wait. Lost messages are detected within five minutes.
 //!
-//! The stories run the real functions with one message each ten seconds, the template's stall time, and one sweep each
-//! minute.
+//! The stories run the real functions with one message every ten seconds, the template's stall time, and one sweep
+//! every minute.
 
 use std::collections::BTreeSet;
 
@@ -20,9 +20,10 @@ const STALL_S: i64 = 165;
 const BOUND_S: i64 = 300;
 /// Time for the split of a file, in seconds.
 const SPLIT_S: i64 = 5;
-/// Number of hours for which one tenant has all turns.
+/// Number of hours in which only one tenant's messages are delivered.
 const HOURS: i64 = 3;
-/// Probes of a job in that time: the waits start at a stall time and double, so the next probe comes after 3.75 hours.
+/// Number of probes of a job in that time. The waits begin with the stall time and double, so the next probe would be
+/// after 3.75 hours.
 const PROBES: u32 = 6;
 
 const QUIET: &str = "default";
@@ -34,24 +35,24 @@ fn job(tenant: &'static str, upload: usize) -> JobPlan {
 }
 
 fn world() -> World {
-    let environment = Environment { stall_s: STALL_S, mortal: true, ..Environment::PLAIN };
-    World::from_plan(&Plan { jobs: vec![job(QUIET, 0)], environment, stretches: Vec::new() }, Rng::from_seed(5))
+    let environment = Environment { stall_s: STALL_S, has_timeouts: true, ..Environment::PLAIN };
+    World::from_plan(&Plan { jobs: vec![job(QUIET, 0)], environment, phases: Vec::new() }, Rng::from_seed(5))
 }
 
 /// Keeps the queue full of the other tenant's messages.
 fn supply(world: &mut World, uploads: &mut usize) {
-    if world.parked_of(BUSY) < 20 {
+    if world.queued_of(BUSY) < 20 {
         *uploads += 1;
-        world.and(&job(BUSY, *uploads));
+        world.add_job(&job(BUSY, *uploads));
     }
 }
 
-/// Groups of the current job that have been sent again. A received message resets the group's own count to zero.
+/// Groups of the current job that have been pushed. A received message resets a group's own count to zero.
 #[derive(Default)]
 struct Pushed(BTreeSet<usize>);
 
 impl Pushed {
-    /// Adds the groups that were sent again since. Returns true once all groups have been.
+    /// Adds the groups that were pushed since. Returns true once all groups have been pushed.
     fn add(&mut self, world: &World) -> bool {
         let pushes = world.pushes();
         self.0.extend(pushes.iter().enumerate().filter(|(_, pushes)| **pushes > 0).map(|(group, _)| group));
@@ -59,13 +60,13 @@ impl Pushed {
     }
 }
 
-/// Delivers one tenant's messages slowly, and those of the tenant `at_once` immediately.
+/// Delivers the busy tenant's messages slowly, and those of the tenant `at_once` immediately.
 fn turns(at_once: Option<&'static str>) -> Turns {
     Turns { at_once, slowly: BUSY }
 }
 
 #[test]
-fn chunks_that_only_wait_for_hours_are_neither_given_up_nor_pushed_needlessly() {
+fn chunks_that_wait_for_hours_are_neither_given_up_nor_pushed_needlessly() {
     let (mut world, mut uploads, mut others) = (world(), 0, 0);
     world.take_turns(HOURS * 3_600, turns(None), |world, second| {
         supply(world, &mut uploads);
@@ -90,16 +91,16 @@ fn messages_that_are_lost_in_a_busy_queue_are_sent_again_within_five_minutes() {
     world.lose_chunks(|message| message.chunk == 0);
     world.take_turns(2 * BOUND_S, turns(Some(QUIET)), |world, second| {
         supply(world, &mut uploads);
-        // Further jobs keep the other tenant's messages coming.
+        // Further jobs of the quiet tenant.
         if second % 30 == 20 {
             uploads += 1;
-            world.and(&job(QUIET, uploads));
+            world.add_job(&job(QUIET, uploads));
         }
         if pushed.add(world) {
             found.get_or_insert(SPLIT_S + second);
         }
     });
-    println!("the last lost message is sent again after {found:?} s");
+    println!("the last lost message was sent again after {found:?} s");
     assert!(found.is_some_and(|second| second <= BOUND_S), "{found:?}");
 }
 
@@ -116,6 +117,6 @@ fn every_lost_group_of_a_quiet_tenant_is_sent_again_within_five_minutes() {
             found.get_or_insert(SPLIT_S + second);
         }
     });
-    println!("the last of several lost groups is sent again after {found:?} s");
+    println!("the last lost group was sent again after {found:?} s");
     assert!(found.is_some_and(|second| second <= BOUND_S), "{found:?}");
 }

@@ -1,5 +1,5 @@
-//! Jobs that are given up, canceled at the moment of their end, removed half-way, or past their time limit; splitters
-//! that overtake each other; conditions that are only missed in rare runs.
+//! Situations that random runs seldom reach: jobs that are given up, canceled during their completion, removed
+//! half-way, or past their time limit, and splitters that overtake each other.
 
 use longshore_domain::job::Status;
 
@@ -10,14 +10,14 @@ use crate::run::{run, violation_of};
 use crate::trace::TraceMode;
 use crate::world::World;
 
-/// Number of seeds that must show a replay of too many rows.
+/// Number of seeds within which a replay of too many rows must be detected.
 const SEEDS: u64 = 20_000;
 
-/// Conditions that random runs rarely need, each with the story that fails without it.
+/// Conditions whose removal random runs rarely detect, each with the story that fails without it.
 pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
 
-/// Two splitters of a retry: one has written its group and has not yet read the job again; the other reads the job and
-/// writes the next group. The first one continues from its own position.
+/// Two splitters of a retry. One has written its group, and has not yet read the job again. The other reads the job,
+/// and writes the next group. The first one must continue from its own position.
 fn one_splitter_overtakes_another() {
     let rows = [NEVER; 80];
     let mut world = World::alone(JobPlan::plain(&rows, Kind::Fine));
@@ -37,7 +37,7 @@ fn a_splitter_that_is_overtaken_within_its_commit_plans_no_row_twice() {
 fn each_story_fails_without_its_condition() {
     for (name, story) in SHOWN_BY_STORIES {
         assert_eq!(violation_of(None, story), None);
-        assert!(violation_of(Some(name), story).is_some(), "the story does not miss {name}");
+        assert!(violation_of(Some(name), story).is_some(), "the story does not fail without {name}");
     }
 }
 
@@ -66,17 +66,17 @@ fn a_table_without_the_condition_of_an_insert_is_detected() {
 }
 
 #[test]
-fn a_replay_that_runs_more_than_was_given_up_is_detected() {
-    let found = |seed| run(seed, Some("replay-of-what-was-given-up"), TraceMode::Off).is_err();
-    assert!((0..SEEDS).any(found), "nothing misses it");
+fn a_replay_of_more_than_the_given_up_items_is_detected() {
+    let is_detected = |seed| run(seed, Some("replay-of-what-was-given-up"), TraceMode::Off).is_err();
+    assert!((0..SEEDS).any(is_detected), "no violation without the condition");
 }
 
-/// More steps than completion of the small job below takes.
+/// Number of steps: more than the completion of the job below takes.
 const STEPS: usize = 70;
 
-/// The last item is done and completion is running. The cancel comes between any two of its steps.
+/// The last item is done, and the completion is running. The cancel comes between any two of its steps.
 #[test]
-fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
+fn of_a_concurrent_cancel_and_completion_exactly_one_takes_effect() {
     let rows = [0, 1, 2, 0, 0, 0, 2, 1, 0, 0];
     let (mut canceled, mut completed) = (0, 0);
     for steps in 0..STEPS {
@@ -86,7 +86,7 @@ fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
             world.run_to_the_end();
             world.check_report(&rows);
             let job = world.job();
-            assert_eq!(job.completion.totals.unwrap().done(), 10, "everything had ended");
+            assert_eq!(job.completion.totals.unwrap().done(), 10, "every item had ended");
             match (job.status, job.error) {
                 (Status::Canceled, Some(error)) if error.code == "canceled" => canceled += 1,
                 (Status::Completed, None) => completed += 1,
@@ -94,15 +94,15 @@ fn a_cancel_and_a_natural_end_at_the_same_moment_leave_one_of_the_two_exact() {
             }
         }
     }
-    assert!(canceled > 20 && completed > 20, "{canceled} canceled, {completed} completed: one-sided");
+    assert!(canceled > 20 && completed > 20, "{canceled} canceled, {completed} completed");
 }
 
 #[test]
-fn a_removal_that_dies_at_any_step_leaves_nothing_in_the_end() {
+fn a_removal_that_is_interrupted_at_any_step_finally_leaves_nothing() {
     for steps in 0..60 {
         let mut world = World::new(&[0, 2, 1, 0], None);
         world.run_to_the_end();
-        world.delete(false);
+        world.delete_without_stop();
         let left = world.run_until_removed(steps);
         assert!(left.is_empty(), "{left:?}");
     }

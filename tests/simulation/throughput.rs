@@ -1,8 +1,8 @@
-//! Services with a limited number of calls per second, and a burst of messages that exceeds it repeatedly for many
-//! minutes. No message reaches a dead-letter queue, and every row succeeds.
+//! Services with a limited number of calls per second, and functions that exceed it for many minutes. No message
+//! reaches a dead-letter queue, and every row succeeds.
 //!
 //! The stories run the real functions. A message has ten deliveries, with the template's base of the delays between
-//! them. The SDK would retry a refused call; here the call fails the delivery.
+//! them. The SDK would retry a refused call; here the delivery fails.
 
 use longshore_domain::job::Status;
 
@@ -36,16 +36,20 @@ struct RunResult {
 
 /// Runs concurrent jobs under a limit of calls.
 fn run_jobs(redelivery_base_s: i64) -> RunResult {
-    let environment =
-        Environment { stall_s: 165, mortal: true, redelivery_base_s: Some(redelivery_base_s), ..Environment::PLAIN };
+    let environment = Environment {
+        stall_s: 165,
+        has_timeouts: true,
+        redelivery_base_s: Some(redelivery_base_s),
+        ..Environment::PLAIN
+    };
     let job = |upload| JobPlan { upload, ..JobPlan::plain(&[OK; ROWS], Kind::Fine) };
     faults::begin(Rng::from_seed(1), Rates::default());
     let mut world = World::from_plan(
-        &Plan { jobs: (0..JOBS).map(job).collect(), environment, stretches: Vec::new() },
+        &Plan { jobs: (0..JOBS).map(job).collect(), environment, phases: Vec::new() },
         Rng::from_seed(2),
     );
     faults::limit_calls(CALLS_PER_S);
-    let turns = Turns { at_once: Some("default"), slowly: "nobody" };
+    let turns = Turns { at_once: Some("default"), slowly: "no tenant" };
     let mut seconds = 0;
     while seconds < BOUND_S && !world.all(|world| world.job().status.is_final()) {
         world.take_turns(60, turns, |_, _| {});
@@ -59,20 +63,20 @@ fn run_jobs(redelivery_base_s: i64) -> RunResult {
     }
     let (tally, calls) = faults::tally();
     let count = |kind: &str| tally.get(kind).copied().unwrap_or(0);
-    RunResult { ended, failed, dead_lettered: count("buried"), refused: count("throttled"), calls, seconds }
+    RunResult { ended, failed, dead_lettered: count("dead-lettered"), refused: count("throttled"), calls, seconds }
 }
 
 #[test]
 fn no_row_fails_because_of_throttled_calls() {
-    let ran = run_jobs(TEMPLATE_BASE_S);
-    println!("{ran:?}");
-    assert!(ran.ended && ran.seconds < BOUND_S && (ran.failed, ran.dead_lettered) == (0, 0), "{ran:?}");
-    assert!(ran.refused * 4 > ran.calls, "too few calls were refused: {ran:?}");
+    let result = run_jobs(TEMPLATE_BASE_S);
+    println!("{result:?}");
+    assert!(result.ended && result.seconds < BOUND_S && (result.failed, result.dead_lettered) == (0, 0), "{result:?}");
+    assert!(result.refused * 4 > result.calls, "too few calls were refused: {result:?}");
 }
 
 #[test]
-fn messages_that_are_delivered_again_each_second_reach_the_dead_letter_queue() {
-    let ran = run_jobs(0);
-    println!("{ran:?}");
-    assert!(!ran.ended && ran.dead_lettered > 100, "{ran:?}");
+fn messages_that_are_redelivered_every_second_reach_the_dead_letter_queue() {
+    let result = run_jobs(0);
+    println!("{result:?}");
+    assert!(!result.ended && result.dead_lettered > 100, "{result:?}");
 }

@@ -1,4 +1,4 @@
-//! Trace of a run, line by line, hashed or printed on request.
+//! The trace of a run, line by line, hashed or printed on request.
 
 use std::cell::{Cell, RefCell};
 use std::collections::hash_map::DefaultHasher;
@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 
 use crate::clock::true_time;
 
-/// Destination of the lines. Building them takes a tenth of a run's time.
+/// Destination of the lines. Formatting them takes a tenth of a run's time.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum TraceMode {
     Off,
@@ -50,11 +50,11 @@ pub(crate) fn function_number() -> u64 {
 }
 
 /// Appends an event to the trace.
-pub(crate) fn append(what: Arguments<'_>) {
+pub(crate) fn append(event: Arguments<'_>) {
     TRACE.with_borrow_mut(|trace| {
         let Some(trace) = trace else { return };
         let (name, number) = FUNCTION.get();
-        let line = format!("{:>9} {name:>8}-{number:<3} {what}", true_time().0);
+        let line = format!("{:>9} {name:>8}-{number:<3} {event}", true_time().0);
         line.hash(&mut trace.hash);
         trace.lines += 1;
         if trace.trace_mode == TraceMode::Printed {

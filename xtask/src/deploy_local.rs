@@ -1,4 +1,4 @@
-//! `deploy-local`: deploys one changed function to the running stack, in the time of its own build.
+//! `deploy-local`: builds one function and deploys it to the running stack.
 
 use anyhow::{Result, bail};
 use local_cloud::project::Project;
@@ -11,7 +11,7 @@ use local_cloud::{state, tools};
 pub(crate) struct Options {
     /// Folder name of the function, such as process-item
     function: String,
-    /// Deploy the binary of this package instead of the function's own, for examples and experiments
+    /// Package to deploy as this function [default: the function's own package]
     #[arg(long, value_name = "NAME")]
     package: Option<String>,
 }
@@ -19,9 +19,9 @@ pub(crate) struct Options {
 /// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let function = &options.function;
-    let known = functions::names(project)?;
-    if !known.contains(function) {
-        bail!("there is no function {function}; there are {}", known.join(", "));
+    let names = functions::names(project)?;
+    if !names.contains(function) {
+        bail!("there is no function {function}; the functions are {}", names.join(", "));
     }
     let tools = tools::ensure(project)?;
     let _lock = project.lock_stack()?;
@@ -36,7 +36,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     deploy::update_code(&stack, &mut state, function, &fingerprint)?;
     state::write(project, &state)?;
     if package != function {
-        println!("{function} now runs {package}. `cargo xtask up` puts {function} itself back.");
+        println!("{function} now runs {package}. `cargo xtask up` restores {function}.");
     }
     Ok(())
 }

@@ -1,9 +1,9 @@
-//! `cargo xtask`: the developer's commands.
+//! `cargo xtask`: the developers' commands.
 //!
-//! A fresh clone has no tools. Each command first installs and builds what it needs (a Python environment with the
-//! local emulator and SAM, the function binaries), and later only what has changed.
+//! Each command first installs and builds what it needs: a Python environment with the AWS emulator and SAM, and the
+//! function binaries. Later runs only update what has changed.
 
-// Its macros for output, in place of those of the standard library.
+// Output macros that replace those of the standard library.
 #[macro_use]
 extern crate longshore_cli;
 
@@ -25,7 +25,7 @@ use local_cloud::{guard, local_proxy, project, tools};
 use project::{Build, Project};
 use std::process::ExitCode;
 
-/// Set up, run, demonstrate and test Longshore on this machine.
+/// Run, demonstrate and test Longshore on this machine.
 #[derive(Parser)]
 #[command(name = "cargo xtask", bin_name = "cargo xtask", disable_help_subcommand = true)]
 struct Cli {
@@ -35,30 +35,30 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Command {
-    /// Import a file through the whole local stack and check every row of the result
+    /// Import a file through the local stack and check every row of the result
     Demo(demo::Options),
-    /// Run all tests: rules, model, properties, conformance, and flows on the emulator
+    /// Run all tests: unit tests, model, simulation, conformance, and flows on the AWS emulator
     Test(test::Options),
-    /// Verify at length that nothing is lost, counted twice or stuck: model, simulation, faults, malformed files,
+    /// Verify exhaustively that nothing is lost, counted twice or stuck: model, simulation, faults, malformed files,
     /// load
     Prove(prove::Options),
     /// Run the deterministic simulation: the real code over in-memory services with injected faults
     Sim(sim::Options),
     /// Measure speed, price, memory, cold starts and package sizes, and report which goals are met
     Bench(bench::Options),
-    /// Find inputs that break a guarantee, by coverage-guided fuzzing; crashes are kept in tests/fuzz/artifacts
+    /// Find inputs that break a guarantee by coverage-guided fuzzing; saves them in fuzz/artifacts
     Fuzz(fuzz::Options),
     /// Start the local stack, or update a running one
     Up(up::Arguments),
-    /// Stop the local stack, and one that `bench --keep` has left; succeeds if none is running
+    /// Stop the local stack, and the stack that `bench --keep` left running; succeeds if none is running
     Down,
     /// Serve the HTTP functions with hot reload against the running local stack
     Watch(watch::Options),
     /// Build one function and deploy it to the running local stack
     DeployLocal(deploy_local::Options),
-    /// Print a fresh token of a user of the running local stack: alice, bob or operator
+    /// Print a new token of a user of the running local stack: alice, bob or operator
     Token(token::Options),
-    /// Generate docs/openapi.json from the code; refuses changes that break clients
+    /// Generate docs/openapi.json from the code; fails if a change breaks clients
     Openapi(openapi::Options),
     /// Install the Python tools (emulator, SAM, linters) and print their folder
     Tools,
@@ -68,7 +68,7 @@ enum Command {
         /// Port on 127.0.0.1
         #[arg(long)]
         port: u16,
-        /// URL that `/` is mapped to
+        /// URL of the API
         #[arg(long)]
         upstream: String,
     },

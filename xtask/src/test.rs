@@ -1,7 +1,7 @@
-//! `test`: runs all tests, after setting up what the emulator tests need.
+//! `test`: installs the tools and builds the functions that the tests need, then runs all tests.
 //!
-//! The tests start their own emulators; only the browser tests of the page use the stack of `up`. They find the tools
-//! and the function binaries by environment variables, so that plain `cargo test` can report what is missing.
+//! The tests start their own emulators; only the browser tests of the page use the stack of `up`. Environment variables
+//! have the paths of the tools and the function binaries. Without them, plain `cargo test` reports what is missing.
 
 use crate::account_checks;
 use crate::up;
@@ -11,7 +11,7 @@ use local_cloud::project::Project;
 use local_cloud::stack::NAME;
 use local_cloud::{cargo, guard, page, state, tools};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// Options of `test`.
@@ -20,46 +20,48 @@ pub(crate) struct Options {
     /// Run the flow tests against the AWS emulator at this URL instead of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
-    /// Rewrite expected files with the actual results
+    /// Replace expected files with the actual results
     #[arg(long)]
     update: bool,
-    /// Only tests whose names contain one of these; after `--`, options for the test runner
+    /// Run only tests whose names contain one of these; after `--`, options for the test runner
     #[arg(value_name = "FILTER", allow_hyphen_values = true, trailing_var_arg = true)]
-    rest: Vec<String>,
+    filters: Vec<String>,
 }
 
-/// Runs the command. Ends with a summary of the skipped and repeated tests, also after a failure.
+/// Runs the command. It ends with a summary of the skipped and repeated tests, even after a failure.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let given = std::env::var_os(measurements::NOTES);
-    let notes =
-        given.clone().map_or_else(|| project.state_dir().map(|dir| dir.join("test-notes")), |path| Ok(path.into()))?;
-    if given.is_none() {
-        fs::write(&notes, "").with_context(|| format!("cannot write {}", notes.display()))?;
-    }
-    let outcome = all(project, options, &notes);
+    let notes: PathBuf = match std::env::var_os(measurements::NOTES) {
+        Some(path) => path.into(),
+        None => {
+            let path = project.state_dir()?.join("test-notes");
+            fs::write(&path, "").with_context(|| format!("cannot write {}", path.display()))?;
+            path
+        }
+    };
+    let outcome = run_all(project, options, &notes);
     print!("{}", summary(&fs::read_to_string(&notes).unwrap_or_default()));
     outcome
 }
 
-/// Summarizes the notes: number and names of the repeated and skipped tests.
+/// Summarizes the notes: the number and names of the repeated and of the skipped tests.
 fn summary(notes: &str) -> String {
-    let of = |kind: &str| {
+    let section = |kind: &str| {
         let prefix = format!("{kind}\t");
         let tests: Vec<_> = notes.lines().filter_map(|line| line.strip_prefix(&prefix)).collect();
         let list: String = tests.iter().map(|test| format!("  {test}\n")).collect();
         format!("Tests that were {kind}: {}\n{list}", tests.len())
     };
-    format!("\n{}{}", of("repeated"), of("skipped"))
+    format!("\n{}{}", section("repeated"), section("skipped"))
 }
 
-fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
+fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
-    if options.rest.is_empty() {
-        // Checked here, so that a missing browser fails before all other tests.
+    if options.filters.is_empty() {
+        // Checked first, so that a missing browser is reported before the tests run.
         page::check_browser(project)?;
     }
-    // The fault tests use this binary in place of the functions that know job types.
+    // The fault tests use this binary instead of the functions that run job types.
     cargo::build_binaries(project, &["probe".to_owned()])?;
     let configure = |cargo: &mut Command| {
         cargo
@@ -75,45 +77,45 @@ fn all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // nextest runs each test in its own process. The emulator tests share their stacks, and thus need one common
-        // process; a few of them, selected by name, start a process each.
+        // nextest runs each test in its own process. The emulator tests share stacks, so they run in one process below.
+        // A few of them, selected by name, can run in a process each.
         tests.args(["nextest", "run", "--workspace"]);
-        if options.rest.is_empty() {
+        if options.filters.is_empty() {
             tests.args(["-E", "not binary(flows) and not binary(proof)"]);
         }
-        tests.args(&options.rest);
+        tests.args(&options.filters);
     } else {
-        tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]).args(&options.rest);
+        tests.args(["test", "--workspace", "--lib", "--bins", "--tests"]).args(&options.filters);
     }
     configure(&mut tests);
     check(&mut tests)?;
-    if has_nextest(project) && options.rest.is_empty() {
+    if has_nextest(project) && options.filters.is_empty() {
         let mut flows = cargo::command(project);
-        // The whole workspace is selected, so that dependencies have the features that the tests above were built with.
+        // The workspace is selected, so that dependencies have the same features as in the build above.
         flows.args(["test", "--workspace", "--test", "flows", "--test", "proof"]);
         // These tests mostly wait for visibility timeouts and backoffs.
         flows.args(["--", "--test-threads", "8"]);
         configure(&mut flows);
         check(&mut flows)?;
     }
-    // Test runners omit doctests or run them last; these are cheap to run, but slow to build.
-    if options.rest.is_empty() {
+    // Doctests run last, because they are slow to build; nextest does not run them.
+    if options.filters.is_empty() {
         let mut docs = cargo::command(project);
         docs.args(["test", "--workspace", "--doc"]);
         configure(&mut docs);
         check(&mut docs)?;
-        on_the_stack(project, notes)?;
+        run_stack_tests(project, notes)?;
     }
     Ok(())
 }
 
-/// Runs the tests of the client and of the page's parts, then a smoke test, the guides' commands and the browser tests
-/// against the stack of `up`. The stack is stopped afterwards if it was not running before.
-fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
+/// Runs the tests of the client and of the page's modules. Then runs a smoke test, the commands of the guides and the
+/// browser tests against the stack of `up`. Stops the stack if it was not running before.
+fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     let test = |package, script| {
         let mut npm = page::script(project, package, script)?;
         npm.env(measurements::NOTES, notes);
-        if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
+        if !npm.status().context("cannot run npm, which is part of Node.js")?.success() {
             bail!("tests of web/{package} failed: see above");
         }
         Ok(())
@@ -123,16 +125,15 @@ fn on_the_stack(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
-    // As on AWS: the stack is looked up by its name, and a user is created in it.
-    let tested = account_checks::run(project, &state.emulator_url)
+    let outcome = account_checks::run(project, &state.emulator_url)
         .and_then(|()| smoke(project, &state.emulator_url))
         .and_then(|()| guides(project))
         .and_then(|()| test("page", "test:browser"));
     drop(guard);
-    tested
+    outcome
 }
 
-/// Runs the smoke test of operators against the stack.
+/// Runs the operators' smoke test against the stack. As on AWS, it looks up the stack by name and creates a user.
 fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     let mut smoke = cargo::command(project);
     smoke.args(["run", "--quiet", "--package", "longshore-cli", "--"]);
@@ -140,11 +141,12 @@ fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     check(&mut smoke)
 }
 
-/// Runs the commands of the guides, as a reader would paste them.
+/// Runs the commands of the guides as a reader would.
 fn guides(project: &Project) -> Result<()> {
     let tools = tools::ensure(project)?;
     let mut guides = Command::new(tools.program("python"));
     guides.current_dir(&project.root).arg("docs/guides/run.py");
+    cargo::remove_package_variables(&mut guides);
     if !guides.status().context("cannot run docs/guides/run.py")?.success() {
         bail!("a command of a guide failed: see above");
     }
@@ -169,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tests_that_were_skipped_or_repeated_are_counted_and_named() {
+    fn skipped_and_repeated_tests_are_counted_and_named() {
         let notes = "skipped\tflows::a: no emulator\nrepeated\tpage: b\nskipped\tflows::c: no emulator\n";
         assert_eq!(
             summary(notes),

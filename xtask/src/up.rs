@@ -1,4 +1,4 @@
-//! `up`: starts the stack from a fresh clone, or updates a running stack with what has changed.
+//! `up`: starts the local stack, or updates a running one.
 
 pub(crate) use local_cloud::up::{Options, bring_up};
 
@@ -10,7 +10,7 @@ use local_cloud::user::User;
 /// Options of `up`.
 #[derive(clap::Args)]
 pub(crate) struct Arguments {
-    /// Use the AWS emulator at this URL (LocalStack or another) instead of starting one
+    /// Use the AWS emulator at this URL, such as LocalStack, instead of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
     /// Port of the API on 127.0.0.1 [default: a free port]
@@ -26,15 +26,15 @@ pub(crate) fn run(project: &Project, arguments: Arguments) -> Result<()> {
     println!("  page      {}", state.web_url);
     println!("  API       {}", state.api_url);
     println!("  emulator  {}", state.emulator_url);
-    println!("  state     .longshore/local.json, logs beside it");
+    println!("  state     .longshore/local.json, with logs in the same folder");
     show_sign_in(&state);
     println!();
-    println!("Change code and run `cargo xtask up` again, or see `cargo xtask watch --help`.");
-    println!("Stop it with `cargo xtask down`.");
+    println!("To deploy changed code, run `cargo xtask up` again, or use `cargo xtask watch`.");
+    println!("To stop the stack, run `cargo xtask down`.");
     Ok(())
 }
 
-/// Prints how to sign in, on the page and in a shell. The password is only valid on this machine's emulator.
+/// Prints how to sign in on the page and in a shell. The password is valid on this local emulator only.
 pub(crate) fn show_sign_in(state: &State) {
     if let Some(User { name, password, .. }) = state.users.first() {
         println!("  sign-in   {name}, password {password}");

@@ -1,15 +1,15 @@
-//! A command whose output is closed ends normally, without a panic.
+//! A command whose output is closed ends without a panic.
 
 use std::process::{Command, Stdio};
 
 use anyhow::Result;
 
 #[test]
-fn a_broken_pipe_is_no_panic() -> Result<()> {
+fn a_closed_output_does_not_panic() -> Result<()> {
     let (reader, writer) = std::io::pipe()?;
     drop(reader);
     let mut xtask = Command::new(env!("CARGO_BIN_EXE_xtask"));
-    // Refused before anything is started, with a line on stderr.
+    // This command is refused before it starts anything, and prints an error.
     xtask.args(["sim", "--from", "18446744073709551615", "--seeds", "1"]);
     let status = xtask.stdout(Stdio::null()).stderr(writer).status()?;
     assert_eq!(status.code(), Some(1));

@@ -2,9 +2,9 @@
 
 use crate::finding::Finding;
 
-/// Prefix under which `longshore::telemetry` embeds the build settings.
+/// Prefix of the build settings that `longshore::telemetry` embeds in a binary.
 const SETTINGS: &[u8] = b"longshore build: ";
-/// Size limit for a warning. A release is a few megabytes; debug information makes it ten times larger.
+/// Size above which a binary causes a warning. A release has a few megabytes, with debug information ten times as much.
 const LARGE_BYTES: usize = 40 << 20;
 /// ELF section type of a symbol table, which `strip` removes.
 const SYMBOLS: u32 = 2;
@@ -35,52 +35,56 @@ impl Binary {
         let known = MACHINES.iter().find(|(number, _)| *number == machine);
         Some(Self {
             machine: known.map(|(_, name)| *name),
-            has_symbols: kinds_of_sections(bytes).is_some_and(|kinds| kinds.contains(&SYMBOLS)),
+            has_symbols: section_types(bytes).is_some_and(|types| types.contains(&SYMBOLS)),
             bytes: bytes.len(),
             settings: settings(bytes),
         })
     }
 
-    /// Lists the defects of the binary at `place` as the code of a function for `architecture`.
-    pub fn findings(&self, place: &str, architecture: &str) -> Vec<Finding> {
-        let mut found = Vec::new();
-        let build = build(architecture);
-        let mut error = |what: String, fix: &str| found.push(Finding::error(place, what, fix));
+    /// Checks the binary at `location` as the code of a function for `architecture`.
+    pub fn findings(&self, location: &str, architecture: &str) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let build = build_command(architecture);
+        let mut error = |problem: String, fix: &str| findings.push(Finding::error(location, problem, fix));
         if self.machine != Some(architecture) {
-            let instead = self.machine.map(|machine| format!(", or deploy with Architecture={machine}"));
+            let alternative = self.machine.map(|machine| format!(", or deploy with Architecture={machine}"));
             error(
-                format!("it is for {}, the function for {architecture}", self.machine.unwrap_or("another machine")),
-                &format!("{build}{}", instead.unwrap_or_default()),
+                format!(
+                    "it is built for {}, but the function is {architecture}",
+                    self.machine.unwrap_or("another machine")
+                ),
+                &format!("{build}{}", alternative.unwrap_or_default()),
             );
         }
         match self.settings.as_deref() {
-            None => error("it does not say how it was built: it is no function of this version".into(), &build),
+            None => error("it contains no build settings, so it is not a function of this version".into(), &build),
             Some(settings) => {
                 if !settings.contains("panic=unwind;") {
-                    let what = "it aborts on panic: one bad row would fail its whole chunk";
-                    error(what.into(), "set panic = \"unwind\" in [profile.release] and build again");
+                    let problem = "it aborts on panic: one bad row would fail its entire chunk";
+                    error(problem.into(), "set panic = \"unwind\" in [profile.release] and build again");
                 }
                 if !settings.contains("profile=release;") {
-                    error("it is a debug build: slow, and paid for by the millisecond".into(), &build);
+                    error("it is a debug build, which is slow and therefore expensive".into(), &build);
                 }
             }
         }
         if self.has_symbols || self.bytes > LARGE_BYTES {
-            let what = format!("it has {} MiB{}", self.bytes >> 20, if self.has_symbols { " and symbols" } else { "" });
-            let fix = "set strip = true in [profile.release] and build again: cold starts are shorter";
-            found.push(Finding::warning(place, what, fix));
+            let symbols = if self.has_symbols { " and symbols" } else { "" };
+            let problem = format!("it has {} MiB{symbols}, which makes cold starts longer", self.bytes >> 20);
+            let fix = "set strip = true in [profile.release] and build again";
+            findings.push(Finding::warning(location, problem, fix));
         }
-        found
+        findings
     }
 }
 
-/// The build command for an architecture; it works on any host.
-fn build(architecture: &str) -> String {
+/// Returns the build command for an architecture. It works on any host.
+fn build_command(architecture: &str) -> String {
     format!("cargo lambda build --release --{}", architecture.replace('_', "-"))
 }
 
-/// The types of all sections; `None` if the section table is malformed.
-fn kinds_of_sections(bytes: &[u8]) -> Option<Vec<u32>> {
+/// Returns the types of all sections, or `None` if the section table is malformed.
+fn section_types(bytes: &[u8]) -> Option<Vec<u32>> {
     let at = usize::try_from(u64::from_le_bytes(bytes.get(40..48)?.try_into().ok()?)).ok()?;
     let short = |from: usize| Some(usize::from(u16::from_le_bytes(bytes.get(from..from + 2)?.try_into().ok()?)));
     let (size, count) = (short(58)?, short(60)?);
@@ -102,7 +106,7 @@ fn settings(bytes: &[u8]) -> Option<String> {
 mod tests {
     use super::*;
 
-    /// The smallest ELF file with one section.
+    /// Builds the smallest ELF file with one section.
     fn elf(machine: u16, kind: u32, settings: &str) -> Vec<u8> {
         let mut bytes = vec![0; 64];
         bytes[..6].copy_from_slice(b"\x7fELF\x02\x01");
@@ -115,38 +119,38 @@ mod tests {
         [bytes, section, settings.as_bytes().to_vec()].concat()
     }
 
-    fn whats(bytes: &[u8]) -> Vec<String> {
-        let binary = Binary::read(bytes).unwrap_or_else(|| panic!("no binary"));
-        binary.findings("target/lambda/upload/bootstrap", "arm64").into_iter().map(|finding| finding.what).collect()
+    fn problems(bytes: &[u8]) -> Vec<String> {
+        let binary = Binary::read(bytes).unwrap_or_else(|| panic!("not a binary"));
+        binary.findings("target/lambda/upload/bootstrap", "arm64").into_iter().map(|finding| finding.problem).collect()
     }
 
     const GOOD: &str = "longshore build: panic=unwind; profile=release;";
 
     #[test]
-    fn a_stripped_release_for_the_machine_is_good() {
-        assert_eq!(whats(&elf(183, 1, GOOD)), [""; 0]);
+    fn a_stripped_release_for_the_architecture_has_no_findings() {
+        assert_eq!(problems(&elf(183, 1, GOOD)), [""; 0]);
     }
 
     #[test]
-    fn machine_profile_panic_and_symbols_are_reported_apart() {
+    fn machine_profile_panic_and_symbols_are_separate_findings() {
         let rows = [
-            (elf(62, 1, GOOD), "it is for x86_64, the function for arm64"),
-            (elf(40, 1, GOOD), "it is for another machine"),
+            (elf(62, 1, GOOD), "it is built for x86_64, but the function is arm64"),
+            (elf(40, 1, GOOD), "it is built for another machine"),
             (elf(183, 1, "longshore build: panic=unwind; profile=debug;"), "it is a debug build"),
             (elf(183, 1, "longshore build: panic=abort; profile=release;"), "it aborts on panic"),
-            (elf(183, 1, ""), "it does not say how it was built"),
+            (elf(183, 1, ""), "it contains no build settings"),
             (elf(183, SYMBOLS, GOOD), "it has 0 MiB and symbols"),
         ];
-        for (bytes, what) in rows {
-            let found = whats(&bytes);
-            assert!(found.len() == 1 && found[0].starts_with(what), "{what}: {found:?}");
+        for (bytes, expected) in rows {
+            let problems = problems(&bytes);
+            assert!(problems.len() == 1 && problems[0].starts_with(expected), "{expected}: {problems:?}");
         }
     }
 
     #[test]
-    fn the_advice_is_to_build_for_the_machine_of_the_function() {
+    fn the_fix_is_to_build_for_the_architecture_of_the_function() {
         let fixes = |architecture: &str, bytes: &[u8]| {
-            let binary = Binary::read(bytes).unwrap_or_else(|| panic!("no binary"));
+            let binary = Binary::read(bytes).unwrap_or_else(|| panic!("not a binary"));
             binary.findings("bootstrap", architecture).into_iter().map(|finding| finding.fix).collect::<Vec<_>>()
         };
         let debug = "longshore build: panic=unwind; profile=debug;";
@@ -157,16 +161,16 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_program_is_none() {
+    fn a_file_that_is_not_a_program_is_not_parsed() {
         assert_eq!(Binary::read(b"#!/bin/sh\n"), None);
         assert_eq!(Binary::read(b"\x7fELF\x02"), None);
     }
 
     #[test]
-    fn a_file_that_is_cut_off_is_read_as_far_as_it_goes() {
-        let whole = elf(183, 1, GOOD);
-        for end in 0..whole.len() {
-            drop(Binary::read(&whole[..end]));
+    fn a_truncated_file_does_not_panic() {
+        let bytes = elf(183, 1, GOOD);
+        for end in 0..bytes.len() {
+            drop(Binary::read(&bytes[..end]));
         }
     }
 }

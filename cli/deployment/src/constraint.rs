@@ -1,11 +1,11 @@
-//! Constraints of a parameter's declaration on its value.
+//! Constraints on the value of a parameter, from its declaration.
 
 use regex_lite::{Error, Regex};
 use serde_json::Value;
 
 use crate::template::plain;
 
-/// The members of a list parameter, or the single value of any other parameter.
+/// Returns the members of a list parameter, or the single value of any other parameter.
 pub(crate) fn members(declaration: &Value, value: &str) -> Vec<String> {
     let kind = declaration["Type"].as_str().unwrap_or_default();
     if kind == "CommaDelimitedList" || kind.starts_with("List<") {
@@ -14,19 +14,19 @@ pub(crate) fn members(declaration: &Value, value: &str) -> Vec<String> {
     vec![value.to_owned()]
 }
 
-/// Returns the reason why CloudFormation refuses a value.
+/// Returns the reason why CloudFormation refuses a value, or `None` if it accepts the value.
 pub(crate) fn refusal(declaration: &Value, value: &str) -> Option<String> {
     let is_number = matches!(declaration["Type"].as_str(), Some("Number" | "List<Number>"));
     members(declaration, value).iter().find_map(|member| {
-        let of_kind = if is_number { number(declaration, member) } else { text(declaration, member) };
-        of_kind.or_else(|| not_listed(declaration, member))
+        let reason = if is_number { number(declaration, member) } else { text(declaration, member) };
+        reason.or_else(|| not_listed(declaration, member))
     })
 }
 
 fn not_listed(declaration: &Value, value: &str) -> Option<String> {
     let allowed: Vec<_> = declaration["AllowedValues"].as_array()?.iter().filter_map(plain).collect();
     let is_listed = allowed.iter().any(|allowed| allowed == value);
-    (!is_listed).then(|| format!("{value:?} is not allowed; one of {}", allowed.join(", ")))
+    (!is_listed).then(|| format!("{value:?} is not allowed; use one of {}", allowed.join(", ")))
 }
 
 fn number(declaration: &Value, value: &str) -> Option<String> {
@@ -34,36 +34,35 @@ fn number(declaration: &Value, value: &str) -> Option<String> {
         return Some(format!("{value:?} is not a number"));
     };
     let range = out_of_range(number, ["MinValue", "MaxValue"].map(|name| plain(&declaration[name])))?;
-    Some(format!("{value:?} is not allowed; {range}"))
+    Some(format!("{value:?} is not allowed; use {range}"))
 }
 
 fn text(declaration: &Value, value: &str) -> Option<String> {
     let length = u32::try_from(value.chars().count()).map_or(f64::INFINITY, f64::from);
     if let Some(range) = out_of_range(length, ["MinLength", "MaxLength"].map(|name| plain(&declaration[name]))) {
-        return Some(format!("{value:?} is not allowed; {range} characters"));
+        return Some(format!("{value:?} is not allowed; use {range} characters"));
     }
     let pattern = pattern(declaration)?.ok()?;
     let expected = declaration["AllowedPattern"].as_str()?;
     (!pattern.is_match(value)).then(|| format!("{value:?} is not allowed; it must match {expected}"))
 }
 
-/// Describes the range that a value violates.
-fn out_of_range(measure: f64, [least, most]: [Option<String>; 2]) -> Option<String> {
+/// Returns the permitted range if a value is outside of it.
+fn out_of_range(number: f64, [min, max]: [Option<String>; 2]) -> Option<String> {
     let bound = |text: &Option<String>| text.as_ref().and_then(|text| text.parse::<f64>().ok());
-    let is_inside =
-        bound(&least).is_none_or(|least| measure >= least) && bound(&most).is_none_or(|most| measure <= most);
+    let is_inside = bound(&min).is_none_or(|min| number >= min) && bound(&max).is_none_or(|max| number <= max);
     if is_inside {
         return None;
     }
-    Some(match (least, most) {
-        (Some(least), Some(most)) => format!("from {least} to {most}"),
-        (Some(least), None) => format!("at least {least}"),
-        (None, most) => format!("at most {}", most?),
+    Some(match (min, max) {
+        (Some(min), Some(max)) => format!("{min} to {max}"),
+        (Some(min), None) => format!("at least {min}"),
+        (None, max) => format!("at most {}", max?),
     })
 }
 
-/// Compiles `AllowedPattern`, anchored, because CloudFormation matches the whole value. Fails for syntax that only
-/// Java's patterns have.
+/// Compiles `AllowedPattern`, anchored, because CloudFormation matches the entire value. Fails for syntax that only
+/// Java supports.
 pub(crate) fn pattern(declaration: &Value) -> Option<Result<Regex, Error>> {
     let pattern = declaration["AllowedPattern"].as_str()?;
     Some(Regex::new(&format!(r"\A(?:{pattern})\z")))
@@ -78,14 +77,14 @@ mod tests {
     }
 
     #[test]
-    fn each_constraint_of_a_declaration_is_checked() -> anyhow::Result<()> {
+    fn a_value_that_violates_a_constraint_is_refused() -> anyhow::Result<()> {
         let rows = [
             ("{ Type: Number }", "abc", "is not a number"),
             ("{ Type: Number }", "", "is not a number"),
             ("{ Type: Number }", "inf", "is not a number"),
             ("{ Type: Number, MinValue: 1 }", "0", "at least 1"),
             ("{ Type: Number, MaxValue: '9' }", "10", "at most 9"),
-            ("{ Type: Number, MinValue: 1, MaxValue: 9 }", "9.5", "from 1 to 9"),
+            ("{ Type: Number, MinValue: 1, MaxValue: 9 }", "9.5", "1 to 9"),
             ("{ Type: Number, AllowedValues: [1, 3] }", "2", "one of 1, 3"),
             ("{ Type: List<Number> }", "1,b", "\"b\" is not a number"),
             ("{ Type: String, AllowedValues: [a, b] }", "c", "one of a, b"),

@@ -5,7 +5,7 @@ use std::fmt::{self, Display};
 /// Severity of a finding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The deployment would work, but deserves attention.
+    /// The deployment would work, but needs attention.
     Warning,
     /// The deployment would fail, not work, or lose data.
     Error,
@@ -17,31 +17,31 @@ pub struct Finding {
     /// Severity.
     pub severity: Severity,
     /// Description of the problem.
-    pub what: String,
+    pub problem: String,
     /// The affected file, parameter or resource.
-    pub place: String,
+    pub location: String,
     /// The recommended action.
     pub fix: String,
 }
 
 impl Finding {
     /// Creates an error.
-    pub fn error(place: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { severity: Severity::Error, what: what.into(), place: place.into(), fix: fix.into() }
+    pub fn error(location: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { severity: Severity::Error, problem: problem.into(), location: location.into(), fix: fix.into() }
     }
 
     /// Creates a warning.
-    pub fn warning(place: impl Into<String>, what: impl Into<String>, fix: impl Into<String>) -> Self {
-        Self { severity: Severity::Warning, ..Self::error(place, what, fix) }
+    pub fn warning(location: impl Into<String>, problem: impl Into<String>, fix: impl Into<String>) -> Self {
+        Self { severity: Severity::Warning, ..Self::error(location, problem, fix) }
     }
 }
 
 impl Display for Finding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mark = match self.severity {
+        let severity = match self.severity {
             Severity::Warning => "warning",
             Severity::Error => "error",
         };
-        write!(f, "{mark}: {}: {}\n    fix: {}", self.place, self.what, self.fix)
+        write!(f, "{severity}: {}: {}\n    fix: {}", self.location, self.problem, self.fix)
     }
 }

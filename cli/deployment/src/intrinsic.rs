@@ -1,4 +1,4 @@
-//! Intrinsic functions: references to parameters and mappings, conditions, and those of rules.
+//! Evaluates intrinsic functions: references to parameters and mappings, conditions, and the functions of rules.
 
 use serde_json::{Value, json};
 
@@ -6,34 +6,33 @@ use crate::constraint::members;
 use crate::template::{Parameters, Template, plain};
 
 impl Template {
-    /// Replaces every reference to parameters, mappings and conditions by its value. References to resources are
-    /// kept.
-    pub fn resolve(&self, expression: &Value, given: &Parameters) -> Value {
+    /// Replaces references to parameters, mappings and conditions with their values. References to resources are kept.
+    pub fn resolve(&self, expression: &Value, values: &Parameters) -> Value {
         match expression {
-            Value::Array(items) => items.iter().map(|item| self.resolve(item, given)).collect(),
+            Value::Array(items) => items.iter().map(|item| self.resolve(item, values)).collect(),
             Value::Object(object) => match object.iter().next() {
                 Some((name, argument)) if object.len() == 1 => {
-                    self.call(name, argument, given).unwrap_or_else(|| json!({ name: self.resolve(argument, given) }))
+                    self.call(name, argument, values).unwrap_or_else(|| json!({ name: self.resolve(argument, values) }))
                 }
-                _ => {
-                    Value::Object(object.iter().map(|(name, item)| (name.clone(), self.resolve(item, given))).collect())
-                }
+                _ => Value::Object(
+                    object.iter().map(|(name, item)| (name.clone(), self.resolve(item, values))).collect(),
+                ),
             },
             scalar => scalar.clone(),
         }
     }
 
-    /// Evaluates an intrinsic function; `None` if it is not one, or depends on a value that is only known at
-    /// deployment.
-    fn call(&self, name: &str, argument: &Value, given: &Parameters) -> Option<Value> {
+    /// Evaluates an intrinsic function. Returns `None` if it is not an intrinsic function, or if it depends on a value
+    /// that is only known at deployment.
+    fn call(&self, name: &str, argument: &Value, values: &Parameters) -> Option<Value> {
         match name {
-            "Ref" => self.parameter(argument.as_str()?, given).map(Value::String),
+            "Ref" => self.parameter(argument.as_str()?, values).map(Value::String),
             "Fn::If" => {
-                let holds = self.condition(argument[0].as_str()?, given)?;
-                Some(self.resolve(&argument[if holds { 1 } else { 2 }], given))
+                let holds = self.condition(argument[0].as_str()?, values)?;
+                Some(self.resolve(&argument[if holds { 1 } else { 2 }], values))
             }
             "Fn::FindInMap" => {
-                let path = self.resolve(argument, given);
+                let path = self.resolve(argument, values);
                 let [map, first, second] = [0, 1, 2].map(|at| path[at].as_str());
                 self.0["Mappings"][map?][first?].get(second?).cloned()
             }
@@ -41,19 +40,19 @@ impl Template {
         }
     }
 
-    /// Evaluates a named condition; `None` if it depends on a value that is only known at deployment.
-    pub fn condition(&self, name: &str, given: &Parameters) -> Option<bool> {
-        holds(self, self.0["Conditions"].get(name)?, given)
+    /// Evaluates a named condition. Returns `None` if it depends on a value that is only known at deployment.
+    pub fn condition(&self, name: &str, values: &Parameters) -> Option<bool> {
+        holds(self, self.0["Conditions"].get(name)?, values)
     }
 }
 
-/// Evaluates a condition or an assertion; `None` if the value is only known at deployment.
-pub(crate) fn holds(template: &Template, expression: &Value, given: &Parameters) -> Option<bool> {
+/// Evaluates a condition or an assertion. Returns `None` if it depends on a value that is only known at deployment.
+pub(crate) fn holds(template: &Template, expression: &Value, values: &Parameters) -> Option<bool> {
     let (name, argument) = expression.as_object()?.iter().next()?;
-    let each = || argument.as_array()?.iter().map(|item| holds(template, item, given)).collect::<Option<Vec<_>>>();
-    let texts = |at: usize| texts(template, argument.get(at)?, given);
+    let each = || argument.as_array()?.iter().map(|item| holds(template, item, values)).collect::<Option<Vec<_>>>();
+    let texts = |at: usize| texts(template, argument.get(at)?, values);
     match name.as_str() {
-        "Condition" => template.condition(argument.as_str()?, given),
+        "Condition" => template.condition(argument.as_str()?, values),
         "Fn::Not" => each()?.first().map(|holds| !holds),
         "Fn::And" => Some(each()?.iter().all(|holds| *holds)),
         "Fn::Or" => Some(each()?.iter().any(|holds| *holds)),
@@ -68,12 +67,12 @@ fn is_within(members: &[String], all: &[String]) -> bool {
     members.iter().all(|member| all.contains(member))
 }
 
-/// The strings of a list, or the single string of a scalar. A list parameter has several.
-fn texts(template: &Template, expression: &Value, given: &Parameters) -> Option<Vec<String>> {
+/// Returns the strings of a list or of a list parameter, or the single string of any other expression.
+fn texts(template: &Template, expression: &Value, values: &Parameters) -> Option<Vec<String>> {
     if let Some(name) = expression["Ref"].as_str() {
-        return Some(members(template.declaration(name), &template.parameter(name, given)?));
+        return Some(members(template.declaration(name), &template.parameter(name, values)?));
     }
-    match template.resolve(expression, given) {
+    match template.resolve(expression, values) {
         Value::Array(items) => items.iter().map(plain).collect(),
         scalar => Some(vec![plain(&scalar)?]),
     }
@@ -84,9 +83,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rule_functions_have_the_values_of_their_documentation() -> anyhow::Result<()> {
+    fn rule_functions_behave_as_documented_by_aws() -> anyhow::Result<()> {
         let template = Template::parse("Parameters: { Size: { Default: a }, Zones: { Type: CommaDelimitedList } }")?;
-        let given = Parameters::from([("Zones".to_owned(), "a, b".to_owned())]);
+        let values = Parameters::from([("Zones".to_owned(), "a, b".to_owned())]);
         let rows = [
             ("!Equals [!Ref Size, a]", Some(true)),
             ("!Not [!Equals [!Ref Size, a]]", Some(false)),
@@ -103,7 +102,7 @@ mod tests {
             ("!EachMemberIn [!ValueOfAll ['AWS::EC2::VPC::Id', 'Tags.Team'], [a]]", None),
         ];
         for (text, expected) in rows {
-            assert_eq!(holds(&template, &crate::yaml::parse(text)?, &given), expected, "{text}");
+            assert_eq!(holds(&template, &crate::yaml::parse(text)?, &values), expected, "{text}");
         }
         Ok(())
     }
@@ -119,12 +118,13 @@ Resources:
 ";
 
     #[test]
-    fn expressions_have_their_values_for_the_parameters_given() -> anyhow::Result<()> {
+    fn expressions_are_evaluated_with_the_parameter_values() -> anyhow::Result<()> {
         let template = Template::parse(TEXT)?;
-        let given = |size: &str| Parameters::from([("Size".to_owned(), size.to_owned())]);
-        let of = |given: &Parameters| template.properties("A").map(|found| template.resolve(found, given));
-        assert_eq!(of(&Parameters::new())?, json!({ "x": 2, "y": "5" }));
-        assert_eq!(of(&given("large"))?, json!({ "x": 9, "y": { "Fn::GetAtt": ["B", "Arn"] } }));
+        let values = |size: &str| Parameters::from([("Size".to_owned(), size.to_owned())]);
+        let resolve =
+            |values: &Parameters| template.properties("A").map(|properties| template.resolve(properties, values));
+        assert_eq!(resolve(&Parameters::new())?, json!({ "x": 2, "y": "5" }));
+        assert_eq!(resolve(&values("large"))?, json!({ "x": 9, "y": { "Fn::GetAtt": ["B", "Arn"] } }));
         Ok(())
     }
 }

@@ -4,18 +4,19 @@
 //! | --- | --- |
 //! | [`yaml`] | CloudFormation's YAML, including short tags, as JSON |
 //! | [`template`] | sections, resources and parameters |
-//! | `intrinsic` | values of expressions, conditions and assertions for given parameters |
-//! | [`roles`] | permissions of each function, by role |
+//! | `intrinsic` | values of expressions, conditions and assertions |
+//! | [`roles`] | permissions of each function's role |
 //! | [`settings`] | stack name and parameters of a deployment, and their sources |
 //! | [`samconfig`] | the settings of samconfig.toml |
-//! | [`overrides`] | the text of `--parameter-overrides` |
-//! | `constraint` | type, range, length, pattern and list of a parameter |
+//! | [`overrides`] | the syntax of `--parameter-overrides` |
+//! | `constraint` | type, range, length, pattern and allowed values of a parameter |
 //! | [`parameters`] | parameters that CloudFormation refuses |
 //! | [`rules`] | the template's rules |
 //! | [`binary`] | machine, size, symbols and build settings of a function's binary |
-//! | [`check`] | all checks that need no AWS, as findings |
+//! | [`check`] | all checks that need no AWS account |
 //! | [`updates`] | parameter changes that lose data |
 //! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
+//! | [`finding`] | a problem, its location, and its fix |
 //! | [`verdict`] | the result: errors, warnings, and skipped checks |
 
 pub mod binary;

@@ -8,7 +8,7 @@ use crate::template::Parameters;
 /// wins.
 ///
 /// # Errors
-/// If a word has neither form. SAM ignores such a word silently.
+/// If a word has neither form. SAM would ignore it silently.
 pub fn parse<T: AsRef<str>>(texts: impl IntoIterator<Item = T>) -> Result<Parameters> {
     texts.into_iter().flat_map(|text| words(text.as_ref())).map(|word| pair(&word)).collect()
 }
@@ -18,11 +18,11 @@ fn pair(word: &str) -> Result<(String, String)> {
     let (name, value) = spelled_out
         .or_else(|| word.split_once('='))
         .filter(|(name, _)| !name.is_empty())
-        .with_context(|| format!("{word:?} is no NAME=VALUE; quote a value that has spaces: NAME='a b'"))?;
+        .with_context(|| format!("{word:?} is not NAME=VALUE; quote a value that contains spaces: NAME='a b'"))?;
     Ok((name.to_owned(), value.to_owned()))
 }
 
-/// Splits a text into words and removes quotes. A quoted part may contain spaces; `\` escapes a space or a quote.
+/// Splits a text into words and removes quotes. A quoted part can contain spaces; `\` escapes a space or a quote.
 fn words(text: &str) -> Vec<String> {
     let (mut words, mut quote) = (vec![String::new()], None);
     let mut rest = text.chars().peekable();
@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn one_quoted_text_is_the_same_as_many_words() -> Result<()> {
+    fn one_quoted_argument_equals_several_arguments() -> Result<()> {
         let expected = pairs([("Access", "open"), ("Environment", "small")]);
         assert_eq!(parse(["Environment=small Access=open"])?, expected);
         assert_eq!(parse(["Environment=small", "Access=open"])?, expected);
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_that_is_no_pair_is_refused() {
+    fn a_word_that_is_not_a_pair_is_refused() {
         for text in ["OidcScope=openid email", "=small", "file://parameters.yaml"] {
             assert!(parse([text]).is_err(), "{text}");
         }

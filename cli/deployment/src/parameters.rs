@@ -5,29 +5,29 @@ use crate::finding::Finding;
 use crate::settings::Settings;
 use crate::template::{Parameters, Template};
 
-/// Lists parameters that CloudFormation refuses, and those that the template does not declare.
+/// Lists the parameters that CloudFormation refuses, and those that the template does not declare.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
-    let given = settings.effective(template);
+    let values = settings.effective(template);
     let unknown = settings.parameters.keys().filter(|name| template.declaration(name).is_null()).map(|name| {
-        Finding::error(settings.place(name), "the template has no such parameter", format!("remove {name}"))
+        Finding::error(settings.location(name), "the template has no such parameter", format!("remove {name}"))
     });
     let refused = template.section("Parameters").filter_map(|(name, declaration)| {
         if let Some(Err(_)) = pattern(declaration) {
-            let what = "its AllowedPattern is one that only CloudFormation can check";
-            return Some(Finding::warning(settings.place(name), what, "check it by hand"));
+            let problem = "only CloudFormation can check its AllowedPattern";
+            return Some(Finding::warning(settings.location(name), problem, "check the value manually"));
         }
-        let what = match template.parameter(name, &given) {
+        let problem = match template.parameter(name, &values) {
             Some(value) => refusal(declaration, &value)?,
             None => "it has no value and no default".to_owned(),
         };
-        Some(Finding::error(settings.place(name), what, settings.change(name)))
+        Some(Finding::error(settings.location(name), problem, settings.change(name)))
     });
     unknown.chain(refused).collect()
 }
 
 /// Returns true if the template has the parameter and CloudFormation accepts its value.
-pub fn is_accepted(template: &Template, given: &Parameters, name: &str) -> bool {
-    template.parameter(name, given).is_some_and(|value| refusal(template.declaration(name), &value).is_none())
+pub fn is_accepted(template: &Template, values: &Parameters, name: &str) -> bool {
+    template.parameter(name, values).is_some_and(|value| refusal(template.declaration(name), &value).is_none())
 }
 
 #[cfg(test)]
@@ -43,10 +43,10 @@ mod tests {
     }
 
     #[test]
-    fn a_parameter_without_value_and_default_is_refused() -> anyhow::Result<()> {
+    fn a_parameter_without_a_value_or_default_is_refused() -> anyhow::Result<()> {
         let template = Template::parse("Parameters: { Size: { Type: String }, Other: { Type: String, Default: '' } }")?;
         let found = findings(&template, &Settings::default());
-        assert!(found.len() == 1 && found[0].what == "it has no value and no default", "{found:?}");
+        assert!(found.len() == 1 && found[0].problem == "it has no value and no default", "{found:?}");
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Permissions of each function: the statements of its role, the queues that it consumes, and the queues that it may
+//! Permissions of each function: the statements of its role, the queues that it consumes, and the queues that it can
 //! send to.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -13,7 +13,7 @@ pub const FUNCTION: &str = "AWS::Serverless::Function";
 
 /// An `Allow` statement of a policy.
 #[derive(Clone, Debug)]
-pub struct Allowed {
+pub struct Statement {
     /// Actions, such as `dynamodb:GetItem`.
     pub actions: BTreeSet<String>,
     /// Logical ids and paths of the resources: `JobsTable`, `JobsTable/index/tenant`, `Bucket/uploads/*`.
@@ -22,15 +22,15 @@ pub struct Allowed {
     pub leading_keys: Option<Vec<String>>,
 }
 
-impl Allowed {
+impl Statement {
     /// Returns true if the statement allows an action on a resource. `key` is the prefix of the partition key.
     pub fn covers(&self, action: &str, resource: &str, key: Option<&str>) -> bool {
-        let keyed = |patterns: &Vec<String>| {
+        let covers_key = |patterns: &Vec<String>| {
             key.is_some_and(|key| patterns.iter().any(|pattern| key.starts_with(pattern.trim_end_matches('*'))))
         };
         self.actions.contains(action)
             && self.resources.contains(resource)
-            && self.leading_keys.as_ref().is_none_or(keyed)
+            && self.leading_keys.as_ref().is_none_or(covers_key)
     }
 }
 
@@ -42,7 +42,7 @@ pub struct Function {
     /// Handler, which equals the name of the function's folder.
     pub name: String,
     /// Statements of the role.
-    pub allowed: Vec<Allowed>,
+    pub statements: Vec<Statement>,
     /// Logical ids of the queues that it consumes.
     pub consumes: BTreeSet<String>,
     /// Value of `RecursiveLoop`, if set.
@@ -50,29 +50,35 @@ pub struct Function {
 }
 
 impl Function {
-    /// The queues that the function may send to.
+    /// Returns the queues that the function can send to.
     pub fn sends_to(&self) -> BTreeSet<&str> {
-        let sending = self.allowed.iter().filter(|allowed| allowed.actions.contains("sqs:SendMessage"));
-        sending.flat_map(|allowed| allowed.resources.iter().map(String::as_str)).collect()
+        let sending = self.statements.iter().filter(|statement| statement.actions.contains("sqs:SendMessage"));
+        sending.flat_map(|statement| statement.resources.iter().map(String::as_str)).collect()
     }
 
-    /// Returns true if the function's messages may lead back to it, also through other functions.
-    pub fn leads_to_itself(&self, all: &BTreeMap<String, Function>) -> bool {
-        let (mut reached, mut left) = (BTreeSet::new(), self.sends_to());
-        while let Some(queue) = left.pop_first() {
+    /// Returns true if Lambda's loop detection would stop the function: its messages can lead back to it, directly or
+    /// through other functions, and `RecursiveLoop: Allow` is missing.
+    pub fn is_stopped_by_loop_detection(&self, functions: &BTreeMap<String, Function>) -> bool {
+        self.is_in_message_loop(functions) && self.recursive_loop.as_deref() != Some("Allow")
+    }
+
+    /// Returns true if the function's messages can lead back to it, directly or through other functions.
+    pub fn is_in_message_loop(&self, functions: &BTreeMap<String, Function>) -> bool {
+        let (mut visited, mut pending) = (BTreeSet::new(), self.sends_to());
+        while let Some(queue) = pending.pop_first() {
             if self.consumes.contains(queue) {
                 return true;
             }
-            if reached.insert(queue) {
-                let consumers = all.values().filter(|function| function.consumes.contains(queue));
-                left.extend(consumers.flat_map(Function::sends_to));
+            if visited.insert(queue) {
+                let consumers = functions.values().filter(|function| function.consumes.contains(queue));
+                pending.extend(consumers.flat_map(Function::sends_to));
             }
         }
         false
     }
 }
 
-/// Returns all functions by name.
+/// Lists all functions by name.
 ///
 /// # Errors
 /// If a function has no role, or a policy has a form that this template does not use.
@@ -90,7 +96,7 @@ pub fn functions(template: &Template) -> Result<BTreeMap<String, Function>> {
             let function = Function {
                 id: id.to_owned(),
                 name: name.to_owned(),
-                allowed: allowed(template, role)?,
+                statements: statements(template, role)?,
                 consumes: queues.collect(),
                 recursive_loop: properties["RecursiveLoop"].as_str().map(str::to_owned),
             };
@@ -99,17 +105,19 @@ pub fn functions(template: &Template) -> Result<BTreeMap<String, Function>> {
         .collect()
 }
 
-fn allowed(template: &Template, role: &str) -> Result<Vec<Allowed>> {
+fn statements(template: &Template, role: &str) -> Result<Vec<Statement>> {
     let policies = template.properties(role)?["Policies"].as_array().into_iter().flatten();
     let statements = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().into_iter().flatten());
     statements
         .map(|statement| {
-            anyhow::ensure!(statement["Effect"] == "Allow", "{role} denies something: {statement}");
+            anyhow::ensure!(statement["Effect"] == "Allow", "{role}: only Allow statements are supported: {statement}");
             let actions = each(&statement["Action"]).filter_map(|action| action.as_str().map(str::to_owned)).collect();
             let resources = each(&statement["Resource"])
-                .map(|resource| name(resource).with_context(|| format!("{role}: {resource} names nothing")))
+                .map(|resource| {
+                    name(resource).with_context(|| format!("{role}: {resource} is not the name of a resource"))
+                })
                 .collect::<Result<_>>()?;
-            Ok(Allowed { actions, resources, leading_keys: leading_keys(&statement["Condition"]) })
+            Ok(Statement { actions, resources, leading_keys: leading_keys(&statement["Condition"]) })
         })
         .collect()
 }
@@ -130,10 +138,10 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
 
 /// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, and `!GetAtt Queue.Arn` into `Queue`.
 fn name(resource: &Value) -> Option<String> {
-    let (id, rest) = match (&resource["Fn::GetAtt"], &resource["Fn::Sub"]) {
-        (Value::Array(path), _) => (path.first()?.as_str()?, ""),
+    let (id, path) = match (&resource["Fn::GetAtt"], &resource["Fn::Sub"]) {
+        (Value::Array(attribute), _) => (attribute.first()?.as_str()?, ""),
         (_, Value::String(text)) => text.strip_prefix("${")?.split_once(".Arn}")?,
         _ => return None,
     };
-    Some(format!("{id}{rest}"))
+    Some(format!("{id}{path}"))
 }

@@ -9,38 +9,39 @@ use crate::intrinsic::holds;
 use crate::settings::Settings;
 use crate::template::Template;
 
-/// Lists the assertions that do not hold, each with its `AssertDescription`.
+/// Lists the assertions that are not satisfied, each with its `AssertDescription`.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
-    template.section("Rules").flat_map(|rule| of_rule(template, settings, rule)).collect()
+    template.section("Rules").flat_map(|(name, rule)| check_rule(template, settings, name, rule)).collect()
 }
 
-fn of_rule(template: &Template, settings: &Settings, (name, rule): (&str, &Value)) -> Vec<Finding> {
-    let given = settings.effective(template);
-    let place = format!("rule {name}");
-    let applies = rule.get("RuleCondition").map_or(Some(true), |condition| holds(template, condition, &given));
+fn check_rule(template: &Template, settings: &Settings, name: &str, rule: &Value) -> Vec<Finding> {
+    let values = settings.effective(template);
+    let location = format!("rule {name}");
+    let applies = rule.get("RuleCondition").map_or(Some(true), |condition| holds(template, condition, &values));
     if applies == Some(false) {
         return Vec::new();
     }
     let assertions = rule["Assertions"].as_array().into_iter().flatten();
-    let check = |assertion: &Value| match (applies, holds(template, &assertion["Assert"], &given)) {
+    let check = |assertion: &Value| match (applies, holds(template, &assertion["Assert"], &values)) {
         (_, Some(true)) => None,
         (Some(true), Some(false)) => {
-            let what = assertion["AssertDescription"].as_str().unwrap_or("its assertion does not hold");
-            Some(Finding::error(&place, what.trim_end_matches('.'), advice(template, settings, [rule, assertion])))
+            let problem = assertion["AssertDescription"].as_str().unwrap_or("an assertion is not satisfied");
+            let fix = advice(template, settings, [rule, assertion]);
+            Some(Finding::error(&location, problem.trim_end_matches('.'), fix))
         }
-        _ => Some(Finding::warning(&place, "only CloudFormation can evaluate it", "check it by hand")),
+        _ => Some(Finding::warning(&location, "only CloudFormation can evaluate it", "check it manually")),
     };
     assertions.filter_map(check).collect()
 }
 
-/// Names the parameters of the condition and of the assertion, with their values.
+/// Returns advice that lists the parameters of the condition and the assertion, with their values.
 fn advice(template: &Template, settings: &Settings, [rule, assertion]: [&Value; 2]) -> String {
     let mut names = BTreeSet::new();
     references(&rule["RuleCondition"], &mut names);
     references(&assertion["Assert"], &mut names);
-    let given = settings.effective(template);
+    let values = settings.effective(template);
     let value = |name| {
-        let value = template.parameter(name, &given).unwrap_or_default();
+        let value = template.parameter(name, &values).unwrap_or_default();
         format!("{name} ({value:?} in {})", settings.origin(name))
     };
     format!("change {}", names.into_iter().map(value).collect::<Vec<_>>().join(" or "))
@@ -70,8 +71,11 @@ Rules:
   Either: { RuleCondition: !Equals [!Ref Unknown, a], Assertions: [{ Assert: !Equals [a, a] }] }
   Absent: { RuleCondition: !Equals [a, b], Assertions: [{ Assert: !Equals [a, b] }] }
 ";
-        let found = findings(&Template::parse(text)?, &Settings::default());
-        assert_eq!(found, [Finding::warning("rule Team", "only CloudFormation can evaluate it", "check it by hand")]);
+        let findings = findings(&Template::parse(text)?, &Settings::default());
+        assert_eq!(
+            findings,
+            [Finding::warning("rule Team", "only CloudFormation can evaluate it", "check it manually")]
+        );
         Ok(())
     }
 }

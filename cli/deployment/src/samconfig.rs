@@ -1,4 +1,4 @@
-//! Settings that `sam deploy` reads from samconfig.toml.
+//! Reads the settings of `sam deploy` from samconfig.toml.
 
 use anyhow::{Context, Result, bail};
 use toml::{Table, Value};
@@ -8,20 +8,20 @@ use crate::settings::Settings;
 use crate::template::Parameters;
 
 impl Settings {
-    /// Reads an environment. As in SAM, `deploy` takes precedence over `global`, and no other environment is read.
+    /// Reads an environment. As in SAM, `deploy` takes precedence over `global`, and other environments are ignored.
     ///
     /// # Errors
     /// If the file is not valid TOML, has no such environment, or has parameters that are not `NAME=VALUE`.
     pub fn read(text: &str, environment: &str) -> Result<Self> {
-        let table: Table = text.parse().context("samconfig.toml is no TOML")?;
-        let found =
+        let table: Table = text.parse().context("samconfig.toml is not valid TOML")?;
+        let section =
             table.get(environment).with_context(|| format!("samconfig.toml has no environment {environment}"))?;
-        let reported = |name: &str| {
-            let of = |command: &str| found.get(command)?.get("parameters")?.get(name);
-            of("deploy").or_else(|| of("global"))
+        let setting = |name: &str| {
+            let for_command = |command: &str| section.get(command)?.get("parameters")?.get(name);
+            for_command("deploy").or_else(|| for_command("global"))
         };
-        let text = |name: &str| reported(name).and_then(Value::as_str).map(str::to_owned);
-        let parameters = reported("parameter_overrides").map(parameters).transpose();
+        let text = |name: &str| setting(name).and_then(Value::as_str).map(str::to_owned);
+        let parameters = setting("parameter_overrides").map(parameters).transpose();
         Ok(Self {
             stack: text("stack_name"),
             region: text("region"),
@@ -35,12 +35,12 @@ impl Settings {
 fn parameters(value: &Value) -> Result<Parameters> {
     match value {
         Value::String(text) => overrides::parse([text]),
-        Value::Array(items) => items.iter().try_fold(Parameters::new(), |mut all, item| {
-            all.extend(parameters(item)?);
-            Ok(all)
+        Value::Array(items) => items.iter().try_fold(Parameters::new(), |mut merged, item| {
+            merged.extend(parameters(item)?);
+            Ok(merged)
         }),
         Value::Table(pairs) => pairs.iter().map(|(name, value)| Ok((name.clone(), plain(value)?))).collect(),
-        other => bail!("a {} is neither a text nor a list", other.type_str()),
+        other => bail!("expected a string, a list or a table, not a {}", other.type_str()),
     }
 }
 
@@ -49,7 +49,7 @@ fn plain(value: &Value) -> Result<String> {
         Value::String(text) => text.clone(),
         Value::Integer(number) => number.to_string(),
         Value::Boolean(truth) => truth.to_string(),
-        other => bail!("a {} is no value of a parameter", other.type_str()),
+        other => bail!("the value of a parameter cannot be a {}", other.type_str()),
     })
 }
 
@@ -70,12 +70,13 @@ mod tests {
     }
 
     #[test]
-    fn a_list_and_a_table_of_parameters_are_read_like_a_text() -> Result<()> {
-        let of = |value: &str| Settings::read(&format!("[a.deploy.parameters]\nparameter_overrides = {value}\n"), "a");
-        let text = of("'Environment=small RetentionDays=7'")?;
-        assert_eq!(of("['Environment=small', 'RetentionDays=7']")?, text);
-        assert_eq!(of("{ Environment = 'small', RetentionDays = 7 }")?, text);
-        assert!(of("'Environment'").is_err());
+    fn a_list_or_a_table_of_parameters_equals_the_same_string() -> Result<()> {
+        let read =
+            |value: &str| Settings::read(&format!("[a.deploy.parameters]\nparameter_overrides = {value}\n"), "a");
+        let string = read("'Environment=small RetentionDays=7'")?;
+        assert_eq!(read("['Environment=small', 'RetentionDays=7']")?, string);
+        assert_eq!(read("{ Environment = 'small', RetentionDays = 7 }")?, string);
+        assert!(read("'Environment'").is_err());
         Ok(())
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::template::{Parameters, Template};
 
-/// Source of a deployment's parameters. SAM uses one source, never both.
+/// Source of the parameters that a deployment sets. SAM uses one source, never both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Source {
     /// `parameter_overrides` of samconfig.toml.
@@ -26,45 +26,45 @@ impl Source {
 pub struct Settings {
     /// Name of the stack.
     pub stack: Option<String>,
-    /// Region; `None` uses the shell's region.
+    /// Region; `None` means the shell's region.
     pub region: Option<String>,
     /// Parameters that the deployment sets.
     pub parameters: Parameters,
     /// Source of `parameters`.
     pub source: Source,
-    /// Parameters of the running stack; empty for a first deployment.
-    pub running: Parameters,
+    /// Parameters of the deployed stack; empty for a first deployment.
+    pub deployed: Parameters,
 }
 
 impl Settings {
-    /// Returns the parameters of the stack after the deployment. SAM keeps the running value of a parameter that is
-    /// not set.
+    /// Returns the parameters of the stack after the deployment. If a parameter is not set, SAM keeps its deployed
+    /// value.
     pub fn effective(&self, template: &Template) -> Parameters {
-        let declared = |name: &str| template.section("Parameters").any(|(known, _)| known == name);
-        let kept = self.running.iter().filter(|(name, _)| declared(name));
+        let declared = |name: &str| template.section("Parameters").any(|(declared, _)| declared == name);
+        let kept = self.deployed.iter().filter(|(name, _)| declared(name));
         kept.chain(&self.parameters).map(|(name, value)| (name.clone(), value.clone())).collect()
     }
 
-    /// The source of a parameter's value.
+    /// Returns the source of a parameter's value.
     pub fn origin(&self, name: &str) -> &'static str {
         if self.parameters.contains_key(name) {
             self.source.name()
-        } else if self.running.contains_key(name) {
-            "the running stack"
+        } else if self.deployed.contains_key(name) {
+            "the deployed stack"
         } else {
             "template.yaml"
         }
     }
 
-    /// The source of a parameter's value, followed by the parameter's name.
-    pub fn place(&self, name: &str) -> String {
+    /// Returns the source of a parameter's value, followed by the parameter's name.
+    pub fn location(&self, name: &str) -> String {
         format!("{}: {name}", self.origin(name))
     }
 
-    /// Advice to change a parameter at its source.
+    /// Returns the advice to change a parameter at its source.
     pub fn change(&self, name: &str) -> String {
-        let place = if self.parameters.contains_key(name) { self.source } else { Source::default() };
-        format!("change {name} in {}", place.name())
+        let source = if self.parameters.contains_key(name) { self.source } else { Source::default() };
+        format!("change {name} in {}", source.name())
     }
 }
 
@@ -77,24 +77,24 @@ mod tests {
     }
 
     #[test]
-    fn values_of_the_running_stack_are_kept_unless_they_are_set() -> anyhow::Result<()> {
+    fn deployed_values_are_kept_unless_they_are_set() -> anyhow::Result<()> {
         let template = Template::parse("Parameters: { Access: {}, Size: {} }")?;
-        let running = pairs([("Access", "oidc"), ("Size", "small"), ("Gone", "1")]);
-        let settings = Settings { parameters: pairs([("Size", "large")]), running, ..Settings::default() };
+        let deployed = pairs([("Access", "oidc"), ("Size", "small"), ("Gone", "1")]);
+        let settings = Settings { parameters: pairs([("Size", "large")]), deployed, ..Settings::default() };
         assert_eq!(settings.effective(&template), pairs([("Access", "oidc"), ("Size", "large")]));
         Ok(())
     }
 
     #[test]
-    fn a_parameter_is_found_where_it_is_set() {
-        let running = pairs([("Access", "oidc"), ("Size", "small")]);
-        let mut settings = Settings { parameters: pairs([("Size", "large")]), running, ..Settings::default() };
-        assert_eq!(settings.place("Size"), "samconfig.toml: Size");
+    fn the_location_of_a_parameter_is_its_source() {
+        let deployed = pairs([("Access", "oidc"), ("Size", "small")]);
+        let mut settings = Settings { parameters: pairs([("Size", "large")]), deployed, ..Settings::default() };
+        assert_eq!(settings.location("Size"), "samconfig.toml: Size");
         settings.source = Source::CommandLine;
-        assert_eq!(settings.place("Size"), "--parameter-overrides: Size");
+        assert_eq!(settings.location("Size"), "--parameter-overrides: Size");
         assert_eq!(settings.change("Size"), "change Size in --parameter-overrides");
-        assert_eq!(settings.place("Access"), "the running stack: Access");
+        assert_eq!(settings.location("Access"), "the deployed stack: Access");
         assert_eq!(settings.change("Access"), "change Access in samconfig.toml");
-        assert_eq!(settings.place("Other"), "template.yaml: Other");
+        assert_eq!(settings.location("Other"), "template.yaml: Other");
     }
 }

@@ -23,38 +23,38 @@ impl Template {
         yaml::parse(text).map(Self)
     }
 
-    /// A section, such as `Resources`, by name; empty if absent.
+    /// Returns the entries of a section, such as `Resources`, by name. An absent section is empty.
     pub fn section(&self, name: &str) -> impl Iterator<Item = (&str, &Value)> {
         self.0[name].as_object().into_iter().flatten().map(|(name, value)| (name.as_str(), value))
     }
 
-    /// The properties of all resources of a type, by logical id.
+    /// Returns the properties of all resources of a type, by logical id.
     pub fn of_type<'a>(&'a self, kind: &'a str) -> impl Iterator<Item = (&'a str, &'a Value)> {
         self.section("Resources")
             .filter(move |(_, resource)| resource["Type"] == kind)
             .map(|(name, resource)| (name, &resource["Properties"]))
     }
 
-    /// Properties of a resource.
+    /// Returns the properties of a resource.
     ///
     /// # Errors
     /// If there is no such resource.
     pub fn properties(&self, id: &str) -> Result<&Value> {
-        self.0["Resources"][id].get("Properties").with_context(|| format!("no resource {id}"))
+        self.0["Resources"][id].get("Properties").with_context(|| format!("the template has no resource {id}"))
     }
 
-    /// The declaration of a parameter; null if there is none.
+    /// Returns the declaration of a parameter, or null if there is none.
     pub fn declaration(&self, name: &str) -> &Value {
         &self.0["Parameters"][name]
     }
 
-    /// The value of a parameter: the given value, or the template's default.
-    pub fn parameter(&self, name: &str, given: &Parameters) -> Option<String> {
-        given.get(name).cloned().or_else(|| plain(&self.declaration(name)["Default"]))
+    /// Returns the value of a parameter: the one in `values`, or else the template's default.
+    pub fn parameter(&self, name: &str, values: &Parameters) -> Option<String> {
+        values.get(name).cloned().or_else(|| plain(&self.declaration(name)["Default"]))
     }
 }
 
-/// The text of a scalar, as CloudFormation compares and passes it.
+/// Returns a scalar as the text that CloudFormation compares and passes on.
 pub fn plain(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

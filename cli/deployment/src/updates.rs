@@ -1,4 +1,4 @@
-//! Parameter changes that lose data of a running stack. CloudFormation applies them without a warning.
+//! Parameter changes that lose data of a deployed stack. CloudFormation applies them without a warning.
 
 use crate::finding::Finding;
 use crate::settings::Settings;
@@ -7,77 +7,78 @@ use crate::template::Template;
 /// A parameter whose change loses data.
 struct Loss {
     name: &'static str,
-    when: When,
-    what: &'static str,
+    change: Change,
+    consequence: &'static str,
     fix: &'static str,
 }
 
-/// The kind of change that loses data.
+/// A change that loses data.
 #[derive(Clone, Copy)]
-enum When {
-    Changed,
-    /// Changed from a non-empty value to another non-empty value.
+enum Change {
+    /// Any change.
+    Any,
+    /// A change from a non-empty value to another non-empty value.
     Replaced,
+    /// A change to a lower number.
     Lowered,
 }
 
-const OTHER_TENANTS: &str =
-    "another tenant for every user: jobs, datasets and records of before are not found any more";
-const KEEP: &str = "keep the value, or make another stack";
+const OTHER_TENANTS: &str = "every user gets another tenant and no longer finds existing jobs, datasets and records";
+const KEEP: &str = "keep the value, or create another stack";
 
 const LOSSES: [Loss; 7] = [
     Loss {
         name: "Access",
-        when: When::Changed,
-        what: "another tenant for every user: jobs, datasets and records of before are not found any more; back to cognito \
-               is a new, empty pool",
+        change: Change::Any,
+        consequence: "every user gets another tenant and no longer finds existing jobs, datasets and records; a later \
+                      change back to cognito creates a new, empty user pool",
         fix: KEEP,
     },
-    Loss { name: "TenantClaim", when: When::Changed, what: OTHER_TENANTS, fix: KEEP },
-    // A change between an issuer and none also changes Access.
-    Loss { name: "OidcIssuer", when: When::Replaced, what: OTHER_TENANTS, fix: KEEP },
+    Loss { name: "TenantClaim", change: Change::Any, consequence: OTHER_TENANTS, fix: KEEP },
+    // Adding or removing the issuer also changes Access.
+    Loss { name: "OidcIssuer", change: Change::Replaced, consequence: OTHER_TENANTS, fix: KEEP },
     Loss {
         name: "OperatorClaim",
-        when: When::Changed,
-        what: "other operators: whoever has OperatorGroup in the new claim, and nobody by the old one",
-        fix: "keep the value, or give the operators the new claim first",
+        change: Change::Any,
+        consequence: "only users who have OperatorGroup in the new claim are operators",
+        fix: "keep the value, or add the new claim to the operators' tokens first",
     },
     Loss {
         name: "OperatorGroup",
-        when: When::Changed,
-        what: "a new, empty group: nobody is an operator until users are put into it",
-        fix: "afterwards, put the operators into the new group (aws cognito-idp admin-add-user-to-group)",
+        change: Change::Any,
+        consequence: "the new group is empty: there is no operator until users are added to it",
+        fix: "afterwards, add the operators to the new group (aws cognito-idp admin-add-user-to-group)",
     },
     Loss {
         name: "SignInDomain",
-        when: When::Changed,
-        what: "another address of the sign-in page: links to the old one end, and anybody may take its name",
-        fix: "tell the users, or keep the value",
+        change: Change::Any,
+        consequence: "the URL of the sign-in page changes: the old URL stops working, and others can take its domain",
+        fix: "inform the users, or keep the value",
     },
     Loss {
         name: "RetentionDays",
-        when: When::Lowered,
-        what: "the bucket's lifecycle deletes older uploads, reports and receipts, also those of jobs that are still listed",
+        change: Change::Lowered,
+        consequence: "the bucket deletes older uploads, reports and receipts, even those of jobs that are still listed",
         fix: "keep the value, or save the reports first",
     },
 ];
 
-/// Lists the losses that an update of the running stack causes.
+/// Lists the data losses that an update of the deployed stack causes.
 pub fn findings(template: &Template, settings: &Settings) -> Vec<Finding> {
     let after = settings.effective(template);
-    let lost = LOSSES.iter().filter_map(|loss| {
-        // A parameter that the running template did not have loses nothing.
-        let (old, new) = (settings.running.get(loss.name)?, template.parameter(loss.name, &after)?);
-        let what = format!("from {old:?} to {new:?} means {}", loss.what);
-        loss.when.is_satisfied(old, &new).then(|| Finding::error(loss.name, what, loss.fix))
+    let findings = LOSSES.iter().filter_map(|loss| {
+        // A parameter that the deployed template does not have loses nothing.
+        let (old, new) = (settings.deployed.get(loss.name)?, template.parameter(loss.name, &after)?);
+        let problem = format!("the value changes from {old:?} to {new:?}: {}", loss.consequence);
+        loss.change.matches(old, &new).then(|| Finding::error(loss.name, problem, loss.fix))
     });
-    lost.collect()
+    findings.collect()
 }
 
-impl When {
-    fn is_satisfied(self, old: &str, new: &str) -> bool {
+impl Change {
+    fn matches(self, old: &str, new: &str) -> bool {
         match self {
-            Self::Changed => old != new,
+            Self::Any => old != new,
             Self::Replaced => old != new && !old.is_empty() && !new.is_empty(),
             Self::Lowered => match (old.parse::<f64>(), new.parse::<f64>()) {
                 (Ok(old), Ok(new)) => new < old,

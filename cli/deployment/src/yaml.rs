@@ -1,42 +1,42 @@
-//! CloudFormation's YAML as JSON: `!Ref Name` becomes `{"Ref": "Name"}`, `!Sub text` becomes `{"Fn::Sub": "text"}`.
+//! Converts CloudFormation's YAML to JSON: `!Ref A` becomes `{"Ref": "A"}`, `!Sub text` becomes `{"Fn::Sub": "text"}`.
 
 use anyhow::{Context, Result, bail};
 use saphyr::{LoadableYamlNode, ScalarOwned, YamlOwned};
 use serde_json::{Map, Value, json};
 
-/// Parses the document as JSON.
+/// Parses a document.
 ///
 /// # Errors
 /// If the text is not valid YAML, or uses features that templates do not need: anchors, keys that are not strings,
 /// several documents.
 pub fn parse(text: &str) -> Result<Value> {
-    let mut documents = YamlOwned::load_from_str(text).context("this is no YAML")?;
+    let mut documents = YamlOwned::load_from_str(text).context("the text is not valid YAML")?;
     match (documents.pop(), documents.is_empty()) {
         (Some(document), true) => value(document),
-        _ => bail!("one document is expected"),
+        _ => bail!("expected exactly one document"),
     }
 }
 
 fn value(node: YamlOwned) -> Result<Value> {
     Ok(match node {
-        YamlOwned::Value(scalar) => of_scalar(scalar),
+        YamlOwned::Value(scalar) => scalar_value(scalar),
         YamlOwned::Sequence(items) => Value::Array(items.into_iter().map(value).collect::<Result<_>>()?),
         YamlOwned::Mapping(entries) => {
             let mut object = Map::new();
             for (name, entry) in entries {
-                let Value::String(name) = value(name)? else { bail!("a key is no string") };
+                let Value::String(name) = value(name)? else { bail!("a key is not a string") };
                 if object.insert(name.clone(), value(entry)?).is_some() {
-                    bail!("{name} stands there twice");
+                    bail!("the key {name} occurs twice");
                 }
             }
             Value::Object(object)
         }
         YamlOwned::Tagged(tag, node) => function(&tag.suffix, value(*node)?),
-        other => bail!("{other:?} has no use in a template"),
+        other => bail!("{other:?} is not supported in a template"),
     })
 }
 
-fn of_scalar(scalar: ScalarOwned) -> Value {
+fn scalar_value(scalar: ScalarOwned) -> Value {
     match scalar {
         ScalarOwned::Null => Value::Null,
         ScalarOwned::Boolean(truth) => truth.into(),
@@ -67,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn short_tags_are_written_out() -> Result<()> {
+    fn short_tags_are_expanded() -> Result<()> {
         let text = "a: !Ref B\nb: !If [C, !GetAtt D.Arn, '1']\nc: !Sub '${E}/*'\nd: { e: 1, f: '1', g: true }\n";
         let expected = json!({
             "a": { "Ref": "B" },
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn a_key_that_stands_there_twice_is_refused() {
+    fn a_duplicate_key_is_refused() {
         assert!(parse("a: 1\na: 2\n").is_err());
     }
 }

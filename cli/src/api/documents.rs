@@ -1,4 +1,4 @@
-//! The API documents, limited to the fields that the demo reads.
+//! The API's documents, limited to the fields that the commands read.
 
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
@@ -10,13 +10,13 @@ use std::collections::BTreeMap;
 pub enum Mode {
     /// The later row wins
     Upsert,
-    /// The earlier row wins, the later one fails
+    /// The earlier row wins; the later row fails
     Insert,
-    /// Writes nothing; the report lists the rows that would fail
+    /// Nothing is written; the report lists the rows that would fail
     Validate,
 }
 
-/// `options` of an import.
+/// `options` of an import job.
 #[derive(Serialize)]
 pub struct ImportOptions {
     /// Dataset to import into.
@@ -30,7 +30,7 @@ pub struct ImportOptions {
     pub mode: Mode,
 }
 
-/// The part of a job document that the demo reads.
+/// A job.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Job {
@@ -48,15 +48,15 @@ pub struct Job {
     pub item_progress: u64,
     /// Items by outcome.
     pub counts: Counts,
-    /// Progress by bytes.
+    /// Progress in percent of the bytes.
     pub percent: u64,
-    /// Rate.
+    /// Items per second.
     pub items_per_second: Option<f64>,
     /// Estimated remaining time.
     pub eta_seconds: Option<f64>,
-    /// The error of a failed job.
+    /// Error of a failed job.
     pub error: Option<serde_json::Value>,
-    /// Time of the end.
+    /// Time at which the job ended.
     pub finished_at: Option<String>,
 }
 
@@ -69,12 +69,12 @@ pub struct Counts {
     pub failed: u64,
     /// Skipped items.
     pub skipped: u64,
-    /// Rows that were never tried; only in a result.
+    /// Items that were never processed; only in a result.
     #[serde(default)]
     pub unprocessed: u64,
 }
 
-/// The result document.
+/// The result of a job.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Output {
@@ -85,17 +85,17 @@ pub struct Output {
     /// Durations in milliseconds, by name.
     #[serde(default)]
     pub timings: BTreeMap<String, serde_json::Value>,
-    /// Report files by name; `None` if there is none.
+    /// Report files by name; `None` for a file without rows.
     #[serde(default)]
     pub files: BTreeMap<String, Option<ReportFile>>,
-    /// The receipt.
+    /// Receipt.
     pub receipt: Option<ReportFile>,
 }
 
 /// A file to download.
 #[derive(Clone, Deserialize)]
 pub struct ReportFile {
-    /// Presigned link.
+    /// Presigned URL.
     pub url: String,
 }
 

@@ -1,6 +1,6 @@
-//! Uploads a local file directly to the bucket, by one PUT or, if the API requires it, in parts.
+//! Uploads a local file directly to the bucket: by one PUT, or in parts if the API requires it.
 
-use super::{Api, expect_status, read};
+use super::client::{Api, expect_status, read_json};
 use anyhow::{Context, Result, ensure};
 use data_encoding::HEXLOWER;
 use serde::Deserialize;
@@ -23,7 +23,7 @@ pub struct LocalFile<'a> {
     pub content_type: &'a str,
     /// Size.
     pub size_bytes: u64,
-    /// Hexadecimal; the bucket then accepts no other content.
+    /// SHA-256, hexadecimal. If set, the bucket accepts no other content.
     pub sha256: Option<&'a str>,
 }
 
@@ -32,12 +32,12 @@ pub struct LocalFile<'a> {
 struct Upload {
     file_guid: String,
     #[serde(flatten)]
-    whole: Option<Target>,
+    target: Option<Target>,
     #[serde(default)]
     parts: Vec<Part>,
 }
 
-/// The target of an upload request.
+/// A presigned URL, and the headers that must be sent with it.
 #[derive(Deserialize)]
 struct Target {
     url: String,
@@ -56,28 +56,28 @@ struct Part {
 impl Api {
     /// Creates an upload and sends the file directly to the bucket. Returns the upload's id.
     pub fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
-        let upload = self.promise(file)?;
+        let upload = self.create_upload(file)?;
         let mut source = File::open(file.path)?;
-        match &upload.whole {
+        match &upload.target {
             Some(target) => self.put(target, file.size_bytes, source)?,
             None => self.put_parts(&upload, &mut source)?,
         }
         Ok(upload.file_guid)
     }
 
-    /// Creates the upload. Only the API knows the minimum size of an upload in parts, and that such a file has no
-    /// checksum of the whole.
-    fn promise(&self, file: &LocalFile<'_>) -> Result<Upload> {
+    /// Creates the upload. Retries without the file's checksum if the API requires an upload in parts, which has a
+    /// checksum per part. Only the API knows from which size.
+    fn create_upload(&self, file: &LocalFile<'_>) -> Result<Upload> {
         let mut request = json!({ "fileName": file.name, "contentType": file.content_type, "size": file.size_bytes });
         request["sha256"] = file.sha256.into();
-        let mut answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
-        if answer.status() == StatusCode::UNPROCESSABLE_ENTITY && file.sha256.is_some() {
-            let problem: Value = serde_json::from_str(&answer.body_mut().read_to_string()?)?;
-            ensure!(problem["errors"][0]["code"] == "sha256_not_allowed", "asking for an upload: {problem}");
+        let mut response = self.post("/api/uploads").send_json(&request).context("creating the upload: no response")?;
+        if response.status() == StatusCode::UNPROCESSABLE_ENTITY && file.sha256.is_some() {
+            let problem: Value = serde_json::from_str(&response.body_mut().read_to_string()?)?;
+            ensure!(problem["errors"][0]["code"] == "sha256_not_allowed", "creating the upload: {problem}");
             request["sha256"] = Value::Null;
-            answer = self.post("/api/uploads").send_json(&request).context("asking for an upload got no answer")?;
+            response = self.post("/api/uploads").send_json(&request).context("creating the upload: no response")?;
         }
-        read(Ok(answer), StatusCode::CREATED, "asking for an upload")
+        read_json(Ok(response), StatusCode::CREATED, "creating the upload")
     }
 
     fn put_parts(&self, upload: &Upload, source: &mut File) -> Result<()> {
@@ -86,14 +86,15 @@ impl Api {
             let mut bytes = vec![0; usize::try_from(part.size)?];
             source.read_exact(&mut bytes)?;
             let sha256 = HEXLOWER.encode(&Sha256::digest(&bytes));
-            let wanted = json!({ "parts": [{ "partNumber": part.part_number, "sha256": sha256 }] });
-            let answer = self.post(&format!("{path}/url")).send_json(wanted);
-            let asked: Upload = read(answer, StatusCode::OK, "asking where to put a part")?;
-            let target = asked.parts.first().and_then(|part| part.target.as_ref()).context("no URL for a part")?;
+            let request = json!({ "parts": [{ "partNumber": part.part_number, "sha256": sha256 }] });
+            let response = self.post(&format!("{path}/url")).send_json(request);
+            let urls: Upload = read_json(response, StatusCode::OK, "requesting the URL of a part")?;
+            let target = urls.parts.first().and_then(|part| part.target.as_ref());
+            let target = target.context("requesting the URL of a part: the response has none")?;
             self.put(target, part.size, &bytes[..])?;
         }
-        let answer = self.post(&format!("{path}/complete")).send_empty();
-        expect_status(answer, StatusCode::OK, "completing the upload").map(drop)
+        let response = self.post(&format!("{path}/complete")).send_empty();
+        expect_status(response, StatusCode::OK, "completing the upload").map(drop)
     }
 
     fn put(&self, target: &Target, size_bytes: u64, body: impl AsSendBody) -> Result<()> {
@@ -101,7 +102,7 @@ impl Api {
         for (name, value) in &target.headers {
             put = put.header(name, value);
         }
-        let answer = self.agent.run(put.body(body)?);
-        expect_status(answer, StatusCode::OK, "putting the file into the bucket").map(drop)
+        let response = self.agent.run(put.body(body)?);
+        expect_status(response, StatusCode::OK, "sending the file to the bucket").map(drop)
     }
 }

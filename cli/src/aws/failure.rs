@@ -5,11 +5,11 @@ use std::error::Error;
 use anyhow::anyhow;
 use aws_sdk_cloudformation::error::{ProvideErrorMetadata, SdkError};
 
-/// Advice for credentials that are missing, or of a kind that this program does not read.
+/// Advice for credentials that are missing or of an unsupported kind.
 const ADVICE: &str =
-    "sign in, and pass the credentials on by `eval \"$(aws configure export-credentials --format env)\"`";
+    "sign in, and export the credentials with `eval \"$(aws configure export-credentials --format env)\"`";
 
-/// Turns a failed call into an error: the code and message of AWS, or the causes if no answer came.
+/// Turns a failed call into an error with the code and message of AWS, or with the causes if there was no response.
 pub fn failed<E, R>(error: SdkError<E, R>) -> anyhow::Error
 where
     SdkError<E, R>: Error + ProvideErrorMetadata,
@@ -42,10 +42,11 @@ mod tests {
     use super::with_advice;
 
     #[test]
-    fn missing_credentials_come_with_advice() {
+    fn advice_is_added_only_to_errors_about_credentials() {
         assert!(with_advice("no providers in chain provided credentials".into()).ends_with("--format env)\"`"));
         assert!(
-            with_advice("This behavior requires following cargo feature(s) enabled: sso".into()).contains("; sign")
+            with_advice("This behavior requires following cargo feature(s) enabled: credentials-login".into())
+                .contains("; sign")
         );
         assert_eq!(with_advice("dispatch failure: timeout".into()), "dispatch failure: timeout");
     }

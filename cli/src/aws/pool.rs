@@ -8,12 +8,12 @@ use uuid::Uuid;
 
 use super::failed;
 
-/// A user pool, and the client that users sign in through.
+/// A user pool, and the app client that users sign in with.
 #[derive(Clone, Copy, Debug)]
 pub struct Pool<'a> {
     /// Id of the pool.
     pub id: &'a str,
-    /// Id of the client.
+    /// Id of the app client.
     pub client: &'a str,
 }
 
@@ -22,9 +22,9 @@ pub struct Pool<'a> {
 pub struct Credentials {
     /// User name in the pool.
     pub name: String,
-    /// Password; empty if unknown, in which case a new one is set.
+    /// Password. If it is empty, a new one is set.
     pub password: String,
-    /// Groups of the pool that the user must be in.
+    /// Groups of the pool that the user is added to.
     pub groups: Vec<String>,
 }
 
@@ -34,7 +34,7 @@ pub struct SignedIn {
     pub name: String,
     /// The password that was used.
     pub password: String,
-    /// The pool's own id of the user.
+    /// Id of the user, assigned by the pool.
     pub sub: String,
     /// Access token for the API, valid for an hour.
     pub access_token: String,
@@ -43,14 +43,13 @@ pub struct SignedIn {
 }
 
 impl SignedIn {
-    /// Returns the token that has the claim of the tenant. Custom attributes, such as custom:tenant, are in ID tokens
-    /// only.
+    /// Returns the token that has the tenant claim. Only ID tokens have custom attributes, such as `custom:tenant`.
     pub fn into_token(self, tenant_claim: Option<&str>) -> String {
         if tenant_claim.is_none_or(|claim| claim == "sub") { self.access_token } else { self.id_token }
     }
 }
 
-/// Creates the user if it is missing, and signs it in.
+/// Signs in a user. Creates it if it does not exist.
 ///
 /// # Errors
 /// If a call fails.
@@ -86,7 +85,7 @@ pub async fn sign_in(config: &SdkConfig, pool: Pool<'_>, user: Credentials) -> R
     })
 }
 
-/// Removes a user. A user that does not exist is no error.
+/// Deletes a user. Does nothing if it does not exist.
 ///
 /// # Errors
 /// If the call fails.
@@ -99,7 +98,7 @@ pub async fn delete_user(config: &SdkConfig, pool_id: &str, name: &str) -> Resul
     }
 }
 
-/// Returns the attributes of a user; `None` if there is no such user.
+/// Returns the attributes of a user, or `None` if there is no such user.
 async fn find(client: &Client, pool_id: &str, name: &str) -> Result<Option<Vec<AttributeType>>> {
     match client.admin_get_user().user_pool_id(pool_id).username(name).send().await {
         Ok(user) => Ok(Some(user.user_attributes.unwrap_or_default())),
@@ -108,13 +107,13 @@ async fn find(client: &Client, pool_id: &str, name: &str) -> Result<Option<Vec<A
     }
 }
 
-/// Creates a user without a password. No message is sent.
+/// Creates a user without a password, and without an invitation e-mail.
 async fn create(client: &Client, pool_id: &str, name: &str) -> Result<Vec<AttributeType>> {
     // Only used by deployments with TenantClaim=custom:tenant.
     let tenant = AttributeType::builder().name("custom:tenant").value(name).build()?;
     let create = client.admin_create_user().user_pool_id(pool_id).username(name).user_attributes(tenant);
-    let made = create.message_action(MessageActionType::Suppress).send().await.map_err(failed)?;
-    Ok(made.user.context("the pool returned no user")?.attributes.unwrap_or_default())
+    let output = create.message_action(MessageActionType::Suppress).send().await.map_err(failed)?;
+    Ok(output.user.context("the pool returned no user")?.attributes.unwrap_or_default())
 }
 
 async fn set_password(client: &Client, pool_id: &str, name: &str) -> Result<String> {

@@ -1,4 +1,4 @@
-//! A deployed stack - status, outputs, functions, parameters - and the quota that its functions share.
+//! A deployed stack: status, outputs, functions, parameters. Also the account's quota of concurrent executions.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use super::failed;
 /// A deployed stack.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Description {
-    /// CloudFormation's status; `None` if there is no such stack.
+    /// Status of CloudFormation; `None` if the stack does not exist.
     pub status: Option<String>,
     /// Outputs by name.
     pub outputs: BTreeMap<String, String>,
@@ -24,7 +24,7 @@ pub struct Description {
 /// Reads status, outputs and functions of a stack.
 ///
 /// # Errors
-/// If a call fails. A stack that does not exist is no error.
+/// If a call fails. A missing stack is not an error.
 pub async fn describe(config: &SdkConfig, name: &str) -> Result<Description> {
     let client = Client::new(config);
     let Some(stack) = find(&client, name).await? else { return Ok(Description::default()) };
@@ -40,8 +40,8 @@ pub async fn describe(config: &SdkConfig, name: &str) -> Result<Description> {
     Ok(Description { status, outputs: outputs.collect(), functions })
 }
 
-/// Reads the parameters of a stack; `None` if there is no such stack. One with only a change set counts as not
-/// deployed, as in SAM.
+/// Reads the parameters of a stack. Returns `None` if it is not deployed. As in SAM, a stack that has only a change set
+/// is not deployed.
 ///
 /// # Errors
 /// If the call fails.
@@ -54,7 +54,7 @@ pub async fn parameters(config: &SdkConfig, name: &str) -> Result<Option<BTreeMa
     }))
 }
 
-/// Reads the quota of concurrent executions of all functions.
+/// Reads the account's quota of concurrent executions.
 ///
 /// # Errors
 /// If the call fails.
@@ -66,13 +66,13 @@ pub async fn concurrent_executions(config: &SdkConfig) -> Result<u64> {
 
 async fn find(client: &Client, name: &str) -> Result<Option<Stack>> {
     match client.describe_stacks().stack_name(name).send().await {
-        Ok(found) => Ok(found.stacks.unwrap_or_default().into_iter().next()),
+        Ok(output) => Ok(output.stacks.unwrap_or_default().into_iter().next()),
         Err(error) if is_absent(error.code(), error.message()) => Ok(None),
         Err(error) => Err(failed(error)),
     }
 }
 
-/// Returns true if the refusal means that there is no such stack. Any other, such as expired credentials, is an error.
+/// Returns true if the error means that the stack does not exist, and not, for example, that the credentials expired.
 fn is_absent(code: Option<&str>, message: Option<&str>) -> bool {
     code == Some("ValidationError") && message.is_some_and(|message| message.contains("does not exist"))
 }
@@ -86,7 +86,7 @@ mod tests {
     use super::is_absent;
 
     #[test]
-    fn only_a_stack_that_does_not_exist_is_absent() {
+    fn only_the_error_of_a_missing_stack_means_absent() {
         let rows = [
             ("ValidationError", "Stack with id s does not exist", true),
             ("ExpiredToken", "The security token included in the request is expired", false),

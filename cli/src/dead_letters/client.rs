@@ -1,14 +1,14 @@
 //! The API's calls for dead letters.
 
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, anyhow};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use ureq::http::{Request, Response};
 use ureq::{Agent, Body};
 
-use super::document::{ListedDeadLetter, Page, Replayed};
+use super::document::{DeadLetter, Page, ReplayResponse};
 
-/// An operator's client of one deployment.
+/// A client of one deployment, with an operator's token.
 pub(super) struct Client {
     base: String,
     bearer: String,
@@ -23,7 +23,7 @@ impl Client {
     }
 
     /// Lists all open dead letters, page by page.
-    pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<ListedDeadLetter>> {
+    pub(super) fn list(&self, queue: Option<&str>, job: Option<&str>) -> Result<Vec<DeadLetter>> {
         let (mut dead_letters, mut cursor) = (Vec::new(), None::<String>);
         loop {
             let mut query = String::from("?limit=100");
@@ -43,11 +43,11 @@ impl Client {
         json(self.call("GET", &format!("/{dead_letter}"), "")?)
     }
 
-    pub(super) fn replay(&self, dead_letter: &str) -> Result<Replayed> {
+    pub(super) fn replay(&self, dead_letter: &str) -> Result<ReplayResponse> {
         json(self.call("POST", &format!("/{dead_letter}/replay"), "")?)
     }
 
-    pub(super) fn replay_job(&self, job: &str) -> Result<Replayed> {
+    pub(super) fn replay_job(&self, job: &str) -> Result<ReplayResponse> {
         json(self.call("POST", "/replay", &serde_json::json!({ "jobId": job }).to_string())?)
     }
 
@@ -55,33 +55,33 @@ impl Client {
         self.call("DELETE", &format!("/{dead_letter}"), "").map(|_| ())
     }
 
-    /// Sends a call. Fails unless it succeeds.
+    /// Sends a request. Fails unless the response has a status of success.
     fn call(&self, method: &str, path: &str, body: &str) -> Result<Response<Body>> {
         let url = format!("{}/api/dead-letters{path}", self.base);
         let request = Request::builder().method(method).uri(&url).header("authorization", &self.bearer);
-        let answer = if method == "POST" {
+        let response = if method == "POST" {
             self.agent.run(request.header("content-type", "application/json").body(body.to_owned())?)
         } else {
             self.agent.run(request.body(())?)
         };
-        let answer = answer.with_context(|| format!("{url} does not answer"))?;
-        if answer.status().is_success() { Ok(answer) } else { refused(answer) }
+        let response = response.with_context(|| format!("{url} does not respond"))?;
+        if response.status().is_success() { Ok(response) } else { Err(error(response)) }
     }
 }
 
-/// Turns an error response into an error with the API's own message.
-fn refused<T>(mut answer: Response<Body>) -> Result<T> {
-    let status = answer.status();
-    let text = answer.body_mut().read_to_string().unwrap_or_default();
+/// Returns an error with the API's own message.
+fn error(mut response: Response<Body>) -> anyhow::Error {
+    let status = response.status();
+    let text = response.body_mut().read_to_string().unwrap_or_default();
     let problem: Value = serde_json::from_str(&text).unwrap_or_default();
     match (status.as_u16(), problem["detail"].as_str()) {
-        (401, _) => bail!("the token is not good, or has expired: sign in again"),
-        (_, Some(detail)) => bail!("{detail}"),
-        _ => bail!("answered {status}: {text}"),
+        (401, _) => anyhow!("the token is invalid or has expired: sign in again"),
+        (_, Some(detail)) => anyhow!("{detail}"),
+        _ => anyhow!("the API returned {status}: {text}"),
     }
 }
 
-fn json<T: DeserializeOwned>(mut answer: Response<Body>) -> Result<T> {
-    let text = answer.body_mut().with_config().limit(u64::MAX).read_to_string()?;
-    serde_json::from_str(&text).with_context(|| format!("cannot make sense of {text}"))
+fn json<T: DeserializeOwned>(mut response: Response<Body>) -> Result<T> {
+    let text = response.body_mut().with_config().limit(u64::MAX).read_to_string()?;
+    serde_json::from_str(&text).with_context(|| format!("the response is not the expected JSON: {text}"))
 }

@@ -5,7 +5,7 @@ use serde::Deserialize;
 /// A dead letter in a list.
 #[derive(Clone, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct ListedDeadLetter {
+pub(super) struct DeadLetter {
     pub(super) letter_id: String,
     pub(super) queue: String,
     pub(super) kind: String,
@@ -22,14 +22,14 @@ pub(super) struct ListedDeadLetter {
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Page {
-    pub(super) dead_letters: Vec<ListedDeadLetter>,
+    pub(super) dead_letters: Vec<DeadLetter>,
     pub(super) next_cursor: Option<String>,
 }
 
-/// The result of a replay.
+/// The response to a replay.
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Replayed {
+pub(super) struct ReplayResponse {
     pub(super) replayed: Vec<String>,
     pub(super) left: Vec<String>,
     pub(super) effect: String,
@@ -37,23 +37,23 @@ pub(super) struct Replayed {
     pub(super) generation: Option<u32>,
 }
 
-impl Replayed {
+impl ReplayResponse {
     /// Describes the replay in a sentence.
     pub(super) fn describe(&self) -> String {
         let (dead_letters, job) = (self.replayed.join(", "), self.job_id.as_deref().unwrap_or("-"));
-        let did = match self.effect.as_str() {
-            "message" => format!("sent again to job {job}"),
+        let effect = match self.effect.as_str() {
+            "message" => format!("message of job {job} sent again"),
             "generation" => {
-                format!("job {job} is opened again, as attempt {}", self.generation.unwrap_or_default() + 1)
+                format!("job {job} reopened, as attempt {}", self.generation.unwrap_or_default() + 1)
             }
-            "putBack" => "put back into the queue that it came from".to_owned(),
-            _ => "replayed before; nothing was done".to_owned(),
+            "putBack" => "returned to its source queue".to_owned(),
+            _ => "already replayed; nothing was done".to_owned(),
         };
         let left = match self.left.len() {
             0 => String::new(),
-            n => format!("; {n} dead letters of the job are left"),
+            n => format!("; {n} dead letters of the job are still open"),
         };
-        format!("{dead_letters}: {did}{left}")
+        format!("{dead_letters}: {effect}{left}")
     }
 }
 
@@ -62,19 +62,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_replay_is_reported_by_what_it_did() {
-        let replayed = |effect: &str, left: usize| Replayed {
+    fn a_replay_is_described_by_its_effect() {
+        let response = |effect: &str, left: usize| ReplayResponse {
             replayed: vec!["1-a".into(), "1-b".into()],
             left: vec!["x".into(); left],
             effect: effect.into(),
             job_id: Some("j".into()),
             generation: Some(1),
         };
-        assert_eq!(replayed("generation", 0).describe(), "1-a, 1-b: job j is opened again, as attempt 2");
+        assert_eq!(response("generation", 0).describe(), "1-a, 1-b: job j reopened, as attempt 2");
         assert_eq!(
-            replayed("message", 2).describe(),
-            "1-a, 1-b: sent again to job j; 2 dead letters of the job are left"
+            response("message", 2).describe(),
+            "1-a, 1-b: message of job j sent again; 2 dead letters of the job are still open"
         );
-        assert_eq!(replayed("nothing", 0).describe(), "1-a, 1-b: replayed before; nothing was done");
+        assert_eq!(response("nothing", 0).describe(), "1-a, 1-b: already replayed; nothing was done");
     }
 }

@@ -1,7 +1,7 @@
-//! `dead-letters`: an operator's commands for messages that were received too often.
+//! `dead-letters`: an operator's commands for messages in the dead-letter queues.
 //!
-//! A thin client; all decisions are the API's. Exit codes: 0 done, 1 refused or failed (the reason and the remedy on
-//! stderr), 2 wrong usage.
+//! A thin client: the API makes all decisions. Exit codes: 0 success, 1 refused or failed (stderr has the reason and
+//! the fix), 2 wrong usage.
 //!
 //! | file | content |
 //! | --- | --- |

@@ -6,32 +6,32 @@ use deployment::template::Template;
 use deployment::verdict::Verdict;
 use deployment::{check, overrides};
 
-use super::answers::{Answers, Asked};
+use super::account::{Account, AccountReport};
 use super::inputs::Inputs;
 
 /// Options of `deploy-check`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "An error ends it with exit code 1, a warning does not. What cannot be asked of AWS, for want of \
-credentials for example, is a warning and is named in the last line; with --offline it is only named."
+    after_help = "Exit code: 1 if there is an error, otherwise 0, even with warnings. A check that cannot query AWS, \
+for example without credentials, counts as a warning. The last line lists the checks that were not made."
 )]
 pub struct Options {
     #[command(flatten)]
     inputs: Inputs,
-    /// Environment of samconfig.toml, as for `sam deploy`
+    /// Environment of samconfig.toml, as in `sam deploy`
     #[arg(long, value_name = "NAME", default_value = "default")]
     config_env: String,
-    /// Parameters that replace all those of samconfig.toml, such as `Environment=small`; one quoted text may hold
-    /// several
+    /// Parameters, such as `Environment=small`, instead of all parameters of samconfig.toml; several can be in one
+    /// quoted argument
     #[arg(long, value_name = "NAME=VALUE", num_args = 1..)]
     parameter_overrides: Option<Vec<String>>,
     /// Name of the stack [default: stack_name of samconfig.toml]
     #[arg(long, value_name = "NAME")]
     stack_name: Option<String>,
-    /// URL of an emulator to query instead of AWS; it must have the stack
+    /// URL of an AWS emulator that has the stack, to query instead of AWS
     #[arg(long, value_name = "URL", conflicts_with = "offline")]
     endpoint: Option<String>,
-    /// Skip the checks that need AWS: quotas and the deployed parameters
+    /// Skip the checks that need AWS: quotas, and changes of deployed parameters that lose data
     #[arg(long)]
     offline: bool,
 }
@@ -39,16 +39,16 @@ pub struct Options {
 /// Runs the checks.
 ///
 /// # Errors
-/// If any finding is an error, or a file cannot be read.
+/// If a finding is an error, or a file cannot be read.
 pub fn run(options: &Options) -> Result<()> {
-    let (template, mut settings) = described(options)?;
-    let asked = ask(options, &template, &mut settings)?;
-    let mut found = check::template(&template, &settings)?;
-    found.extend(check::binaries(&template, &settings, |code_uri| options.inputs.code(code_uri)));
-    found.extend(asked.found);
-    asked.not_checked.iter().for_each(|part| println!("{part}"));
-    found.iter().for_each(|finding| println!("{finding}"));
-    let verdict = Verdict::new(&found, &asked.not_checked);
+    let (template, mut settings) = read(options)?;
+    let account = query(options, &template, &mut settings)?;
+    let mut findings = check::template(&template, &settings)?;
+    findings.extend(check::binaries(&template, &settings, |code_uri| options.inputs.code(code_uri)));
+    findings.extend(account.findings);
+    account.skipped.iter().for_each(|check| println!("{check}"));
+    findings.iter().for_each(|finding| println!("{finding}"));
+    let verdict = Verdict::new(&findings, &account.skipped);
     if !verdict.is_ready() {
         bail!("{verdict}");
     }
@@ -60,13 +60,13 @@ pub fn run(options: &Options) -> Result<()> {
 ///
 /// # Errors
 /// If a file cannot be read.
-pub fn asked(options: &Options) -> Result<Asked> {
-    let (template, mut settings) = described(options)?;
-    ask(options, &template, &mut settings)
+pub fn check_account(options: &Options) -> Result<AccountReport> {
+    let (template, mut settings) = read(options)?;
+    query(options, &template, &mut settings)
 }
 
 /// Reads the template and the settings of `sam deploy`.
-fn described(options: &Options) -> Result<(Template, Settings)> {
+fn read(options: &Options) -> Result<(Template, Settings)> {
     let template = options.inputs.template()?;
     let mut settings = options.inputs.settings(&options.config_env)?;
     if let Some(texts) = &options.parameter_overrides {
@@ -78,24 +78,24 @@ fn described(options: &Options) -> Result<(Template, Settings)> {
     Ok((template, settings))
 }
 
-/// Queries the account unless offline, and adds the parameters of the running stack to the settings.
-fn ask(options: &Options, template: &Template, settings: &mut Settings) -> Result<Asked> {
-    let endpoint = options.endpoint.clone().or_else(elsewhere);
+/// Queries the account unless offline, and checks it. Adds the parameters of the deployed stack to the settings.
+fn query(options: &Options, template: &Template, settings: &mut Settings) -> Result<AccountReport> {
+    let endpoint = options.endpoint.clone().or_else(endpoint_from_environment);
     let stack = settings.stack.as_deref();
-    let answers = if options.offline { Answers::none() } else { Answers::ask(endpoint.as_deref(), stack) };
-    if answers.is_first_deployment() {
-        println!("no stack {} there: taken as a first deployment", stack.unwrap_or_default());
+    let account = if options.offline { Account::offline() } else { Account::query(endpoint.as_deref(), stack) };
+    if account.is_first_deployment() {
+        println!("the stack {} does not exist: checking a first deployment", stack.unwrap_or_default());
     }
-    settings.running = answers.running().cloned().unwrap_or_default();
-    answers.check(template, settings)
+    settings.deployed = account.stack_parameters().cloned().unwrap_or_default();
+    account.check(template, settings)
 }
 
 fn region() -> Option<String> {
     ["AWS_REGION", "AWS_DEFAULT_REGION"].into_iter().find_map(|name| std::env::var(name).ok())
 }
 
-/// The endpoint of an emulator that the shell's environment names.
-fn elsewhere() -> Option<String> {
+/// Returns the endpoint of an emulator from the shell's environment.
+fn endpoint_from_environment() -> Option<String> {
     std::env::var("AWS_ENDPOINT_URL").ok().filter(|url| !url.is_empty())
 }
 
@@ -112,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn a_quoted_text_of_the_command_line_is_split_and_remembered_as_such() -> Result<()> {
+    fn one_quoted_argument_can_contain_several_parameters() -> Result<()> {
         let root = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
         let (template, config) = (format!("{root}/template.yaml"), format!("{root}/samconfig.toml"));
         let files = ["deploy-check", "--offline", "--template", &template, "--config", &config];
         let overrides = ["--parameter-overrides", "Environment=small Access=open"];
-        let (_, settings) = described(&Line::try_parse_from([&files[..], &overrides].concat())?.options)?;
+        let (_, settings) = read(&Line::try_parse_from([&files[..], &overrides].concat())?.options)?;
         let names: Vec<_> = settings.parameters.keys().map(String::as_str).collect();
         assert_eq!((names.as_slice(), settings.source), (["Access", "Environment"].as_slice(), Source::CommandLine));
         Ok(())

@@ -1,4 +1,4 @@
-//! The files of a deployment: template, settings of `sam deploy`, and the folder of the binaries.
+//! The files of a deployment: the template, the settings of `sam deploy`, and the folder of the binaries.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,17 +7,16 @@ use anyhow::{Context, Result};
 use deployment::settings::Settings;
 use deployment::template::Template;
 
-/// Locations of the files, relative to the current folder.
+/// Paths of the files, relative to the current folder.
 #[derive(clap::Args, Clone)]
 pub(super) struct Inputs {
-    /// The template that is deployed
+    /// The template
     #[arg(long, value_name = "FILE", default_value = "template.yaml")]
     pub(super) template: PathBuf,
-    /// Settings of `sam deploy`
+    /// The settings of `sam deploy`
     #[arg(long, value_name = "FILE", default_value = "samconfig.toml")]
     pub(super) config: PathBuf,
-    /// Folder of the built functions, NAME/bootstrap in it [default: as the template names it, target/lambda beside
-    /// the template]
+    /// Folder of the built functions, with a NAME/bootstrap for each [default: target/lambda beside the template]
     #[arg(long, value_name = "FOLDER")]
     pub(super) functions: Option<PathBuf>,
 }
@@ -28,12 +27,12 @@ impl Inputs {
         Template::parse(&read(&self.template, "--template")?)
     }
 
-    /// Reads the settings of an environment.
+    /// Reads the settings of an environment of samconfig.toml.
     pub(super) fn settings(&self, environment: &str) -> Result<Settings> {
         Settings::read(&read(&self.config, "--config")?, environment)
     }
 
-    /// Returns the path of the code of a function, whose `CodeUri` is given.
+    /// Returns the path of a function's code for its `CodeUri`.
     pub(super) fn code(&self, code_uri: &str) -> PathBuf {
         match &self.functions {
             Some(folder) => folder.join(Path::new(code_uri).file_name().unwrap_or_default()),
@@ -45,7 +44,7 @@ impl Inputs {
 fn read(file: &Path, option: &str) -> Result<String> {
     fs::read_to_string(file).with_context(|| {
         let file = file.display();
-        format!("cannot read {file}: go to the folder of the deployment's files, or name the file by {option}")
+        format!("cannot read {file}: change to the folder of the deployment, or pass the file with {option}")
     })
 }
 
@@ -54,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn binaries_are_beside_the_template_unless_their_folder_is_named() {
+    fn binaries_are_beside_the_template_unless_functions_is_set() {
         let inputs = |template: &str, functions: Option<&str>| Inputs {
             template: template.into(),
             config: PathBuf::new(),
@@ -67,9 +66,9 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_file_is_named_with_its_option() {
+    fn the_error_for_a_missing_file_names_the_option() {
         let error = read(Path::new("no/template.yaml"), "--template").map(drop).map_err(|error| error.to_string());
-        let expected = "cannot read no/template.yaml: go to the folder of the deployment's files, or name the file by \
+        let expected = "cannot read no/template.yaml: change to the folder of the deployment, or pass the file with \
                         --template";
         assert_eq!(error, Err(expected.to_owned()));
     }

@@ -1,15 +1,15 @@
-//! `deploy-check`: finds everything that would make a deployment to AWS fail, not work or lose data, before `sam
-//! deploy`.
+//! `deploy-check`: run before `sam deploy`, finds errors that would make a deployment to AWS fail, not work or lose
+//! data.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `command` | options and output |
 //! | `inputs` | the files of the deployment |
-//! | `answers` | queries of the account, and the checks of their answers |
+//! | `account` | queries of the account, and the checks that need them |
 
-mod answers;
+mod account;
 mod command;
 mod inputs;
 
-pub use answers::Asked;
-pub use command::{Options, asked, run};
+pub use account::AccountReport;
+pub use command::{Options, check_account, run};

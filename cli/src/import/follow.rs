@@ -1,22 +1,21 @@
-//! Polls a job until it ends: shows its messages with a bar and an ETA, and verifies in every answer that progress is
-//! exact and never decreases.
+//! Polls a job until it ends. Shows its messages with a bar and an ETA, and verifies in every response that progress
+//! is exact and never decreases.
 
-use crate::api::{Api, Job};
+use crate::api::{Api, Job, JobResponse};
 use crate::progress::style;
 use anyhow::{Result, ensure};
 use indicatif::ProgressBar;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// Follows the job and returns its final document.
-pub(super) fn to_its_end(api: &Api, url: &str) -> Result<Job> {
+/// Waits for the end of the job. Returns its final document.
+pub(super) fn until_end(api: &Api, url: &str) -> Result<Job> {
     let bar = ProgressBar::no_length();
     bar.set_style(style("  {bar:32} {pos} of {len} rows  {msg}").progress_chars("█▌░"));
     let mut printed = String::new();
     let mut last: Option<Job> = None;
     loop {
-        let polled = api.poll(url)?;
-        let job = polled.job;
+        let JobResponse { job, retry_after } = api.poll(url)?;
         check(last.as_ref(), &job)?;
         show(&bar, &job, &mut printed);
         if matches!(job.status.as_str(), "completed" | "failed" | "canceled") {
@@ -24,12 +23,12 @@ pub(super) fn to_its_end(api: &Api, url: &str) -> Result<Job> {
             return Ok(job);
         }
         last = Some(job);
-        // At least 100 ms, even if the server asks for less.
-        sleep(polled.wait.max(Duration::from_millis(100)));
+        // At least 100 ms, even if the API asks for less.
+        sleep(retry_after.max(Duration::from_millis(100)));
     }
 }
 
-/// Checks the invariants of one answer, and of two consecutive ones.
+/// Checks the invariants of one document, and of two consecutive ones.
 fn check(before: Option<&Job>, now: &Job) -> Result<()> {
     let counts = now.counts;
     let (done, all) = (now.item_progress, now.item_count);
@@ -37,24 +36,24 @@ fn check(before: Option<&Job>, now: &Job) -> Result<()> {
         counts.succeeded + counts.failed + counts.skipped == done,
         "the counts {counts:?} do not add up to itemProgress {done}"
     );
-    ensure!(done <= all, "itemProgress {done} is beyond itemCount {all}");
-    ensure!(now.percent <= 100, "{} percent", now.percent);
+    ensure!(done <= all, "itemProgress {done} is greater than itemCount {all}");
+    ensure!(now.percent <= 100, "percent is {}", now.percent);
     if let Some(before) = before {
-        ensure!(done >= before.item_progress, "itemProgress fell from {} to {done}", before.item_progress);
-        ensure!(now.percent >= before.percent, "percent fell from {} to {}", before.percent, now.percent);
+        ensure!(done >= before.item_progress, "itemProgress decreased from {} to {done}", before.item_progress);
+        ensure!(now.percent >= before.percent, "percent decreased from {} to {}", before.percent, now.percent);
         ensure!(
             !before.item_count_final || (now.item_count_final && all == before.item_count),
-            "the final itemCount {} became {all}",
+            "the final itemCount changed from {} to {all}",
             before.item_count
         );
     }
     Ok(())
 }
 
-/// Shows the job's three messages as lines, and the progress within "Job running" as a bar. Without a terminal there
-/// is no bar, and every change is a line.
+/// Prints the job's three messages as lines, and the progress of "Job running" as a bar. Without a terminal there is
+/// no bar, and every change is a line.
 fn show(bar: &ProgressBar, job: &Job, printed: &mut String) {
-    // A bar of length 0 would be shown as full.
+    // A bar of length 0 would look full.
     if job.item_count > 0 {
         bar.set_length(job.item_count);
     }
@@ -85,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_that_lies_or_falls_is_noticed() -> Result<()> {
+    fn progress_that_is_wrong_or_decreases_is_an_error() -> Result<()> {
         check(Some(&job(3, 1, 9)?), &job(9, 1, 9)?)?;
         assert!(check(Some(&job(3, 1, 9)?), &job(2, 1, 9)?).is_err());
         assert!(check(None, &job(10, 1, 9)?).is_err());

@@ -1,19 +1,19 @@
-//! An import through a deployment, as a browser would do it, that verifies every row.
+//! Imports a file through a deployment, as a browser would, and verifies every row.
 //!
-//! The checks are independent of the deployment: rows are counted here with the csv crate, the caller says which rows
-//! are valid, and the records are read back one by one.
+//! The checks are independent of the deployment: rows are counted with the csv crate, the caller determines which rows
+//! are valid, and all records are read back.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `plan` | an import: its file, its options, and its expected result |
 //! | `source` | properties of the file |
 //! | `run` | the import |
-//! | `follow` | a job until its end |
+//! | `follow` | waits for the end of the job |
 //! | `report` | the report files |
 //! | `records` | the records of a dataset |
-//! | `verify` | the comparison of all these |
-//! | `receipt` | the comparison with the receipt |
-//! | `show` | the outcome, as shown to the user |
+//! | `verify` | the checks of counts, report and records |
+//! | `receipt` | the check of the receipt |
+//! | `show` | the printed outcome |
 
 mod follow;
 mod plan;
@@ -26,5 +26,5 @@ mod source;
 mod verify;
 
 pub use plan::{Expected, Plan};
-pub use run::{Import, Made};
+pub use run::{Created, Import};
 pub use source::Source;

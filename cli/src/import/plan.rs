@@ -23,7 +23,7 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// The options in the request for the job.
+    /// Returns the options of the job.
     pub(super) fn import_options(&self) -> Result<ImportOptions> {
         let schema = self.schema.as_deref().map(read_schema).transpose()?;
         Ok(ImportOptions { dataset: self.dataset.clone(), key: self.key.clone(), schema, mode: self.mode })
@@ -35,7 +35,7 @@ impl Plan {
 pub struct Expected {
     /// Number of rows.
     pub items: u64,
-    /// Numbers of the rows that must fail, from 1.
+    /// Numbers of the rows that must fail, counted from 1.
     pub invalid: BTreeSet<u64>,
     /// Distinct keys of the rows that must succeed.
     pub keys: BTreeSet<String>,

@@ -1,4 +1,4 @@
-//! Reads a whole dataset back through the API, page by page.
+//! Reads all records of a dataset through the API, page by page.
 
 use crate::api::Api;
 use crate::progress;
@@ -8,14 +8,14 @@ use std::collections::BTreeSet;
 /// The API's maximum page size.
 const PAGE: u32 = 500;
 
-/// Returns all keys in the dataset. Fails if a key occurs twice: pages must not overlap.
+/// Returns all keys of the dataset. Fails if a key occurs twice, because pages must not overlap.
 pub(super) fn keys(api: &Api, dataset: &str) -> Result<BTreeSet<String>> {
     let step = progress::step("Reading all records back");
     let (mut keys, mut cursor) = (BTreeSet::new(), None::<String>);
     loop {
         let page = api.records(dataset, PAGE, cursor.as_deref())?;
         for record in page.records {
-            ensure!(!keys.contains(&record.key), "the list of records has {} twice", record.key);
+            ensure!(!keys.contains(&record.key), "the list of records contains {} twice", record.key);
             keys.insert(record.key);
         }
         step.detail(&keys.len().to_string());

@@ -1,4 +1,4 @@
-//! The import.
+//! Runs an import.
 
 use super::plan::{Expected, Plan};
 use super::{follow, receipt, report, show, verify};
@@ -7,32 +7,32 @@ use anyhow::{Result, bail};
 use indicatif::{DecimalBytes, HumanCount};
 use std::path::{Path, PathBuf};
 
-/// Something that the import created, reported as soon as it exists.
-pub enum Made<'a> {
-    /// The id of an upload.
+/// Something that the import created.
+pub enum Created<'a> {
+    /// An upload, by id.
     Upload(&'a str),
-    /// The URL of a job.
+    /// A job, by URL.
     Job(&'a str),
-    /// The local file of the rows that failed.
+    /// The local file of the failed rows.
     Failures(&'a Path),
 }
 
-/// An import through a deployment that verifies every row.
+/// An import whose every row is verified.
 pub struct Import<'a> {
-    /// The import.
+    /// File and options.
     pub plan: &'a Plan,
-    /// Folder for reports and receipt; replaced.
+    /// Folder for reports and receipt; deleted first.
     pub folder: PathBuf,
-    /// The independent check of the rows, called once the job has ended.
+    /// Returns the result of an independent check of the rows. Called after the job has ended.
     pub expected: &'a dyn Fn(&Plan) -> Result<Expected>,
 }
 
 impl Import<'_> {
-    /// Runs the import.
+    /// Runs the import. Calls `on_created` for everything that it creates, as soon as it exists.
     ///
     /// # Errors
-    /// If a call fails, or a row is not accounted for.
-    pub fn run(&self, api: &Api, made: &mut dyn FnMut(Made<'_>) -> Result<()>) -> Result<()> {
+    /// If a call fails, or a check fails.
+    pub fn run(&self, api: &Api, on_created: &mut dyn FnMut(Created<'_>) -> Result<()>) -> Result<()> {
         let Self { plan, folder, expected } = self;
         let had_records = api.has_records(&plan.dataset)?;
         let schema = if plan.schema.is_some() { ", checked against its schema" } else { "" };
@@ -44,19 +44,20 @@ impl Import<'_> {
             plan.dataset,
         );
         let file_guid = api.upload(&plan.source.file())?;
-        made(Made::Upload(&file_guid))?;
-        let job = api.create_job(&file_guid, plan.import_options()?, "normal")?;
-        made(Made::Job(&job))?;
-        let job = follow::to_its_end(api, &job)?;
+        on_created(Created::Upload(&file_guid))?;
+        let job_url = api.create_job(&file_guid, plan.import_options()?, "normal")?;
+        on_created(Created::Job(&job_url))?;
+        let job = follow::until_end(api, &job_url)?;
         let output = api.output(&job.job_id)?;
-        let failed = report::fetch(api, &output, folder)?;
+        let failed = report::download(api, &output, folder)?;
         show::outcome(&job, &output, &failed);
-        failed.path.as_deref().map(|path| made(Made::Failures(path))).transpose()?;
+        failed.path.as_deref().map(|path| on_created(Created::Failures(path))).transpose()?;
         println!();
         if job.status != "completed" {
-            bail!("the job ended as {}", job.status);
+            bail!("the job ended with status {}", job.status);
         }
-        verify::all(api, plan, &expected(plan)?, verify::Outcome { output: &output, failed: &failed, had_records })?;
+        let outcome = verify::Outcome { output: &output, failed: &failed, had_records };
+        verify::all(api, plan, &expected(plan)?, outcome)?;
         receipt::check(api, &output, &plan.source.path, folder)
     }
 }

@@ -1,4 +1,4 @@
-//! The outcome as shown to the user.
+//! Prints the outcome of an import.
 
 use super::report::Failed;
 use crate::api::{Job, Output};
@@ -19,8 +19,8 @@ pub(super) fn outcome(job: &Job, output: &Output, failed: &Failed) {
     if let Some(error) = &job.error {
         println!("  error: {error}");
     }
-    if let (Some(queued), Some(ran)) = (seconds(output, "queuedMs"), seconds(output, "runMs")) {
-        println!("  {:>12}  waited, {ran} working", queued);
+    if let (Some(queued), Some(running)) = (seconds(output, "queuedMs"), seconds(output, "runMs")) {
+        println!("  {queued:>12}  waited, {running} working");
     }
     if !failed.first.is_empty() {
         println!("\n  The first rows that failed:");
@@ -30,7 +30,7 @@ pub(super) fn outcome(job: &Job, output: &Output, failed: &Failed) {
     }
 }
 
-/// A duration of the result, in seconds.
+/// Formats a duration of the result in seconds.
 fn seconds(output: &Output, name: &str) -> Option<String> {
     Some(format!("{:.1} s", output.timings.get(name)?.as_f64()? / 1000.0))
 }
@@ -39,13 +39,13 @@ fn speed(job: &Job) -> String {
     job.items_per_second.map_or_else(String::new, |rate| format!(" at {} rows/s", number(rate as u64)))
 }
 
-/// Returns a path relative to the current folder if it is below that.
+/// Shortens a path in the current folder to a relative one.
 pub(super) fn short(path: &Path) -> &Path {
-    let below = std::env::current_dir().ok().and_then(|folder| path.strip_prefix(folder).ok());
-    below.unwrap_or(path)
+    let relative = std::env::current_dir().ok().and_then(|folder| path.strip_prefix(folder).ok());
+    relative.unwrap_or(path)
 }
 
-/// Formats 28298 as 28,298. A text, because the width of a column is that of a text.
+/// Formats 28298 as 28,298. Returns a `String`, because `HumanCount` ignores the width of a column.
 fn number(number: u64) -> String {
     HumanCount(number).to_string()
 }

@@ -1,4 +1,4 @@
-//! The file to import: the properties that an upload needs, and an independent row count.
+//! The file to import: the properties that an upload needs, and an independent count of its rows.
 
 use crate::api::LocalFile;
 use anyhow::{Context, Result};
@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
-/// A local file, read once.
+/// A local file and its properties.
 pub struct Source {
     /// Path as given.
     pub path: PathBuf,
@@ -18,9 +18,9 @@ pub struct Source {
     pub content_type: &'static str,
     /// Size.
     pub size_bytes: u64,
-    /// Hexadecimal.
+    /// SHA-256, hexadecimal.
     pub sha256: String,
-    /// Rows by the csv crate, or lines that are not blank.
+    /// Number of rows as counted by the csv crate, or of lines that are not blank.
     pub items: u64,
 }
 
@@ -54,7 +54,7 @@ impl Source {
     }
 }
 
-/// Counts the rows below the header. Rows of the wrong length count too: they are items, and fail.
+/// Counts the rows below the header. Rows of the wrong length count too, because they are items that fail.
 fn count_rows(file: impl Read) -> Result<u64> {
     let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
     let mut record = csv::ByteRecord::new();
@@ -75,14 +75,14 @@ fn count_lines(mut file: impl BufRead) -> Result<u64> {
 }
 
 fn measure(mut file: File) -> Result<(u64, String)> {
-    let (mut hash, mut size, mut block) = (Sha256::new(), 0, vec![0; 1 << 20]);
+    let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
     loop {
-        let read = file.read(&mut block)?;
+        let read = file.read(&mut buffer)?;
         if read == 0 {
             break;
         }
         size += read as u64;
-        hash.update(block.get(..read).unwrap_or_default());
+        hash.update(buffer.get(..read).unwrap_or_default());
     }
     Ok((size, HEXLOWER.encode(&hash.finalize())))
 }
@@ -92,7 +92,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_line_breaks_are_one_row_and_blank_lines_none() -> Result<()> {
+    fn quoted_line_breaks_do_not_end_a_row_and_blank_lines_do_not_count() -> Result<()> {
         let text = "a,b\r\n\"x\ny\",1\n\n\"q\"\"q\",2\nshort\n";
         assert_eq!(count_rows(text.as_bytes())?, 3);
         assert_eq!(count_lines("{}\n \n{}".as_bytes())?, 2);

@@ -1,14 +1,14 @@
 //! Compares each file of a receipt with the local file.
 
 use super::document::{Input, Output, Receipt};
-use super::measure::{Measured, measure, measure_rows};
+use super::measure::{Measurement, measure, measure_rows};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
-/// Locations of the files: explicit paths, and the folder of all others.
+/// Paths of the files that a receipt names.
 #[derive(Default)]
-pub struct Places {
-    /// Folder of the files that have no path of their own.
+pub struct Paths {
+    /// Folder of the files without an explicit path.
     pub folder: PathBuf,
     /// The input file.
     pub input: Option<PathBuf>,
@@ -31,59 +31,67 @@ pub struct Line {
     pub comparison: Comparison,
 }
 
-/// The result of the comparison of a file with a receipt.
+/// Result of the comparison of a file with a receipt.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// The file is the one of the receipt, with a description.
+    /// The file matches the receipt; with its measurements.
     Equal(String),
-    /// The file is another one, or cannot be read, with the reason.
+    /// The file does not match the receipt or cannot be read; with the reason.
     Different(String),
 }
 
-/// Verifies a receipt against the files. Returns a line for each.
+/// The command-line option of a file, and its value.
+struct PathOption<'a> {
+    flag: &'a str,
+    path: &'a Option<PathBuf>,
+}
+
+/// Verifies a receipt against the files. Returns a line for each file.
 ///
 /// # Errors
 /// If the file is not a receipt, or its numbers are inconsistent.
-pub fn verify(receipt: &Path, places: &Places) -> Result<Vec<Line>> {
-    Ok(lines(&Receipt::read(receipt)?, places))
+pub fn verify(receipt: &Path, paths: &Paths) -> Result<Vec<Line>> {
+    Ok(lines(&Receipt::read(receipt)?, paths))
 }
 
-/// One line for each file that the receipt names, inputs first.
-fn lines(receipt: &Receipt, places: &Places) -> Vec<Line> {
-    let inputs = [(&receipt.input, &places.input, "--input"), (&receipt.corrected, &places.corrected, "--corrected")];
+/// Compares each file that the receipt names, inputs first.
+fn lines(receipt: &Receipt, paths: &Paths) -> Vec<Line> {
+    let inputs = [(&receipt.input, &paths.input, "--input"), (&receipt.corrected, &paths.corrected, "--corrected")];
     let mut lines = Vec::new();
-    for (input, given, option) in inputs {
+    for (input, path, flag) in inputs {
         if let Some(input) = input {
-            lines.push(line(&input.name, places, (given, option), |path| compare_input(input, path)));
+            let path = resolve(&input.name, &paths.folder, PathOption { flag, path });
+            lines.push(line(&input.name, path, |path| compare_input(input, path)));
         }
     }
     for file in &receipt.files {
-        let kinds = [("failed", &places.failed), ("skipped", &places.skipped), ("unprocessed", &places.unprocessed)];
-        let (kind, given) = kinds.into_iter().find(|(kind, _)| file.is(kind)).unwrap_or(("in", &None));
-        lines.push(line(&file.name, places, (given, &format!("--{kind}")), |path| compare_output(file, path)));
+        let kinds = [("failed", &paths.failed), ("skipped", &paths.skipped), ("unprocessed", &paths.unprocessed)];
+        let (kind, path) = kinds.into_iter().find(|(kind, _)| file.is(kind)).unwrap_or(("in", &None));
+        let path = resolve(&file.name, &paths.folder, PathOption { flag: &format!("--{kind}"), path });
+        lines.push(line(&file.name, path, |path| compare_output(file, path)));
     }
     lines
 }
 
-fn line(
-    name: &str,
-    places: &Places,
-    (given, option): (&Option<PathBuf>, &str),
-    compare: impl FnOnce(&Path) -> Result<Comparison>,
-) -> Line {
-    // A name in a receipt is untrusted: only its last path segment is used, within this folder.
-    let own = name.rsplit(['/', '\\']).next().unwrap_or(name);
-    let path = given.clone().unwrap_or_else(|| places.folder.join(own));
-    let comparison = if path.is_file() {
-        compare(&path).unwrap_or_else(|error| Comparison::Different(format!("{error:#}")))
+/// Returns the path of a file, or an error message if there is no such file.
+fn resolve(name: &str, folder: &Path, option: PathOption<'_>) -> Result<PathBuf, String> {
+    // A name in a receipt is untrusted: only its last path segment is used, within the folder.
+    let file_name = name.rsplit(['/', '\\']).next().unwrap_or(name);
+    let path = option.path.clone().unwrap_or_else(|| folder.join(file_name));
+    if path.is_file() {
+        Ok(path)
     } else {
-        Comparison::Different(format!("{} does not exist; set its path with {option}", path.display()))
-    };
-    Line { name: name.to_owned(), comparison }
+        Err(format!("{} does not exist; set its path with {}", path.display(), option.flag))
+    }
+}
+
+fn line(name: &str, path: Result<PathBuf, String>, compare: impl FnOnce(&Path) -> Result<Comparison>) -> Line {
+    let comparison = path.and_then(|path| compare(&path).map_err(|error| format!("{error:#}")));
+    Line { name: name.to_owned(), comparison: comparison.unwrap_or_else(Comparison::Different) }
 }
 
 fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
-    let Measured { size, sha256, .. } = measure(path)?;
+    let Measurement { size, sha256, .. } = measure(path)?;
     Ok(match &input.sha256 {
         _ if size != input.size => {
             Comparison::Different(format!("not the file that was processed: {size} bytes instead of {}", input.size))
@@ -99,12 +107,12 @@ fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
 }
 
 fn compare_output(file: &Output, path: &Path) -> Result<Comparison> {
-    let Measured { size, sha256, rows } = measure_rows(path)?;
+    let Measurement { size, sha256, rows } = measure_rows(path)?;
     let numbers = [("rows", file.rows, rows), ("bytes", file.size, size)];
     let differences: Vec<_> = numbers
         .iter()
-        .filter(|(_, expected, found)| expected != found)
-        .map(|(unit, expected, found)| format!("{found} {unit} instead of {expected}"))
+        .filter(|(_, expected, actual)| expected != actual)
+        .map(|(unit, expected, actual)| format!("{actual} {unit} instead of {expected}"))
         .collect();
     Ok(if !differences.is_empty() {
         Comparison::Different(differences.join(", "))

@@ -4,14 +4,14 @@ use std::path::PathBuf;
 
 use anyhow::{Result, bail};
 
-use super::check::{Comparison, Places, verify};
+use super::check::{Comparison, Paths, verify};
 
 /// Options of `verify-receipt`.
 #[derive(clap::Args)]
 pub struct Options {
-    /// The receipt of a job: `receipt.json`, or the name that it was downloaded under
+    /// The receipt of a job, such as `receipt.json`
     receipt: PathBuf,
-    /// Folder of the files that have no option here [default: the receipt's folder]
+    /// Folder of the files without an option below [default: the receipt's folder]
     #[arg(long = "in", value_name = "FOLDER")]
     folder: Option<PathBuf>,
     /// The input file
@@ -31,25 +31,25 @@ pub struct Options {
     unprocessed: Option<PathBuf>,
 }
 
-/// Runs the command: prints a line for each file, and fails if one of them differs.
+/// Runs the command: prints a line for each file, and fails if a file differs.
 ///
 /// # Errors
 /// If a file differs, or the receipt cannot be read.
 pub fn run(options: &Options) -> Result<()> {
-    let here = options.receipt.parent().map(PathBuf::from).unwrap_or_default();
-    let places = Places {
-        folder: options.folder.clone().unwrap_or(here),
+    let default_folder = options.receipt.parent().map(PathBuf::from).unwrap_or_default();
+    let paths = Paths {
+        folder: options.folder.clone().unwrap_or(default_folder),
         input: options.input.clone(),
         corrected: options.corrected.clone(),
         failed: options.failed.clone(),
         skipped: options.skipped.clone(),
         unprocessed: options.unprocessed.clone(),
     };
-    let lines = verify(&options.receipt, &places)?;
+    let lines = verify(&options.receipt, &paths)?;
     let mut different = 0;
     for line in &lines {
         match &line.comparison {
-            Comparison::Equal(description) => println!("✓ {}: {description}", line.name),
+            Comparison::Equal(measurements) => println!("✓ {}: {measurements}", line.name),
             Comparison::Different(reason) => {
                 different += 1;
                 println!("✗ {}: {reason}", line.name);

@@ -1,4 +1,4 @@
-//! The receipt, limited to the fields that can be verified. It shares no code with the writer of receipts.
+//! The receipt, limited to the fields that can be verified. Shares no code with the function that writes receipts.
 
 use anyhow::{Context, Result, ensure};
 use serde::Deserialize;
@@ -43,29 +43,29 @@ pub(super) struct Output {
 }
 
 impl Receipt {
-    /// Reads a receipt, and checks that its own numbers are consistent.
+    /// Reads a receipt and checks that its numbers are consistent.
     pub(super) fn read(path: &Path) -> Result<Self> {
         let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
         let receipt: Self = serde_json::from_str(&text)
-            .with_context(|| format!("{} is no receipt, or not all of one; download it again", path.display()))?;
-        receipt.adds_up().with_context(|| format!("{} contradicts itself", path.display()))?;
+            .with_context(|| format!("{} is not a complete receipt: download it again", path.display()))?;
+        receipt.check_sums().with_context(|| format!("{} is inconsistent", path.display()))?;
         Ok(receipt)
     }
 
-    fn adds_up(&self) -> Result<()> {
+    fn check_sums(&self) -> Result<()> {
         let Counts { succeeded, failed, skipped, unprocessed } = self.counts;
         let sum: u64 = [succeeded, failed, skipped, unprocessed].iter().sum();
-        ensure!(sum == self.item_count, "its counts make {sum} items, and it says {}", self.item_count);
+        ensure!(sum == self.item_count, "the counts add up to {sum} items, but itemCount is {}", self.item_count);
         for (kind, rows) in [("failed", failed), ("skipped", skipped), ("unprocessed", unprocessed)] {
-            let named = self.files.iter().find(|file| file.is(kind)).map_or(0, |file| file.rows);
-            ensure!(named == rows, "it counts {rows} {kind} items, and names a file of {named}");
+            let file_rows = self.files.iter().find(|file| file.is(kind)).map_or(0, |file| file.rows);
+            ensure!(file_rows == rows, "counts.{kind} is {rows}, but the file of {kind} items has {file_rows} rows");
         }
         Ok(())
     }
 }
 
 impl Output {
-    /// Returns true if this is the file of failed, skipped or unprocessed items.
+    /// Returns true if this is the file of items of this kind: `failed`, `skipped` or `unprocessed`.
     pub(super) fn is(&self, kind: &str) -> bool {
         self.name.strip_suffix(".csv").is_some_and(|stem| stem.rsplit('-').next() == Some(kind))
     }

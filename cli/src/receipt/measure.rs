@@ -1,4 +1,4 @@
-//! Measures a local file in one read: its size, its SHA-256, and the rows of a CSV file.
+//! Measures a local file in one pass: size, SHA-256, and the rows of a CSV file.
 
 use crate::progress::{self, Step};
 use anyhow::{Context, Result};
@@ -11,10 +11,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// Progress is shown if reading takes longer than this.
-const SHOWN_AFTER: Duration = Duration::from_secs(2);
+const PROGRESS_DELAY: Duration = Duration::from_secs(2);
 
 /// Measurements of a file.
-pub(super) struct Measured {
+pub(super) struct Measurement {
     pub(super) size: u64,
     /// Hexadecimal.
     pub(super) sha256: String,
@@ -23,58 +23,58 @@ pub(super) struct Measured {
 }
 
 /// Measures an input file.
-pub(super) fn measure(path: &Path) -> Result<Measured> {
-    let mut file = Hashed::open(path)?;
+pub(super) fn measure(path: &Path) -> Result<Measurement> {
+    let mut file = HashingReader::open(path)?;
     io::copy(&mut file, &mut io::sink()).with_context(|| format!("cannot read {}", path.display()))?;
-    Ok(file.measured(0))
+    Ok(file.finish(0))
 }
 
 /// Measures a report file, row by row. A truncated row counts as a row.
-pub(super) fn measure_rows(path: &Path) -> Result<Measured> {
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(Hashed::open(path)?);
+pub(super) fn measure_rows(path: &Path) -> Result<Measurement> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(HashingReader::open(path)?);
     let (mut row, mut rows) = (csv::ByteRecord::new(), 0);
     while reader.read_byte_record(&mut row).with_context(|| format!("cannot read {}", path.display()))? {
         rows += 1;
     }
-    Ok(reader.into_inner().measured(rows))
+    Ok(reader.into_inner().finish(rows))
 }
 
 /// A file that is hashed while it is read.
-struct Hashed {
+struct HashingReader {
     file: File,
     hash: Sha256,
     size: u64,
     name: String,
     started: Instant,
-    shown: Option<Step>,
+    step: Option<Step>,
 }
 
-impl Hashed {
+impl HashingReader {
     fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = path.display().to_string();
-        Ok(Self { file, hash: Sha256::new(), size: 0, name, started: Instant::now(), shown: None })
+        Ok(Self { file, hash: Sha256::new(), size: 0, name, started: Instant::now(), step: None })
     }
 
-    fn measured(self, rows: u64) -> Measured {
+    fn finish(self, rows: u64) -> Measurement {
         let sha256 = HEXLOWER.encode(&self.hash.finalize());
-        Measured { size: self.size, sha256, rows }
+        Measurement { size: self.size, sha256, rows }
     }
 
-    fn show(&mut self) {
-        if self.started.elapsed() >= SHOWN_AFTER {
-            let step = self.shown.get_or_insert_with(|| progress::step(&format!("Reading {}", self.name)));
+    fn show_progress(&mut self) {
+        if self.started.elapsed() >= PROGRESS_DELAY {
+            let step = self.step.get_or_insert_with(|| progress::step(&format!("Reading {}", self.name)));
             step.detail(&DecimalBytes(self.size).to_string());
         }
     }
 }
 
-impl Read for Hashed {
+impl Read for HashingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
         self.hash.update(buffer.get(..read).unwrap_or_default());
         self.size += read as u64;
-        self.show();
+        self.show_progress();
         Ok(read)
     }
 }

@@ -4,7 +4,7 @@
 //! | --- | --- |
 //! | `document` | the receipt |
 //! | `measure` | measurements of a local file |
-//! | `check` | the comparison of both |
+//! | `check` | the comparison of receipt and files |
 //! | `command` | options and output |
 
 mod check;
@@ -14,5 +14,5 @@ mod measure;
 #[cfg(test)]
 mod tests;
 
-pub use check::{Comparison, Line, Places, verify};
+pub use check::{Comparison, Line, Paths, verify};
 pub use command::{Options, run};

@@ -1,6 +1,6 @@
-//! A folder of downloaded files, with one thing changed at a time.
+//! A folder of downloaded files, with one change at a time.
 
-use super::{Comparison, Places, verify};
+use super::{Comparison, Paths, verify};
 use anyhow::Result;
 use data_encoding::HEXLOWER;
 use serde_json::{Value, json};
@@ -19,9 +19,9 @@ impl Folder {
     fn new() -> Result<Self> {
         let folder = Self(tempfile::tempdir()?);
         for (name, text) in [("p.csv", INPUT), ("p-failed.csv", FAILED), ("p-skipped.csv", SKIPPED)] {
-            folder.put(name, text)?;
+            folder.write(name, text)?;
         }
-        folder.put("p-receipt.json", &receipt().to_string())?;
+        folder.write("p-receipt.json", &receipt().to_string())?;
         Ok(folder)
     }
 
@@ -29,15 +29,15 @@ impl Folder {
         self.0.path().join(name)
     }
 
-    fn put(&self, name: &str, text: &str) -> Result<()> {
+    fn write(&self, name: &str, text: &str) -> Result<()> {
         Ok(fs::write(self.path(name), text)?)
     }
 
-    /// Returns the names of the matching files, and the differences of the others.
-    fn verified(&self) -> Result<(Vec<String>, Vec<String>)> {
-        let places = Places { folder: self.0.path().to_owned(), ..Places::default() };
+    /// Returns the names of the files that match, and the differences of the others.
+    fn verify(&self) -> Result<(Vec<String>, Vec<String>)> {
+        let paths = Paths { folder: self.0.path().to_owned(), ..Paths::default() };
         let (mut equal, mut different) = (Vec::new(), Vec::new());
-        for line in verify(&self.path("p-receipt.json"), &places)? {
+        for line in verify(&self.path("p-receipt.json"), &paths)? {
             match line.comparison {
                 Comparison::Equal(_) => equal.push(line.name),
                 Comparison::Different(reason) => different.push(format!("{}: {reason}", line.name)),
@@ -65,27 +65,27 @@ fn receipt() -> Value {
 }
 
 #[test]
-fn files_as_they_were_downloaded_equal() -> Result<()> {
-    let (equal, different) = Folder::new()?.verified()?;
+fn unchanged_files_match() -> Result<()> {
+    let (equal, different) = Folder::new()?.verify()?;
     assert_eq!((equal.join(" "), different), ("p.csv p-failed.csv p-skipped.csv".to_owned(), vec![]));
     Ok(())
 }
 
 #[test]
-fn each_byte_that_is_changed_is_found() -> Result<()> {
+fn every_changed_byte_is_detected() -> Result<()> {
     let folder = Folder::new()?;
     for (name, text) in [("p.csv", INPUT), ("p-failed.csv", FAILED), ("p-skipped.csv", SKIPPED)] {
         for at in 0..text.len() {
             let mut bytes = text.as_bytes().to_vec();
             bytes[at] ^= 1;
             fs::write(folder.path(name), bytes)?;
-            let (equal, different) = folder.verified()?;
+            let (equal, different) = folder.verify()?;
             assert!(
                 equal.len() == 2 && different.len() == 1 && different[0].starts_with(name),
                 "{name} {at}: {different:?}"
             );
         }
-        folder.put(name, text)?;
+        folder.write(name, text)?;
     }
     Ok(())
 }
@@ -100,53 +100,53 @@ fn differences_are_reported() -> Result<()> {
         ("p.csv", "id\nx\ny\nz\nw\n", "not the file that was processed: SHA-256"),
         ("p.csv", "id\n", "not the file that was processed: 3 bytes instead of 11"),
     ] {
-        folder.put(name, text)?;
-        let (_, different) = folder.verified()?;
+        folder.write(name, text)?;
+        let (_, different) = folder.verify()?;
         assert!(different.len() == 1 && different[0].contains(expected), "{expected}: {different:?}");
-        folder.put("p-failed.csv", FAILED)?;
-        folder.put("p.csv", INPUT)?;
+        folder.write("p-failed.csv", FAILED)?;
+        folder.write("p.csv", INPUT)?;
     }
     fs::remove_file(folder.path("p-skipped.csv"))?;
-    let (_, different) = folder.verified()?;
+    let (_, different) = folder.verify()?;
     assert!(different[0].contains("does not exist") && different[0].ends_with("with --skipped"), "{different:?}");
     Ok(())
 }
 
 #[test]
-fn a_receipt_that_is_none_or_is_cut_off_or_contradicts_itself_is_refused() -> Result<()> {
+fn a_truncated_or_inconsistent_receipt_is_refused() -> Result<()> {
     let folder = Folder::new()?;
-    let whole = receipt().to_string();
-    for end in 0..whole.len() {
-        folder.put("p-receipt.json", &whole[..end])?;
-        let error = folder.verified().err().map(|error| format!("{error:#}")).unwrap_or_default();
-        assert!(error.contains("p-receipt.json is no receipt, or not all of one; download it again"), "{end}: {error}");
+    let text = receipt().to_string();
+    for end in 0..text.len() {
+        folder.write("p-receipt.json", &text[..end])?;
+        let error = folder.verify().err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(error.contains("p-receipt.json is not a complete receipt: download it again"), "{end}: {error}");
     }
-    let changed = |path: &str, to: u64| {
+    let changed = |path: &str, new: u64| {
         let mut receipt = receipt();
         if let Some(value) = receipt.pointer_mut(path) {
-            *value = to.into();
+            *value = new.into();
         }
         receipt.to_string()
     };
     for (text, expected) in [
-        (changed("/counts/succeeded", 2), "its counts make 5 items, and it says 4"),
-        (changed("/files/1/rows", 3), "it counts 1 skipped items, and names a file of 3"),
+        (changed("/counts/succeeded", 2), "the counts add up to 5 items, but itemCount is 4"),
+        (changed("/files/1/rows", 3), "counts.skipped is 1, but the file of skipped items has 3 rows"),
     ] {
-        folder.put("p-receipt.json", &text)?;
-        let error = folder.verified().err().map(|error| format!("{error:#}")).unwrap_or_default();
-        assert!(error.contains("contradicts itself") && error.contains(expected), "{error}");
+        folder.write("p-receipt.json", &text)?;
+        let error = folder.verify().err().map(|error| format!("{error:#}")).unwrap_or_default();
+        assert!(error.contains("is inconsistent") && error.contains(expected), "{error}");
     }
     Ok(())
 }
 
 #[test]
-fn names_of_a_receipt_lead_out_of_no_folder_and_an_unknown_sha256_is_reported() -> Result<()> {
+fn a_name_cannot_leave_the_folder_and_an_unknown_sha256_is_reported() -> Result<()> {
     let folder = Folder::new()?;
     let mut receipt = receipt();
     receipt["input"] = json!({ "name": "../../p.csv", "size": INPUT.len(), "sha256": null, "basis": "gone" });
-    folder.put("p-receipt.json", &receipt.to_string())?;
-    let places = Places { folder: folder.0.path().to_owned(), ..Places::default() };
-    let lines = verify(&folder.path("p-receipt.json"), &places)?;
+    folder.write("p-receipt.json", &receipt.to_string())?;
+    let paths = Paths { folder: folder.0.path().to_owned(), ..Paths::default() };
+    let lines = verify(&folder.path("p-receipt.json"), &paths)?;
     let expected = "11 bytes; SHA-256 not compared, because it is unknown (gone)";
     assert_eq!(lines[0].comparison, Comparison::Equal(expected.to_owned()));
     Ok(())

@@ -1,14 +1,15 @@
 //! `smoke`: runs a small import against a deployed stack, on AWS or on an emulator, and checks every row.
 //!
-//! It first prints what it will create and the cost, and asks for confirmation. It removes everything that it
-//! created, no matter how it ends: by an error, by Ctrl-C, by a kill, or because its terminal was closed.
+//! The command first prints what it will create and what it costs, and asks for confirmation. At the end it removes
+//! everything that it created in the stack, even after an error, Ctrl-C, a kill or a closed terminal. Its local files stay in
+//! the temporary folder after a kill.
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `command` | options and course of the test |
+//! | `command` | options and steps of the test |
 //! | `file` | the imported file |
-//! | `target` | the tested stack, and the user who calls it |
-//! | [`cleanup`] | the removal, in a process of its own |
+//! | `target` | the tested stack, and the user who calls its API |
+//! | [`cleanup`] | the removal of the test data, in a separate process |
 
 pub mod cleanup;
 mod command;

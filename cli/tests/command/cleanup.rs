@@ -1,4 +1,4 @@
-//! The process that cleans up, as `smoke` starts it.
+//! The process that removes the test data of `smoke`.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Write, pipe};
@@ -11,12 +11,12 @@ use longshore_cli::smoke::cleanup::{Deployment, Kind, Message, command};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 use serde_json::json;
 
-use super::server::{Answer, Call, Server};
+use super::server::{Call, Response, Server};
 
 const EVERYTHING: [(Kind, &str); 3] = [(Kind::User, "smoke"), (Kind::Upload, "u"), (Kind::Dataset, "d")];
 
-/// Answers as AWS does for things that exist; there is no user `nobody`.
-fn aws(call: &Call) -> Answer {
+/// Responds as AWS does for resources that exist. The user `nobody` does not exist.
+fn aws(call: &Call) -> Response {
     match call.name.as_str() {
         "Query" => (200, json!({ "Items": [], "Count": 0, "ScannedCount": 0 })),
         "AdminDeleteUser" if call.body["Username"] == "nobody" => {
@@ -27,15 +27,15 @@ fn aws(call: &Call) -> Answer {
     }
 }
 
-/// Describes the calls that remove something.
+/// Lists the calls that remove something.
 fn removals(server: &Server) -> Vec<String> {
-    let described = server.calls(|call| match call.name.as_str() {
+    let removals = server.calls(|call| match call.name.as_str() {
         "Query" => String::new(),
         "DeleteItem" => format!("DeleteItem {}", call.body["Key"]["PK"]["S"].as_str().unwrap_or_default()),
         "AdminDeleteUser" => format!("AdminDeleteUser {}", call.body["Username"].as_str().unwrap_or_default()),
         name => name.to_owned(),
     });
-    described.into_iter().filter(|call| !call.is_empty()).collect()
+    removals.into_iter().filter(|call| !call.is_empty()).collect()
 }
 
 fn assert_all_removed(server: &Server, status: Option<i32>) {
@@ -60,60 +60,60 @@ fn cleanup() -> Command {
     command(Path::new(env!("CARGO_BIN_EXE_longshore")))
 }
 
-/// Starts the process and sends it everything that is named; its pipe stays open.
-fn start(mut cleanup: Command, deployment: Deployment, named: &[(Kind, &str)]) -> Child {
+/// Starts the process and sends it the deployment and the resources. The pipe stays open.
+fn start(mut cleanup: Command, deployment: Deployment, resources: &[(Kind, &str)]) -> Child {
     let mut child = cleanup.spawn().unwrap();
-    let made = named.iter().map(|(kind, id)| Message::Made(*kind, (*id).to_owned()));
+    let resources = resources.iter().map(|(kind, id)| Message::Resource(*kind, (*id).to_owned()));
     let pipe = child.stdin.as_mut().unwrap();
-    for message in std::iter::once(Message::Deployment(deployment)).chain(made) {
+    for message in std::iter::once(Message::Deployment(deployment)).chain(resources) {
         writeln!(pipe, "{}", serde_json::to_string(&message).unwrap()).unwrap();
     }
     child
 }
 
-/// Runs the process. Returns its exit code and both outputs.
-fn run(deployment: Deployment, named: &[(Kind, &str)]) -> (Option<i32>, String, String) {
+/// Runs the process. Returns its exit code, standard output and standard error.
+fn run(deployment: Deployment, resources: &[(Kind, &str)]) -> (Option<i32>, String, String) {
     let mut cleanup = cleanup();
     cleanup.stdout(Stdio::piped()).stderr(Stdio::piped());
-    let output = start(cleanup, deployment, named).wait_with_output().unwrap();
+    let output = start(cleanup, deployment, resources).wait_with_output().unwrap();
     let [stdout, stderr] = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap());
     (output.status.code(), stdout, stderr)
 }
 
 #[test]
-fn what_is_removed_is_printed_below_a_heading() {
+fn each_removal_is_printed_below_a_heading() {
     let server = Server::start(aws);
     let (code, stdout, stderr) = run(deployment(&server), &[(Kind::User, "smoke"), (Kind::Dataset, "d")]);
-    assert_eq!(stdout, "\nRemoving what was made:\n  removed dataset d\n  removed user smoke\n");
+    assert_eq!(stdout, "\nRemoving the test data:\n  removed dataset d\n  removed user smoke\n");
     assert_eq!((stderr.as_str(), code), ("", Some(0)));
 }
 
 #[test]
-fn where_nothing_was_named_nothing_is_printed() {
+fn nothing_is_printed_if_there_is_nothing_to_remove() {
     let server = Server::start(aws);
     assert_eq!(run(deployment(&server), &[]), (Some(0), String::new(), String::new()));
 }
 
 #[test]
-fn a_user_that_was_never_made_is_no_failure() {
+fn a_user_that_does_not_exist_is_not_a_failure() {
     let server = Server::start(aws);
     assert_eq!(run(deployment(&server), &[(Kind::User, "nobody")]).0, Some(0));
 }
 
 #[test]
-fn what_cannot_be_removed_is_named_and_stops_no_other_removal() {
+fn a_failed_removal_is_reported_and_does_not_prevent_others() {
     let server = Server::start(aws);
     let deployment = Deployment { token: Some("bad".into()), ..deployment(&server) };
     let (code, stdout, stderr) = run(deployment, &EVERYTHING);
-    let cause = "the token is no JWT with the claim sub, so the tenant is unknown";
+    let cause = "the tenant is unknown, because the token is not a JWT with the claim sub";
     assert_eq!(stderr, format!("  NOT removed: upload u: {cause}\n  NOT removed: dataset d: {cause}\n"));
     assert!(stdout.ends_with("  removed user smoke\n"), "{stdout}");
     assert_eq!(code, Some(1));
 }
 
-/// Nobody reads the output any more.
+/// The reader of the output has ended.
 #[test]
-fn a_closed_pipe_stops_no_removal() {
+fn a_closed_pipe_does_not_stop_the_removal() {
     let server = Server::start(aws);
     let (reader, writer) = pipe().unwrap();
     drop(reader);
@@ -124,7 +124,7 @@ fn a_closed_pipe_stops_no_removal() {
 }
 
 #[test]
-fn a_closed_terminal_stops_no_removal() {
+fn a_closed_terminal_does_not_stop_the_removal() {
     let server = Server::start(aws);
     let main = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&main).unwrap();
@@ -138,7 +138,7 @@ fn a_closed_terminal_stops_no_removal() {
     assert_all_removed(&server, status.code());
 }
 
-/// Returns true if the process ignores SIGHUP and SIGTTOU, or if the system does not say.
+/// Returns true if the process ignores SIGHUP and SIGTTOU, or if the system does not provide this information.
 fn ignores_signals_of_terminals(process: u32) -> bool {
     let Ok(status) = fs::read_to_string(format!("/proc/{process}/status")) else { return true };
     let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:")).unwrap();
@@ -146,20 +146,19 @@ fn ignores_signals_of_terminals(process: u32) -> bool {
     [1, 22].iter().all(|signal| ignored >> (signal - 1) & 1 == 1)
 }
 
-/// A terminal that closes sends a hangup to its processes. The signal has the process's own group as its target, which
-/// Ctrl-C in the terminal does not reach.
+/// A terminal that is closed sends SIGHUP to its processes. The test sends the signals to the process group.
 #[test]
-fn a_hangup_stops_no_removal() {
+fn a_hangup_does_not_stop_the_removal() {
     let server = Server::start(aws);
     let mut cleanup = cleanup();
     cleanup.stdout(Stdio::null()).stderr(Stdio::null());
     let mut child = start(cleanup, deployment(&server), &EVERYTHING);
-    // Sent once the shell has become the process that ignores them.
+    // The signals are sent once the process ignores them.
     let is_ready = (0..2_000).any(|_| {
         thread::sleep(Duration::from_millis(5));
         ignores_signals_of_terminals(child.id())
     });
-    assert!(is_ready, "the process does not ignore hangup and stop");
+    assert!(is_ready, "the process does not ignore SIGHUP and SIGTTOU");
     for signal in ["HUP", "TTOU"] {
         let kill = format!("kill -s {signal} -- -{}", child.id());
         assert!(Command::new("sh").args(["-c", &kill]).status().unwrap().success());
@@ -182,7 +181,7 @@ fn a_job_is_removed_before_its_records() {
     assert_eq!((code, stderr.as_str()), (Some(0), ""));
 }
 
-/// Each page of each partition, and again what a throttled table leaves.
+/// The table has several pages and partitions, and leaves an item unprocessed once.
 #[test]
 fn every_record_of_a_dataset_is_removed() {
     let key = |id: u32| json!({ "PK": { "S": "DATASET#default#d#00" }, "SK": { "S": id.to_string() } });

@@ -1,19 +1,19 @@
-//! A local server that stands for AWS. It records every call.
+//! A local server that imitates AWS and records every call.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
 use std::thread;
 
-/// A call of AWS.
+/// A call to AWS.
 pub(crate) struct Call {
     /// Operation of DynamoDB or Cognito, from the header `x-amz-target`; otherwise method and path.
     pub(crate) name: String,
     pub(crate) body: serde_json::Value,
 }
 
-/// Status and JSON document of an answer.
-pub(crate) type Answer = (u16, serde_json::Value);
+/// Status and JSON document of a response.
+pub(crate) type Response = (u16, serde_json::Value);
 
 /// A running server.
 pub(crate) struct Server {
@@ -22,8 +22,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a server that answers every call by `answer`. It runs until the test process ends.
-    pub(crate) fn start(mut answer: impl FnMut(&Call) -> Answer + Send + 'static) -> Self {
+    /// Starts a server that responds to every call with the result of `respond`. It runs until the test process ends.
+    pub(crate) fn start(mut respond: impl FnMut(&Call) -> Response + Send + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let url = format!("http://{}", listener.local_addr().unwrap());
         let calls = Arc::new(Mutex::new(Vec::new()));
@@ -32,15 +32,15 @@ impl Server {
             for stream in listener.incoming() {
                 let stream = stream.unwrap();
                 let call = read(&stream);
-                let answer = answer(&call);
+                let response = respond(&call);
                 record.lock().unwrap().push(call);
-                write(&stream, &answer);
+                write(&stream, &response);
             }
         });
         Self { url, calls }
     }
 
-    /// Describes the calls that are no queries.
+    /// Describes every call.
     pub(crate) fn calls(&self, describe: impl Fn(&Call) -> String) -> Vec<String> {
         self.calls.lock().unwrap().iter().map(describe).collect()
     }
@@ -56,6 +56,7 @@ fn read(stream: &TcpStream) -> Call {
         let Some((header, value)) = line.trim_end().split_once(": ") else { break };
         match header.to_ascii_lowercase().as_str() {
             "content-length" => length = value.parse().unwrap(),
+            "transfer-encoding" => panic!("a body of unknown length"),
             "x-amz-target" => name = value.rsplit('.').next().map(str::to_owned),
             _ => {}
         }
@@ -66,7 +67,7 @@ fn read(stream: &TcpStream) -> Call {
     Call { name: name.unwrap_or_else(path), body: serde_json::from_slice(&body).unwrap_or_default() }
 }
 
-fn write(mut stream: &TcpStream, (status, document): &Answer) {
+fn write(mut stream: &TcpStream, (status, document): &Response) {
     let text = document.to_string();
     let length = text.len();
     let head = format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {length}\r\n\r\n");

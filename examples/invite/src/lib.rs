@@ -1,6 +1,6 @@
 //! An example of a custom job type: invites the people in a file, one per row.
 //!
-//! Everything else - upload, splitting, exact progress, retries, the failures file - is Longshore's.
+//! Longshore does everything else: upload, splitting, exact progress, retries, the failures file.
 
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
 
@@ -8,20 +8,20 @@ use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
 #[derive(serde::Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Options {
-    /// The event of the invitation.
+    /// Event to which the people are invited.
     pub event: String,
 }
 
-/// One row of the file.
+/// A row of the file.
 #[derive(serde::Deserialize)]
 pub struct Person {
     name: String,
     email: String,
 }
 
-/// The job type, with the mail client that it needs.
+/// The job type, with its mail client.
 pub struct Invite<M> {
-    /// Client that sends the mail.
+    /// Mail client.
     pub mailer: M,
 }
 
@@ -32,10 +32,10 @@ impl<M: Mailer> JobType for Invite<M> {
 
     async fn process(&self, _: &JobContext, options: &Options, key: ItemKey, person: Person) -> Outcome {
         if !person.email.contains('@') {
-            return Outcome::reject("bad_email", Some("email"), format!("{:?} is no e-mail address", person.email));
+            return Outcome::reject("bad_email", Some("email"), format!("{:?} is not an e-mail address", person.email));
         }
         if person.name.is_empty() {
-            return Outcome::Skip { reason: "nobody to greet".into() };
+            return Outcome::Skip { reason: "the name is empty".into() };
         }
         match self.mailer.send(&person.email, &format!("{}, come to {}", person.name, options.event), key).await {
             Ok(()) => Outcome::Ok,
@@ -46,7 +46,7 @@ impl<M: Mailer> JobType for Invite<M> {
 
 /// A mail client that sends at most one mail per idempotency key.
 pub trait Mailer: Send + Sync + 'static {
-    /// Sends a mail; on an error, the item may be retried.
+    /// Sends a mail. After an error, the item is retried.
     fn send(&self, to: &str, text: &str, key: ItemKey) -> impl Future<Output = Result<(), String>> + Send;
 }
 

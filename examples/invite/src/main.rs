@@ -1,5 +1,5 @@
-//! Entry point of the functions that run job types: the built-in ones and `invite`. One binary serves all three
-//! functions; Lambda selects the function by the handler's name in the template.
+//! Entry point of the functions that run job types: the built-in ones and `invite`. One binary contains all three
+//! functions. The name of the handler in the template selects the function.
 
 use invite::{Invite, LogMailer};
 use lambda_runtime::Error;

@@ -1,11 +1,11 @@
-//! The job and its groups, once their counts cannot change any more.
+//! Closing of a job's groups, so that their counts no longer change.
 
 use std::time::Duration;
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stage};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
+use longshore_domain::ports::{Files, JobProgress, MultipartFiles, Queues, Store};
 
 use crate::completer::Completer;
 use crate::ending::{Ending, grace_left_ms};
@@ -13,9 +13,9 @@ use crate::outcome::CompleteError;
 use crate::outcome::{CompleteEnd, Halt};
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
-    /// Returns the job and its groups once their counts cannot change any more, or stops if there is nothing to end.
-    pub(crate) async fn ending(&self, message: &CompleteMessage) -> Result<Ending, Halt> {
-        let Some((groups, job)) = self.ports.store.progress(message.job_id).await? else {
+    /// Returns the job and its groups once their counts no longer change, or stops if the job cannot be ended.
+    pub(crate) async fn load_ending(&self, message: &CompleteMessage) -> Result<Ending, Halt> {
+        let Some(JobProgress { groups, job }) = self.ports.store.progress(message.job_id).await? else {
             return Err(Halt::End(CompleteEnd::Absent));
         };
         if let Some(end) = nothing_to_end(&job, message.generation) {
@@ -24,7 +24,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let (groups, older): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| job.owns(group.number));
         let groups = match job.stage {
             Stage::Stopping => self.close(&job, &groups).await?,
-            _ => self.done(&job, groups).await?,
+            _ => self.finished_groups(&job, groups).await?,
         };
         match groups {
             Some(groups) => Ok(Ending { job, groups, older }),
@@ -42,8 +42,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         let mut closed = Vec::new();
         for number in job.retry.carried_over.groups..job.split.groups {
             // A closed group no longer changes: a continuing completion already has it.
-            let known = groups.iter().find(|group| group.number == number && !group.open).cloned();
-            let group = if known.is_some() { known } else { self.ports.store.close(job.job_id, number).await? };
+            let already_closed = groups.iter().find(|group| group.number == number && !group.open).cloned();
+            let group = if already_closed.is_some() {
+                already_closed
+            } else {
+                self.ports.store.close(job.job_id, number).await?
+            };
             let Some(group) = group else { return Ok(None) };
             closed.push(group);
         }
@@ -52,11 +56,17 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
 
     /// Returns the groups of a job whose groups are all marked as done. The groups were read before the job, so the
     /// last of them may have ended in between: then they are read again.
-    pub(crate) async fn done(&self, job: &Job, groups: Vec<Group>) -> Result<Option<Vec<Group>>, CompleteError> {
+    pub(crate) async fn finished_groups(
+        &self,
+        job: &Job,
+        groups: Vec<Group>,
+    ) -> Result<Option<Vec<Group>>, CompleteError> {
         if unfinished(job, &groups) == 0 {
             return Ok(Some(groups));
         }
-        let Some((mut groups, _)) = self.ports.store.progress(job.job_id).await? else { return Ok(None) };
+        let Some(JobProgress { mut groups, .. }) = self.ports.store.progress(job.job_id).await? else {
+            return Ok(None);
+        };
         groups.retain(|group| job.owns(group.number));
         match unfinished(job, &groups) {
             0 => Ok(Some(groups)),
@@ -65,7 +75,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     }
 }
 
-/// Returns the reason why there is nothing to end, if there is one.
+/// Returns the outcome if there is nothing to end.
 pub(crate) fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
     if job.generation != generation {
         return Some(CompleteEnd::OtherGeneration);
@@ -91,7 +101,7 @@ mod tests {
     use longshore_domain::ids::JobId;
     use longshore_domain::outcome::Counts;
     use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
     use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
     use serde_json::json;
 
@@ -102,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_that_ended_between_the_two_reads_is_read_again() {
+    fn groups_are_read_again_if_the_last_one_ended_between_the_reads() {
         let at = Timestamp(1);
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
@@ -119,13 +129,13 @@ mod tests {
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         now(ports.store.commit_group(
             &job,
-            &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![plan] }, 0..0),
+            &GroupPlan::from_file(0, Manifest { group: 0, chunks: vec![plan] }, 0..0),
             at,
         ))
         .unwrap();
         now(ports.store.end_split(&job, 1, &[], at)).unwrap();
 
-        let (stale, _) = now(ports.store.progress(id)).unwrap().unwrap();
+        let JobProgress { groups: stale, .. } = now(ports.store.progress(id)).unwrap().unwrap();
         let to = Cursor {
             round: 0,
             position: 0,
@@ -143,7 +153,7 @@ mod tests {
         let job = now(ports.store.job(id)).unwrap().unwrap();
         let deadline = Timestamp(i64::MAX);
         let completer = Completer { ports: &ports, stop_grace_ms: 0, deadline, part_bytes: 1, clock: || Timestamp(2) };
-        let groups = now(completer.done(&job, stale)).unwrap().unwrap();
+        let groups = now(completer.finished_groups(&job, stale)).unwrap().unwrap();
         assert!(groups[0].is_done());
     }
 }

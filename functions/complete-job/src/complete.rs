@@ -1,4 +1,4 @@
-//! Completion of a job: stop all counting, write the report, set the final status.
+//! Completion of a job: closes its groups, writes the report, and sets the final status.
 
 use longshore::ports::report_key;
 use longshore::receipt::RECEIPT_NAME;
@@ -7,19 +7,19 @@ use longshore_domain::job::{Finish, Job, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
 
-use crate::attempt::{Attempt, TurnBudget};
+use crate::attempt::{Attempt, CheckpointOutcome, TurnBudget};
 use crate::closing::nothing_to_end;
 use crate::completer::Completer;
 use crate::ending::Ending;
 use crate::outcome::CompleteError;
 use crate::outcome::{CompleteEnd, Halt};
 use crate::receipt::receipt;
-use crate::report::{Layout, Reached, ReportName, ReportWriter, WrittenReport};
+use crate::report::{InputLayout, Reached, ReportName, ReportWriter, WrittenReport};
 
-/// Maximum attempts to end a job. If the job is stopped while its report is written, the final status is refused. The
-/// second attempt then sees the job stopping, and only a final status can follow that. The third one is for a report
-/// whose upload another completion has ended.
-const TRIES: usize = 3;
+/// Maximum number of attempts to end a job. If the job is stopped while its report is written, the final status is
+/// refused, and the second attempt sees a stopping job, which can only end. The third attempt is for a report whose
+/// upload another completion has ended.
+const MAX_ATTEMPTS: usize = 3;
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Processes one delivery of a message. A redelivered message does not block its tenant's lane: the completer sends
@@ -29,7 +29,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// See [`CompleteError`]; if the copy cannot be sent, the next delivery sends it.
     pub async fn deliver(&self, message: &CompleteMessage, failures: u32) -> Result<CompleteEnd, CompleteError> {
         if let Some(copy) = message.copy_of_failed(failures) {
-            tracing::warn!(job.id = %message.job_id, failures, "a completion has failed; its message leaves its lane");
+            let text = "a completion has failed; its message moves to the copies lane";
+            tracing::warn!(job.id = %message.job_id, failures, "{text}");
             self.ports.queues.send_complete(&copy).await?;
             return Ok(CompleteEnd::Replaced);
         }
@@ -40,7 +41,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Ends the job if it can be ended. For a stopping job, waits until its grace period is over.
     ///
     /// # Errors
-    /// See [`CompleteError`]; the next delivery begins again.
+    /// See [`CompleteError`]; the next delivery continues.
     pub async fn complete(&self, message: &CompleteMessage) -> Result<CompleteEnd, CompleteError> {
         self.complete_up_to(message, u32::MAX).await
     }
@@ -50,7 +51,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// the tenant.
     async fn complete_up_to(&self, message: &CompleteMessage, mut step: u32) -> Result<CompleteEnd, CompleteError> {
         let mut turn_budget = TurnBudget::new((self.clock)(), self.deadline);
-        for _ in 0..TRIES {
+        for _ in 0..MAX_ATTEMPTS {
             match self.try_to_end(message, &mut step, &mut turn_budget).await {
                 Ok(end) | Err(Halt::End(end)) => return Ok(end),
                 Err(Halt::Again) => {}
@@ -66,38 +67,38 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         step: &mut u32,
         turn_budget: &mut TurnBudget,
     ) -> Result<CompleteEnd, Halt> {
-        let ending = self.ending(message).await?;
+        let ending = self.load_ending(message).await?;
         if ending.job.completion.checkpoint.as_ref().is_some_and(|at| at.step > *step) {
             return Ok(CompleteEnd::Overtaken);
         }
-        // From here on this call may move the checkpoint itself.
+        // From here on, this call may move the checkpoint itself.
         *step = u32::MAX;
         self.end(&ending, turn_budget).await
     }
 
     /// Writes the report, receipt, result document and final status, in this order. Files written whole are named by
-    /// this invocation, multipart uploads by the attempt; both count only if the job names them. The report of a deleted
-    /// job is never read, so such a job only gets its final status, and the sweeper may then remove it.
+    /// this invocation, multipart uploads by the attempt; both count only if the job names them. The report of a
+    /// deleted job is never read, so such a job only gets its final status, and the sweeper may then remove it.
     async fn end(&self, ending: &Ending, turn_budget: &mut TurnBudget) -> Result<CompleteEnd, Halt> {
         if ending.job.is_deleted() {
             return self.finish(&ending.job, &ending.finish(None, (self.clock)())).await;
         }
-        let began = (self.clock)();
+        let started = (self.clock)();
         let (mut attempt, stored) = self.attempt(&ending.job, turn_budget).await?;
-        let layout = Layout::read(self.ports, ending).await?;
+        let layout = InputLayout::read(self.ports, ending).await?;
         let (name, report) = (attempt.name.clone(), attempt.report.clone());
         let name = ReportName { attempt: &name, report: &report, part_bytes: self.part_bytes };
         let mut writer = ReportWriter::new(self.ports, ending, &layout, name);
         if let Some(stored) = stored {
-            writer = writer.restore(&stored).ok_or_else(|| turn_budget.begin_anew(&attempt))?;
-            // The next checkpoint claims the attempt, and counts as no progress.
-            attempt.has_all = writer.is_ended();
+            writer = writer.restore(&stored).ok_or_else(|| turn_budget.restart(&attempt))?;
+            // The next checkpoint claims the attempt, and does not count as progress.
+            attempt.began_complete = writer.is_ended();
         }
         self.write_rows(&ending.job, &mut attempt, &mut writer, turn_budget).await?;
-        let written = writer.finish().await.map_err(|error| turn_budget.begin_anew_if_gone(&attempt, error))?;
-        // If the job is stopped meanwhile, everything is done again after the grace period, so reading the input must
-        // leave time for that. A report with a checkpoint is not written again.
-        let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(began) };
+        let written = writer.finish().await.map_err(|error| turn_budget.restart_if_upload_gone(&attempt, error))?;
+        // If the job is stopped meanwhile, the report is written again after the grace period, so reading the input
+        // must leave time for it. A report with a checkpoint is not written again.
+        let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(started) };
         let spare_ms = again_ms.saturating_add(self.stop_grace_ms);
         let finish = ending.finish(Some(attempt.report), (self.clock)());
         let mut finished = ending.job.clone();
@@ -107,7 +108,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         self.finish(&ending.job, &finish).await
     }
 
-    /// Writes the rows that are left. Stops after handing over, or if another completion was first.
+    /// Writes the remaining rows. Stops after sending a continuation, or if another completion was first.
     async fn write_rows(
         &self,
         job: &Job,
@@ -116,13 +117,13 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         turn_budget: &mut TurnBudget,
     ) -> Result<(), Halt> {
         loop {
-            let over_at = turn_budget.over_at;
-            let written = writer.write(&|| (self.clock)() >= over_at).await;
-            let reached = written.map_err(|error| turn_budget.begin_anew_if_gone(attempt, error))?;
+            let ends_at = turn_budget.ends_at;
+            let written = writer.write(&|| (self.clock)() >= ends_at).await;
+            let reached = written.map_err(|error| turn_budget.restart_if_upload_gone(attempt, error))?;
             if reached == Reached::End && (!writer.has_parts() || attempt.is_ended) {
                 return Ok(());
             }
-            if !self.checkpoint(job, attempt, writer).await? {
+            if self.checkpoint(job, attempt, writer).await? == CheckpointOutcome::Overtaken {
                 return Err(Halt::End(CompleteEnd::Overtaken));
             }
             attempt.is_ended = reached == Reached::End;

@@ -1,7 +1,7 @@
 //! The completer: its services and limits.
 
 use longshore::ports::Ports;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 /// Ends one job.
 pub struct Completer<'a, S, Q, F> {

@@ -4,7 +4,7 @@ use longshore_domain::group::Group;
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 /// A job that is about to get its final status, with its final groups.
 pub(crate) struct Ending {
@@ -16,12 +16,12 @@ pub(crate) struct Ending {
 
 impl Ending {
     /// Returns true if the job was stopped: items that have not ended are unprocessed.
-    pub(crate) fn stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.job.stage == Stage::Stopping
     }
 
     /// Returns all groups of all generations.
-    pub(crate) fn all(&self) -> impl Iterator<Item = &Group> {
+    pub(crate) fn all_groups(&self) -> impl Iterator<Item = &Group> {
         self.older.iter().chain(&self.groups)
     }
 
@@ -35,8 +35,8 @@ impl Ending {
     pub(crate) fn finish(&self, report: Option<String>, at: Timestamp) -> Finish {
         let totals = self.totals();
         let (status, error) = match &self.job.stop {
-            Some(Stop { status, error, .. }) if self.stopped() => (*status, error.clone()),
-            _ if self.stopped() => (Status::Failed, Some(stopped_without_reason())),
+            Some(Stop { status, error, .. }) if self.is_stopped() => (*status, error.clone()),
+            _ if self.is_stopped() => (Status::Failed, Some(stopped_without_reason())),
             _ => match self.job.tolerance.exceeded_at_end(totals) {
                 Some(error) => (Status::Failed, Some(error)),
                 None => (Status::Completed, None),
@@ -47,19 +47,19 @@ impl Ending {
 }
 
 fn stopped_without_reason() -> JobError {
-    JobError::new("stopped", "the job was stopped, and no reason is stored")
+    JobError::new("stopped", "the job was stopped for an unknown reason")
 }
 
-/// Returns the milliseconds until no worker starts an item any more: never more than the grace period itself,
-/// regardless of clock differences.
+/// Returns the milliseconds until no worker can start an item: at most the grace period, regardless of clock
+/// differences.
 pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
     let stopped_at = job.stop.as_ref().map_or(job.times.updated_at, |stop| stop.at);
-    let left = if job.split.groups == job.retry.carried_over.groups {
+    let remaining = if job.split.groups == job.retry.carried_over.groups {
         0
     } else {
         (stopped_at.0 + grace_ms - now.0).min(grace_ms)
     };
-    u64::try_from(left).unwrap_or(0)
+    u64::try_from(remaining).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn completion_waits_for_the_rest_of_the_grace_and_never_longer() {
+    fn completion_waits_at_most_for_the_grace_period() {
         for (groups, now, expected) in [
             (1, 10_000, 5_000),
             (1, 12_000, 3_000),
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_a_stopped_job_is_the_reason_for_the_stop() {
+    fn the_status_of_a_stopped_job_is_that_of_its_stop() {
         let ending = Ending { job: stopping(0), groups: Vec::new(), older: Vec::new() };
         assert_eq!(ending.finish(None, Timestamp(1)).status, Status::Canceled);
         let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new(), older: Vec::new() };

@@ -7,7 +7,7 @@ use longshore::config::{self, Aws};
 use longshore::ports::Ports;
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::completer::Completer;
 

@@ -9,9 +9,9 @@
 //!   `receipt.json`, `result.json`, and finally the job, by one conditional write. For the receipt it reads the source
 //!   once more, unless the client gave its SHA-256.
 //! - **Delivered twice**, even concurrently, or restarted after a crash at any step: the rows come from images that can
-//!   no longer change. A completion writes whole files under a name of its own, and the same parts to the same uploads.
-//!   The checkpoint advances only from the position that was read. The final status is written once, and names the
-//!   report that counts.
+//!   no longer change. Each completion writes whole files under its own name, and the same parts to the same uploads.
+//!   The checkpoint advances only from the position that was read. The final status is written once, with the name of
+//!   the valid report.
 //! - **Fair:** a delivery lasts one turn of some seconds, and then sends a continuation to the end of its tenant's
 //!   lane. The second delivery of a message puts a copy into the copies lane, so that the tenant's other jobs do not
 //!   wait behind it.

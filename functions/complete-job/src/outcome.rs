@@ -47,14 +47,14 @@ pub enum CompleteError {
     /// A service failed.
     #[error(transparent)]
     Port(#[from] PortError),
-    /// The job says that every group is done, but its groups disagree.
-    #[error("the job has ended and {0} of its groups have not")]
+    /// The job marks every group as done, but some groups are not done.
+    #[error("the job is marked as done, but {0} of its groups are not")]
     Unfinished(usize),
     /// The ledger names a manifest that does not exist.
     #[error("manifest of group {0} is missing")]
     ManifestMissing(u32),
     /// A chunk's work files or its range of the source cannot be read correctly.
-    #[error("chunk {chunk} of group {group} cannot be reported")]
+    #[error("cannot read chunk {chunk} of group {group} for the report")]
     Chunk {
         /// Number of the group.
         group: u32,
@@ -65,7 +65,7 @@ pub enum CompleteError {
         source: ChunkError,
     },
     /// The counts of the ledger and of the work files differ: a report would be wrong.
-    #[error("group {group} counted {counted} {outcome} items, {found} are found")]
+    #[error("group {group}: the ledger counts {counted} {outcome} items, the work files contain {found}")]
     Miscounted {
         /// Number of the group.
         group: u32,
@@ -77,9 +77,9 @@ pub enum CompleteError {
         found: u64,
     },
     /// An upload of the report no longer exists: another completion was first, or the upload has expired.
-    #[error("an upload of the report is not there any more")]
+    #[error("an upload of the report no longer exists")]
     UploadGone,
     /// The result document could not be serialized as JSON.
-    #[error("the result document could not be written")]
+    #[error("cannot serialize the result document")]
     Result(#[from] serde_json::Error),
 }

@@ -1,9 +1,9 @@
 //! The receipt of a job: the fingerprints of its input and of its report's files.
 //!
-//! The report's files are fingerprinted while they are written. The input's SHA-256 is the client's, if it gave one
-//! with the upload, because then the bucket accepted no other file. Otherwise the file is read once more, pinned to the
-//! entity tag that the job processed. The splitter also reads the file, but over any number of deliveries, and resumes
-//! at a record, so its reads are not guaranteed to cover the whole file exactly once.
+//! The report's files are fingerprinted while they are written. If the client sent the input's SHA-256 with the upload,
+//! the receipt uses it, because S3 accepted no other file. Otherwise the file is read once more, with the entity tag
+//! that the job processed. The splitter also reads the file, but over any number of deliveries, and resumes at a
+//! record, so its reads do not cover the whole file exactly once.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -18,8 +18,8 @@ use longshore_domain::ports::{Files, JobStore, PortResult, Read};
 use crate::report::WrittenReport;
 use longshore::ports::Ports;
 
-/// Commit that the build received in an environment variable. A build that asked git itself would differ from one of
-/// the same source without a repository.
+/// Commit from an environment variable of the build. A build that called git itself would differ from one of the same
+/// source without a repository.
 const COMMIT: Option<&str> = option_env!("LONGSHORE_COMMIT");
 
 /// Creates the receipt of a job whose report is written. Every completion of the generation creates the same one,
@@ -53,16 +53,16 @@ async fn input<S: JobStore, Q, F: Files>(
     in_time: &(impl Fn() -> bool + Sync),
 ) -> PortResult<Option<InputReceipt>> {
     let Some(file) = file else { return Ok(None) };
-    let (sha256, basis) = match promised(&ports.store, file).await? {
+    let (sha256, basis) = match uploaded_sha256(&ports.store, file).await? {
         Some(sha256) => (Some(sha256), Basis::Upload),
         None => read(&ports.files, file, in_time).await,
     };
     Ok(Some(InputReceipt { name: file.name.clone(), size: file.size_bytes, sha256, basis }))
 }
 
-/// Returns the SHA-256 that the client gave with the upload. It is signed into the upload's URL, so the bucket accepted
-/// no other file.
-async fn promised(store: &impl JobStore, file: &SourceFile) -> PortResult<Option<String>> {
+/// Returns the SHA-256 that the client sent with the upload. It is signed into the upload's URL, so S3 accepted no
+/// other file.
+async fn uploaded_sha256(store: &impl JobStore, file: &SourceFile) -> PortResult<Option<String>> {
     let Some(id) = file.upload() else { return Ok(None) };
     let upload = store.upload(id).await?.filter(|upload| upload.key == file.key);
     let sha256 = upload.and_then(|upload| upload.sha256).and_then(|sha256| STANDARD.decode(sha256).ok());
@@ -80,7 +80,7 @@ async fn read(files: &impl Files, file: &SourceFile, in_time: &(impl Fn() -> boo
             Ok(Read::Absent | Read::Changed) => return (None, Basis::Gone),
             Err(error) => {
                 let error = telemetry::chain(&error);
-                tracing::warn!(file.key = file.key, error, "reading the input for its receipt broke off");
+                tracing::warn!(file.key = file.key, error, "cannot read the input for its receipt");
                 return (None, Basis::TooLong);
             }
         }

@@ -1,7 +1,7 @@
-//! Completion of a group of full chunks whose rows all failed or waited for four rounds: entries are far larger than
-//! their rows, and their memory is still bounded.
+//! Memory of the completion of a group of full chunks whose rows all failed or waited for four rounds, with entries far
+//! larger than their rows.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -16,16 +16,17 @@ use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartUpload, PortResult, Read,
+    Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload,
+    PortResult, PrefixRemoval, Read,
 };
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream};
 use serde_json::json;
 
-/// Memory limit of the completion; the deployed function has 512 MiB.
+/// Memory limit of the completion. The deployed function has 512 MiB.
 const MEMORY_MIB: u64 = 400;
 
 /// Rows of a chunk: the maximum of an import.
@@ -48,19 +49,19 @@ fn now<T>(future: impl Future<Output = T>) -> T {
     future.now_or_never().unwrap()
 }
 
-/// Work files by token, each built once. Files of the report are discarded.
+/// Work files by token, each generated once. Files of the report are discarded.
 #[derive(Clone, Default)]
 struct Full {
     inner: MemoryFiles,
-    made: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
+    generated: Arc<Mutex<BTreeMap<String, Vec<u8>>>>,
 }
 
-/// Builds the work file of a token: a line for each row.
-fn make(token: &str) -> Vec<u8> {
+/// Generates the work file of a token, with a line for each row.
+fn generate(token: &str) -> Vec<u8> {
     let (kind, round) = token.split_at(token.len() - 1);
     let round: u32 = round.parse().unwrap();
     let rows = if token == WAITED { 1 } else { ROWS };
-    let reason = "the service answered 503 and is asked again later; ".repeat(4);
+    let reason = "the service answered 503 and is retried later; ".repeat(4);
     let end = match token {
         WAITED | FAILED => End::Failed(Rejection::new("enum", Some("colour"), "no such colour, ".repeat(25))),
         _ => End::Transient { attempts: round + 1, reason },
@@ -92,8 +93,8 @@ impl Files for Full {
             tokio::task::yield_now().await;
         }
         let token = file.rsplit('/').next().unwrap().trim_end_matches(".jsonl");
-        let mut made = self.made.lock().unwrap();
-        Ok(Read::Found(made.entry(token.to_owned()).or_insert_with(|| make(token)).clone()))
+        let mut generated = self.generated.lock().unwrap();
+        Ok(Read::Found(generated.entry(token.to_owned()).or_insert_with(|| generate(token)).clone()))
     }
 
     async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
@@ -104,7 +105,7 @@ impl Files for Full {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
@@ -118,8 +119,8 @@ impl MultipartFiles for Full {
         Ok(Some(number.to_string()))
     }
 
-    async fn complete_multipart(&self, _: &MultipartUpload, _: &[String]) -> PortResult<bool> {
-        Ok(true)
+    async fn complete_multipart(&self, _: &MultipartUpload, _: &[String]) -> PortResult<MultipartOutcome> {
+        Ok(MultipartOutcome::Completed)
     }
 
     async fn abort_multipart(&self, _: &MultipartUpload) {}
@@ -148,7 +149,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
         oversize: false,
     };
     let manifest = Manifest { group: 0, chunks: (0..u64::from(CHUNKS)).map(chunk).collect() };
-    let plan = GroupPlan::of_file(0, manifest, 0..size_bytes);
+    let plan = GroupPlan::from_file(0, manifest, 0..size_bytes);
     let job = || now(store.job(id)).unwrap().unwrap();
     now(store.commit_group(&job(), &plan, Timestamp::now())).unwrap();
     for chunk in 0..CHUNKS {
@@ -183,7 +184,7 @@ fn peak_mib() -> u64 {
 }
 
 #[test]
-fn full_chunks_of_failed_rows_or_of_many_rounds_fit_into_the_memory() {
+fn full_chunks_of_failed_rows_or_of_many_rounds_fit_into_memory() {
     let waited = Counts { succeeded: u64::from(ROWS) - 1, failed: 1, skipped: 0 };
     let failed = Counts { failed: u64::from(ROWS), ..Counts::default() };
     for (file, round, counts) in [(WAITED, 4, waited), (FAILED, 0, failed)] {

@@ -10,20 +10,20 @@ use std::iter;
 
 use futures::future::BoxFuture;
 use futures::{StreamExt, stream};
-use longshore::chunk::{ChunkError, read_chain};
+use longshore::chunk::{ChunkError, concurrent_reads, read_chain};
 use longshore::failures_file::{Columns, CorrectedFile, Findings};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, JobError, SourceFile};
-use longshore_domain::ports::{Files, Queues, Read, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Files, JobProgress, Queues, Read, Store};
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 
 use crate::outcome::{Halt, SplitError};
+use crate::splitter::CONCURRENT_CHUNKS;
 use crate::splitter::Splitter;
-use crate::splitter::at_once;
 
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
 /// corrected file's rows: about ten seconds of one delivery if each chunk has few of them. Above them, or when the
@@ -31,13 +31,13 @@ use crate::splitter::at_once;
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
 
-/// Time before the delivery's deadline at which reading of further chunks stops. It is reserved for the chunks that are
-/// being read then, and for the end of the split. Half of the remaining time if that is shorter.
+/// Time before the delivery's deadline at which no further chunk is read. It is reserved for the chunks that are being
+/// read, and for the end of the split. Half of the remaining time if that is shorter.
 const FINDINGS_RESERVE_MS: i64 = 20_000;
 
-/// Number of chunks that are read even if there is no time: a delayed delivery still compares the rows of a small job.
-/// If it is killed meanwhile, the next delivery has nothing else to do and can use all of its time for them.
-const FINDINGS_LEAST: usize = CHUNKS_PER_GROUP;
+/// Number of chunks that are read even without time, so that a delayed delivery compares the rows of a small job. If it
+/// is killed meanwhile, the next delivery can use all of its time for them.
+const MIN_COMPARED_CHUNKS: usize = CHUNKS_PER_GROUP;
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a
@@ -51,12 +51,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let definition = self.ports.store.definition(job.job_id).await?;
         let names = definition.and_then(|definition| definition.columns);
         let columns = job.source.as_ref().and_then(|source| Columns::from_names(source.format, names));
-        let read = match columns {
+        let parsed = match columns {
             Some(columns) => CorrectedFile::parse(bytes, columns, item_bytes).map_err(|error| error.to_string()),
-            None => Err("no row of this job has failed yet".to_owned()),
+            None => Err("no row of this job has failed".to_owned()),
         };
-        match read {
-            Ok(read) => Ok(Some(read)),
+        match parsed {
+            Ok(file) => Ok(Some(file)),
             Err(why) => Err(self.fail(job, unusable(file, &why)).await),
         }
     }
@@ -76,19 +76,20 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     async fn findings(&self, job: &Job, file: &CorrectedFile, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
         let until = self.findings_end(deadline);
         let first = job.retry.carried_over.replanned.group;
-        let (groups, _) = self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
+        let JobProgress { groups, .. } =
+            self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;
         let (files, folder) = (&self.ports.files, JobFolder::for_job(job));
         let mut reads: Vec<BoxFuture<'_, Result<Vec<WorkFile>, ChunkError>>> = Vec::new();
         let (mut findings, mut bytes, mut largest) = (Findings::new(file), 0, 0);
         let replanned = groups.iter().map(|group| (group, replanned(job, group)));
         for (group, replanned) in replanned.filter(|(_, replanned)| !replanned.is_empty()) {
             if reads.len() >= FINDINGS_CHUNKS || bytes >= FINDINGS_BYTES {
-                findings.leave_off();
+                findings.mark_incomplete();
                 break;
             }
             bytes += group.bytes;
             for (chunk, cursor) in replanned {
-                largest = largest.max(group.entries_bytes(cursor, group.items_of_a_chunk()));
+                largest = largest.max(group.entries_bytes(cursor, group.average_chunk_items()));
                 let folder = folder.chunk(ChunkId::new(group.number, chunk));
                 reads.push(Box::pin(read_chain(files, folder, cursor.file.as_deref(), 0)));
             }
@@ -97,23 +98,23 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let mut reads = reads.into_iter().enumerate();
         let in_time = iter::from_fn(|| {
             let (n, read) = reads.next()?;
-            (n < FINDINGS_LEAST || (self.clock)() < until).then_some(read)
+            (n < MIN_COMPARED_CHUNKS || (self.clock)() < until).then_some(read)
         });
-        let mut chains = stream::iter(in_time).buffer_unordered(at_once(largest));
+        let mut chains = stream::iter(in_time).buffer_unordered(concurrent_reads(largest, CONCURRENT_CHUNKS));
         while let Some(chain) = chains.next().await {
             unread -= 1;
-            chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.meet(entry));
+            chain?.iter().flat_map(|file| &file.entries).for_each(|entry| findings.compare(entry));
         }
         if unread > 0 {
-            findings.leave_off();
+            findings.mark_incomplete();
         }
         Ok(findings.issues())
     }
 
     /// Returns the time after which no further chunk is read for the findings.
     fn findings_end(&self, deadline: Timestamp) -> Timestamp {
-        let left_ms = deadline.millis_since((self.clock)()).max(0);
-        Timestamp(deadline.0 - FINDINGS_RESERVE_MS.min(left_ms / 2))
+        let remaining_ms = deadline.millis_since((self.clock)()).max(0);
+        Timestamp(deadline.0 - FINDINGS_RESERVE_MS.min(remaining_ms / 2))
     }
 }
 
@@ -130,7 +131,7 @@ fn replanned<'a>(job: &Job, group: &'a Group) -> Vec<(u32, &'a Cursor)> {
 
 fn gone(file: &SourceFile) -> JobError {
     let message = format!(
-        "the corrected file {:?} is not there any more as it was; retry with it uploaded again, or without it",
+        "the corrected file {:?} has changed or no longer exists; upload it again, or retry without it",
         file.name
     );
     JobError::new("corrected_file_gone", message)
@@ -138,6 +139,6 @@ fn gone(file: &SourceFile) -> JobError {
 
 fn unusable(file: &SourceFile, why: &str) -> JobError {
     let message =
-        format!("the corrected file {:?} cannot be used: {why}; retry with another, or without one", file.name);
+        format!("the corrected file {:?} cannot be used: {why}; retry with another file, or without a file", file.name);
     JobError::new("not_a_failures_file", message)
 }

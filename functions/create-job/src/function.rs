@@ -8,7 +8,7 @@ use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::splitter::Splitter;
 

@@ -37,7 +37,7 @@ impl GroupBuilder {
     }
 }
 
-/// Returns the messages of a group. `bytes` returns the rows of a chunk that is small enough to travel in its message.
+/// Returns the messages of a group. `bytes` returns the rows of a chunk that are sent in its message.
 pub(crate) fn messages<'a>(
     job: &Job,
     manifest: &Manifest,

@@ -1,14 +1,14 @@
-//! The rows of small chunks, which travel in their messages. Memory is bounded by one group's rows.
+//! The rows of small chunks, which are sent in their messages. Memory is bounded by one group's rows.
 
 use std::collections::BTreeMap;
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::split::INLINE_BYTES;
 
-/// Maximum bytes of a chunk whose rows travel in its message: a full chunk, plus the row that filled it.
+/// Maximum bytes of a chunk whose rows are sent in its message: a full chunk, plus the row that filled it.
 const CHUNK_BYTES: u64 = INLINE_BYTES + INLINE_BYTES / 8;
 
-/// The rows of the chunks that are cut and not yet sent, and of the open chunk.
+/// The rows of the chunks that are cut but not yet sent, and of the open chunk.
 #[derive(Debug)]
 pub(crate) struct InlineRows {
     /// The source from byte `from` on.
@@ -28,7 +28,7 @@ impl InlineRows {
         self.tail.extend_from_slice(block);
     }
 
-    /// Keeps the rows of a cut chunk if they may travel in its message.
+    /// Keeps the rows of a cut chunk if they fit into its message.
     pub(crate) fn cut(&mut self, plan: &ChunkPlan) {
         if plan.oversize || plan.end - plan.start > CHUNK_BYTES || plan.start < self.from {
             return;
@@ -39,16 +39,15 @@ impl InlineRows {
         }
     }
 
-    /// Drops the bytes before the first byte of the open chunk, and that chunk too once it is too long to travel in a
-    /// message.
-    pub(crate) fn forget_before(&mut self, open: u64) {
+    /// Drops the bytes before the open chunk, and those of the open chunk too once it is too long for a message.
+    pub(crate) fn drop_before(&mut self, open: u64) {
         let gone = (open.saturating_sub(self.from) as usize).min(self.tail.len());
         let gone = if (self.tail.len() - gone) as u64 > CHUNK_BYTES { self.tail.len() } else { gone };
         self.tail.drain(..gone);
         self.from += gone as u64;
     }
 
-    /// Returns the rows of a chunk if they travel in its message.
+    /// Returns the rows of a chunk if they are sent in its message.
     pub(crate) fn rows_of(&self, plan: &ChunkPlan) -> Option<&[u8]> {
         self.cut.get(&plan.start).map(Vec::as_slice)
     }
@@ -72,7 +71,7 @@ mod tests {
         let mut rows = InlineRows::starting_at(10);
         rows.extend(b"one\ntwo\nthr");
         rows.cut(&plan(10, 18));
-        rows.forget_before(18);
+        rows.drop_before(18);
         rows.extend(b"ee\n");
         rows.cut(&plan(18, 24));
         assert_eq!(rows.rows_of(&plan(10, 18)), Some(&b"one\ntwo\n"[..]));
@@ -82,15 +81,15 @@ mod tests {
     }
 
     #[test]
-    fn the_rows_of_a_chunk_too_long_to_travel_are_not_held() {
+    fn the_rows_of_a_chunk_that_is_too_long_for_a_message_are_dropped() {
         let mut rows = InlineRows::starting_at(0);
         for _ in 0..1_000 {
             rows.extend(&[b'x'; 8_000]);
-            rows.forget_before(0);
+            rows.drop_before(0);
             assert!(rows.tail.len() as u64 <= CHUNK_BYTES);
         }
         rows.cut(&plan(0, 8_000_000));
-        rows.forget_before(8_000_000);
+        rows.drop_before(8_000_000);
         rows.extend(b"next\n");
         rows.cut(&plan(8_000_000, 8_000_005));
         assert_eq!(rows.rows_of(&plan(0, 8_000_000)), None);

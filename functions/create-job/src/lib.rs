@@ -7,8 +7,8 @@
 //!   stops.
 //! - **Retries:** the remaining items of the previous generation are replanned into new groups; the old groups are not
 //!   changed. A corrected file is read completely; it selects the failed items that run again, and their new contents.
-//!   For replayed dead letters, the work files of their chunks select the items; they are read when their items come
-//!   up.
+//!   For replayed dead letters, the work files of their chunks select the items; they are read when one of their items
+//!   may be replanned.
 //! - **If it fails:** the next delivery continues from the split cursor, after it has sent again every committed group
 //!   that is not known to be sent. A duplicate chunk message is harmless.
 //! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the

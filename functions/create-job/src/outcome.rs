@@ -40,7 +40,7 @@ pub enum SplitError {
 /// Reasons for which a split stops early.
 pub(crate) enum Halt {
     End(SplitEnd),
-    /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose reply was
+    /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose response was
     /// lost.
     Refused,
     Error(SplitError),

@@ -13,6 +13,15 @@ use crate::inline_rows::InlineRows;
 use crate::outcome::{Halt, SplitEnd};
 use crate::splitter::{Splitter, Turn};
 
+/// Outcome of a block.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum BlockEnd {
+    /// The next block can be processed.
+    Continue,
+    /// The turn is over, and everything so far is committed.
+    TurnOver,
+}
+
 /// One pass over the source.
 pub(crate) struct Pass<'a, S, Q, F> {
     splitter: &'a Splitter<'a, S, Q, F>,
@@ -26,7 +35,7 @@ pub(crate) struct Pass<'a, S, Q, F> {
     /// Split offset of the job after the last group of this pass.
     committed: u64,
     turn: Turn,
-    /// Rows that travel in messages; `None` unless the file or the job type has chunks small enough.
+    /// Rows that are sent in messages; `None` unless the chunks are small enough.
     rows: Option<InlineRows>,
 }
 
@@ -58,10 +67,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let mut reader = ResumingReader::new(&self.splitter.ports.files, self.source, self.start);
         loop {
             match reader.next().await? {
-                Read::Found(None) => return self.last(issues).await,
+                Read::Found(None) => return self.finish(issues).await,
                 Read::Found(Some(block)) => {
-                    if self.block(&block).await? {
-                        return self.splitter.go_on_later(self.job, self.groups).await;
+                    if self.process_block(&block).await? == BlockEnd::TurnOver {
+                        return self.splitter.send_continuation(self.job, self.groups).await;
                     }
                 }
                 Read::Absent => return Err(self.splitter.fail(self.job, source_missing(self.source)).await),
@@ -70,8 +79,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         }
     }
 
-    /// Processes a block. Returns true if the time is nearly over and everything so far is committed.
-    async fn block(&mut self, block: &[u8]) -> Result<bool, Halt> {
+    /// Cuts a block into chunks, and commits the groups that are full.
+    async fn process_block(&mut self, block: &[u8]) -> Result<BlockEnd, Halt> {
         if let Some(rows) = &mut self.rows {
             rows.extend(block);
         }
@@ -82,15 +91,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             if self.group.is_full() {
                 self.commit_group().await?;
                 if (self.splitter.clock)() >= self.turn.ends {
-                    return Ok(true);
+                    return Ok(BlockEnd::TurnOver);
                 }
             }
         }
         if let Some(rows) = &mut self.rows {
             let open = self.chunker.open_since().or(self.cutter.open_since());
-            rows.forget_before(open.unwrap_or(self.cutter.offset()));
+            rows.drop_before(open.unwrap_or(self.cutter.offset()));
         }
-        Ok(false)
+        Ok(BlockEnd::Continue)
     }
 
     fn push(&mut self, plan: ChunkPlan) {
@@ -100,7 +109,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         self.group.push(plan);
     }
 
-    async fn last(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
+    async fn finish(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
         let (mut plans, chunker) = (Vec::new(), &mut self.chunker);
         if let Some(span) = self.cutter.finish() {
             chunker.push(span, &mut |plan| plans.push(plan));
@@ -117,7 +126,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         }
         let mut issues = issues.to_vec();
         if self.groups == 0 {
-            issues.push(JobError::new("no_rows", "the file has a header and no rows"));
+            issues.push(JobError::new("no_rows", "the file has a header but no rows"));
         }
         self.splitter.end(self.job, self.groups, &issues, self.turn.deadline).await
     }
@@ -126,7 +135,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let manifest = self.group.take();
         let upto = manifest.chunks.last().map_or(self.start, |plan| plan.end);
         let rows = self.rows.as_ref();
-        let plan = GroupPlan::of_file(self.job.generation, manifest, self.committed..upto);
+        let plan = GroupPlan::from_file(self.job.generation, manifest, self.committed..upto);
         self.splitter.commit(self.job, &plan, |plan| rows?.rows_of(plan)).await?;
         if let Some(rows) = &mut self.rows {
             rows.sent();

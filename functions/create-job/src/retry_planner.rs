@@ -1,9 +1,10 @@
-//! Replans the remaining items of the previous generation, chunk by chunk, into groups of the new one.
+//! Retry of failed rows: replans the remaining items of the previous generation, chunk by chunk, into groups of the
+//! new one.
 //!
-//! A chunk that was never begun is taken over unchanged. The failed and the waiting items of the others are collected
-//! into work files. Each file is one new chunk, whose cursor is at the start of a round over that file: a worker
-//! processes its items like items that it deferred itself. An item that no retry can fix stays failed, and so does one
-//! that a corrected file or a replay of dead letters does not select.
+//! A chunk that was never started is taken over unchanged. The failed and the deferred items of the other chunks are
+//! collected in work files. Each file is one new chunk, whose cursor is at the start of a round over that file: a
+//! worker processes its items like items that it deferred itself. An item that no retry can fix stays failed, like an
+//! item that a corrected file or a replay of dead letters does not select.
 //!
 //! Resumes from the job's own position: committed chunks are skipped. A work file whose group was never committed is
 //! never read.
@@ -14,20 +15,21 @@ use std::mem;
 use longshore::chunk::{ChunkError, EndedChunk, Remaining, RemainingError, read_remaining, roll_up};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Group, GroupPlan, Manifest, Replanned, Source};
-use longshore_domain::ids::{ChunkId, nonce};
+use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::ports::{Files, JobProgress, Queues, Store};
+use longshore_domain::random::nonce;
 use longshore_domain::split::{ChunkLimits, Growth};
-use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, WorkFile, WorkFileHeader};
 
 use crate::outcome::{Halt, SplitError};
 use crate::retry_selection::RetrySelection;
 use crate::splitter::Splitter;
 
 /// New chunks that an old chunk may need in its group: one for its unread items, and one for a file.
-const ROOM_OF_ONE: usize = 2;
+const NEW_CHUNKS_PER_CHUNK: usize = 2;
 
 /// One pass over the previous generation.
 pub(crate) struct RetryPlanner<'a, S, Q, F> {
@@ -52,8 +54,8 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         // Chunk sizes as for a file with only the remaining items, so that few items are spread over workers as well.
         let remaining = job.split.item_count.saturating_sub(job.retry.carried_over.counts.done());
         let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
-        let rest_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
-        let limits = limits.for_file(rest_bytes);
+        let remaining_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
+        let limits = limits.for_file(remaining_bytes);
         let (chunks, replanned, entries) = Default::default();
         let (committed, retry_selection) = (job.retry.replanned, RetrySelection::All);
         Self {
@@ -83,24 +85,27 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             return Ok(self.job);
         }
         let store = &self.splitter.ports.store;
-        let (groups, _) = store.progress_from(self.job.job_id, from.group).await?.ok_or(Halt::Refused)?;
+        let JobProgress { groups, .. } =
+            store.progress_from(self.job.job_id, from.group).await?.ok_or(Halt::Refused)?;
         for number in from.group..end {
             let group = groups.iter().find(|group| group.number == number).ok_or(Halt::Refused)?;
-            if leaves_nothing(group) {
+            if has_no_remaining(group) {
                 continue;
             }
             let manifest = store.manifest(self.job.job_id, number).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(number))?;
             let first = if number == from.group { from.chunk } else { 0 };
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
-                self.chunk(group, chunk, plan).await?;
-                let over = (self.splitter.clock)() >= self.deadline;
-                // Sparse failures fill a group only after very many reads: the group is committed in time although it
-                // is not full, and the next delivery continues after it.
-                if over || self.chunks.len() + ROOM_OF_ONE > CHUNKS_PER_GROUP {
+                self.replan_chunk(group, chunk, plan).await?;
+                let turn_over = (self.splitter.clock)() >= self.deadline;
+                // With few failures, a group is full only after very many reads. It is committed in time although it is
+                // not full, and the next delivery continues after it.
+                if turn_over || self.chunks.len() + NEW_CHUNKS_PER_CHUNK > CHUNKS_PER_GROUP {
                     let committed = self.commit(ChunkId { group: number, chunk: chunk + 1 }).await?;
-                    if over && committed {
-                        return Err(Halt::End(self.splitter.go_on_later(&self.job, self.job.split.groups).await?));
+                    if turn_over && committed {
+                        return Err(Halt::End(
+                            self.splitter.send_continuation(&self.job, self.job.split.groups).await?,
+                        ));
                     }
                 }
             }
@@ -109,9 +114,9 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         Ok(self.job)
     }
 
-    async fn chunk(&mut self, group: &Group, chunk: u32, plan: &ChunkPlan) -> Result<(), Halt> {
+    async fn replan_chunk(&mut self, group: &Group, chunk: u32, plan: &ChunkPlan) -> Result<(), Halt> {
         let cursor = group.cursors.get(&chunk);
-        if cursor.is_some_and(|cursor| cursor.finished && cursor.file.is_none()) {
+        if cursor.is_some_and(Cursor::has_nothing_left) {
             return Ok(());
         }
         let files = &self.splitter.ports.files;
@@ -127,11 +132,11 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             self.splitter.read_dead_letters(&self.job, id, &entries, items).await?;
         }
         for entry in entries {
-            let entry = self.retry_selection.again(entry);
+            let entry = self.retry_selection.replan(entry);
             self.entry_bytes += entry.raw.len() as u64;
             self.entries.push(entry);
             if self.is_full() {
-                self.file().await?;
+                self.write_work_file().await?;
             }
         }
         Ok(())
@@ -150,7 +155,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     }
 
     /// Writes the collected file as a chunk of its own.
-    async fn file(&mut self) -> Result<(), Halt> {
+    async fn write_work_file(&mut self) -> Result<(), Halt> {
         let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
         let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
         let number = self.job.split.groups;
@@ -158,7 +163,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         let entries = mem::take(&mut self.entries);
         let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
         let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
-        let file = WorkFile { header: Header::default(), entries };
+        let file = WorkFile { header: WorkFileHeader::default(), entries };
         let key = JobFolder::for_job(&self.job).chunk(ChunkId::new(number, chunk)).work_key(&token);
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
@@ -179,10 +184,11 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         Ok(())
     }
 
-    /// Commits the new chunks as a group; returns false if there are none. In that case the position does not move. At
-    /// most the remaining part of one group was then read without result, since every further group that is read yields items.
+    /// Commits the new chunks as a group; returns false if there are none. In that case, the position does not move,
+    /// and at most the remaining part of one group was read without a result, because every further group has remaining
+    /// items.
     async fn commit(&mut self, upto: ChunkId) -> Result<bool, Halt> {
-        self.file().await?;
+        self.write_work_file().await?;
         if self.chunks.is_empty() {
             return Ok(false);
         }
@@ -190,12 +196,12 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             generation: self.job.generation,
             manifest: Manifest { group: self.job.split.groups, chunks: mem::take(&mut self.chunks) },
             replanned: mem::take(&mut self.replanned),
-            source: Source::Replanned { from: self.committed, upto },
+            step: SplitStep::Replanned { from: self.committed, upto },
         };
         self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
         self.committed = upto;
         let now = (self.splitter.clock)();
-        if Group::planned(&plan, now).is_done() {
+        if Group::from_plan(&plan, now).is_done() {
             roll_up(self.splitter.ports, self.job.job_id, plan.manifest.group, now).await?;
         }
         Ok(true)
@@ -204,6 +210,6 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
 
 /// Returns true if every item of the group succeeded or was skipped. The work files of such a group are not read: a
 /// turn that reads many files and finds nothing does not move the position, so the next turn would read them again.
-fn leaves_nothing(group: &Group) -> bool {
+fn has_no_remaining(group: &Group) -> bool {
     group.is_done() && group.counts.failed == 0
 }

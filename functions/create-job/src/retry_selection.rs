@@ -1,6 +1,6 @@
-//! Selection of the failed items that run again: all that can be read, those in a corrected file with its contents, or
-//! those that were given up with the chunks of replayed dead letters. An item that has failed for another reason since,
-//! or has succeeded, is left unchanged.
+//! Selection of the failed items that run again: all readable items, the items in a corrected file with the contents of
+//! the file, or the items that were given up with the chunks of replayed dead letters. An item that has since failed
+//! for another reason, or has succeeded, is not changed.
 
 use longshore::failures_file::{CorrectedFile, Correction};
 use longshore_domain::job::Job;
@@ -19,15 +19,15 @@ pub(crate) enum RetrySelection {
 }
 
 impl RetrySelection {
-    /// Returns the item as one that waits for its round, or unchanged if it stays failed.
-    pub(crate) fn again(&self, entry: Entry) -> Entry {
+    /// Returns the item as a deferred item, or unchanged if it stays failed.
+    pub(crate) fn replan(&self, entry: Entry) -> Entry {
         let raw = match (&entry.end, self) {
             (End::Failed(_), Self::Corrected(file)) => match file.correction(&entry) {
                 Correction::As(raw) => raw,
                 Correction::Absent | Correction::Unchanged => return entry,
             },
             (End::Failed(_), _) if entry.damaged => return entry,
-            (End::Failed(why), Self::Dead(items)) if !items.took(entry.n, why) => return entry,
+            (End::Failed(why), Self::Dead(items)) if !items.contains(entry.n, why) => return entry,
             _ => entry.raw,
         };
         let entry = Entry { raw, damaged: false, ..entry };
@@ -69,33 +69,33 @@ mod tests {
     }
 
     #[test]
-    fn of_what_failed_a_corrected_file_runs_only_what_stands_in_it() {
+    fn a_corrected_file_selects_only_its_failed_items() {
         let columns = Columns::Named(vec!["id".into(), "name".into()]);
         let file = CorrectedFile::parse(b"row,id,name\n7,1,new\n".to_vec(), columns, 100).unwrap();
         let retry_selection = RetrySelection::Corrected(file);
         let absent = failed(8, "bad", false);
-        assert_eq!(retry_selection.again(absent.clone()), absent, "it stays failed, and is not offered");
-        let corrected = retry_selection.again(failed(7, "bad", true));
+        assert_eq!(retry_selection.replan(absent.clone()), absent, "the item stays failed");
+        let corrected = retry_selection.replan(failed(7, "bad", true));
         assert!(waits(&corrected) && !corrected.damaged && corrected.raw.contains("new"), "{corrected:?}");
-        assert!(waits(&RetrySelection::All.again(absent)), "without a file all that can be read runs again");
-        assert_eq!(RetrySelection::All.again(failed(8, "bad", true)), failed(8, "bad", true));
+        assert!(waits(&RetrySelection::All.replan(absent)), "without a file, every readable item runs again");
+        assert_eq!(RetrySelection::All.replan(failed(8, "bad", true)), failed(8, "bad", true));
     }
 
     #[test]
-    fn of_what_failed_dead_letters_run_only_what_was_given_up_with_them() {
+    fn dead_letters_select_only_the_items_that_were_given_up_with_them() {
         let mut items = DeadItems::default();
         items.add([9, 4, 5]);
         items.add([3, 4]);
         let retry_selection = RetrySelection::Dead(items);
         for n in [3, 4, 5, 9] {
-            assert!(waits(&retry_selection.again(failed(n, DEAD_LETTERED, false))), "{n}");
+            assert!(waits(&retry_selection.replan(failed(n, DEAD_LETTERED, false))), "{n}");
         }
         for (n, code, damaged) in
             [(2, DEAD_LETTERED, false), (6, DEAD_LETTERED, false), (4, "bad", false), (4, DEAD_LETTERED, true)]
         {
-            assert!(!waits(&retry_selection.again(failed(n, code, damaged))), "{n} {code} {damaged}");
+            assert!(!waits(&retry_selection.replan(failed(n, code, damaged))), "{n} {code} {damaged}");
         }
         let open = Entry { end: End::Transient { attempts: 2, reason: "busy".into() }, ..failed(1, "", false) };
-        assert!(waits(&retry_selection.again(open)), "what was never ended runs all the same");
+        assert!(waits(&retry_selection.replan(open)), "an item that has not ended runs in any case");
     }
 }

@@ -8,7 +8,7 @@ use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Transition
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
 use crate::outcome::{Halt, SplitEnd, SplitError};
@@ -16,30 +16,31 @@ use crate::pass::Pass;
 use crate::retry_planner::RetryPlanner;
 use crate::splitter::{Splitter, Turn};
 
-/// Maximum attempts of a splitter whose writes are refused; each attempt reads the job again and continues from there.
-/// A splitter that gave up at once would hang its job if the write was refused because of its own earlier one; one that
-/// never gave up would race another one indefinitely.
-const LOOKS: u32 = 4;
+/// Maximum number of attempts of a splitter whose writes are refused. Each attempt reads the job again and continues
+/// from there. Without another attempt, a job would hang if the write was refused because of the splitter's own earlier
+/// write. Without a limit, two splitters could race indefinitely.
+const MAX_ATTEMPTS: u32 = 4;
 
-/// Length of a splitter's turn, in seconds. After a turn the splitter sends a continuation to the end of its tenant's
-/// lane, so that waiting jobs get its place: places are few, and a file of gigabytes would hold one for a minute. A
-/// small job ends within its first turn; each further turn costs a message and a read of the file's header.
+/// Length of a splitter's turn, in seconds. After a turn, the splitter sends a continuation to the end of its tenant's
+/// lane, so that waiting jobs run first: few splitters run at once, and a file of gigabytes takes a minute. A small job
+/// ends within its first turn. Each further turn costs a message and a read of the file's header.
 pub const TURN_S: i64 = 3;
 
-/// Length of a turn while a retry replans items. Longer, since each of these turns ends with a group, full or not.
+/// Length of a turn while a retry replans items. Longer, because each of these turns ends with a group, full or not.
 const RETRY_TURN_S: i64 = 10;
 
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Processes one delivery of a message. A redelivered message does not block its tenant's lane: the splitter sends
     /// a copy of it and acknowledges the original. The outcome of an earlier delivery is unknown, because a killed
-    /// function returns nothing. So the number of deliveries decides, before any step that may crash again. Sending the
+    /// function returns nothing. So the number of deliveries decides, before any step that can crash again. Sending the
     /// copy twice is as harmless as two deliveries.
     ///
     /// # Errors
     /// See [`SplitError`]; if the copy cannot be sent, the next delivery sends it.
     pub async fn deliver(&self, message: &CreateMessage, delivery: Delivery) -> Result<SplitEnd, SplitError> {
         if let Some(copy) = message.copy_of_failed(delivery.failures) {
-            tracing::warn!(job.id = %message.job_id, failures = copy.failures, "a split has failed; its message leaves its lane");
+            let text = "a split has failed; its message moves to the copies lane";
+            tracing::warn!(job.id = %message.job_id, failures = copy.failures, "{text}");
             self.ports.queues.send_create(&copy).await?;
             return Ok(SplitEnd::Replaced);
         }
@@ -51,7 +52,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// # Errors
     /// See [`SplitError`]; earlier commits are kept.
     pub async fn split(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, SplitError> {
-        for _ in 0..LOOKS {
+        for _ in 0..MAX_ATTEMPTS {
             match self.steps(message, deadline).await {
                 Ok(end) | Err(Halt::End(end)) => return Ok(end),
                 Err(Halt::Refused) => {}
@@ -92,7 +93,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         RetryPlanner::new(self, job, limits, turn.ends).select(retry_selection).run().await
     }
 
-    /// Begins the job if this message is to split it.
+    /// Starts the job, unless this message cannot split it.
     async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
         let job = match job.status {
@@ -131,7 +132,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
         let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
-        self.commit(job, &GroupPlan::of_file(job.generation, manifest, 0..0), |_| None).await?;
+        self.commit(job, &GroupPlan::from_file(job.generation, manifest, 0..0), |_| None).await?;
         self.end(job, 1, &[], deadline).await
     }
 
@@ -150,7 +151,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok((start, issues))
     }
 
-    /// Returns the warnings of the job type about these columns. The job fails if the type cannot work with them.
+    /// Returns the warnings of the job type about these columns. The job fails if the type cannot process them.
     async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;

@@ -1,4 +1,4 @@
-//! The splitter: its services, and the writes that a split of a file and one of a retry share.
+//! The splitter: its services, and the writes that are common to the split of a file and of a retry.
 
 use longshore::chunk::{complete_if_done, stop_job};
 use longshore::handler::Registry;
@@ -7,7 +7,7 @@ use longshore_domain::group::{ChunkPlan, GroupPlan};
 use longshore_domain::job::{Job, JobError, Status, Stop, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
 use crate::outcome::{Halt, SplitEnd};
@@ -56,14 +56,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(committed)
     }
 
-    /// Sends a continuation from here, because the function's time is nearly over.
-    pub(crate) async fn go_on_later(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
+    /// Sends a continuation, because the function's time is nearly over.
+    pub(crate) async fn send_continuation(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
         let message = CreateMessage { position: groups, ..CreateMessage::new(job) };
         self.ports.queues.send_create(&message).await?;
         Ok(SplitEnd::Continued)
     }
 
-    /// Makes the item count final. If every group is done by now, no other function requests completion.
+    /// Makes the item count final. Requests completion if every group is already done.
     pub(crate) async fn end(
         &self,
         job: &Job,
@@ -82,13 +82,5 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 }
 
-/// Number of chunks whose work files are read concurrently, to hide the bucket's latency.
-const READ_AHEAD: u64 = 8;
-
-/// Memory in bytes for the entries that are read concurrently. A chunk that may have more is read alone.
-const READ_BYTES: u64 = 48 << 20;
-
-/// Returns the number of chunks that are read concurrently if the entries of the largest one take this many bytes.
-pub(crate) fn at_once(largest: u64) -> usize {
-    (READ_BYTES / largest.max(1)).clamp(1, READ_AHEAD) as usize
-}
+/// Maximum number of chunks whose work files are read concurrently, to hide the bucket's latency.
+pub(crate) const CONCURRENT_CHUNKS: usize = 8;

@@ -1,7 +1,7 @@
-//! A stream of any length is split in bounded memory, also for a job type whose chunks travel in their messages.
+//! A stream of any length is split in bounded memory, also for a job type whose messages contain their rows.
 
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use create_job::{SplitEnd, Splitter};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
@@ -10,10 +10,12 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, PortResult, Queues, Read};
+use longshore_domain::ports::{
+    Definition, FileInfo, FileStream, Files, JobStore, PortResult, PrefixRemoval, Queues, Read,
+};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
 
@@ -76,12 +78,12 @@ impl Files for Generated {
         Files::remove(&self.0, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.0.remove_some(prefix).await
     }
 }
 
-/// Queues that keep nothing.
+/// Queues that discard all messages.
 #[derive(Clone)]
 struct Discarding;
 
@@ -94,7 +96,7 @@ impl Queues for Discarding {
         for message in messages {
             let plan = &message.plan;
             let rows = message.inline.as_ref().map(String::len);
-            assert_eq!(rows, Some((plan.end - plan.start) as usize), "the rows travel inside the message");
+            assert_eq!(rows, Some((plan.end - plan.start) as usize), "the message contains its rows");
         }
         Ok(())
     }
@@ -112,7 +114,7 @@ fn peak() -> u64 {
 }
 
 #[tokio::test]
-async fn a_hundred_megabytes_are_split_within_sixteen() {
+async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
     let source =
         SourceFile { key: "k".into(), size_bytes: SIZE, etag: "e".into(), format: Format::Csv, name: "f.csv".into() };
     let job = Job {

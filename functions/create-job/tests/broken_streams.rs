@@ -1,6 +1,6 @@
-//! A stream of the file that breaks: the split continues from its position, and cuts the same chunks.
+//! Faults of the source's stream: the split continues from its position, and cuts the same chunks.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -12,10 +12,12 @@ use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, FileInfo, FileStream, Files, JobStore, Ledger, PortError, PortResult, Read};
+use longshore_domain::ports::{
+    Definition, FileInfo, FileStream, Files, JobStore, Ledger, PortError, PortResult, PrefixRemoval, Read,
+};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 use serde_json::json;
 
@@ -25,53 +27,60 @@ const KEY: &str = "uploads/default/file";
 #[derive(Copy, Clone, Eq, PartialEq)]
 enum Fault {
     /// The stream fails.
-    Breaks,
+    Fails,
     /// The stream ends before the file does, without an error.
     EndsEarly,
-    /// The object is absent.
+    /// The object does not exist.
     Absent,
     /// The stream fails after the last byte, as the SDK does on a checksum mismatch.
     AtTheEnd,
 }
 
-/// Files whose streams have a fault after each block, `breaks` times in total; with `in_a_row` also without a block in
-/// between.
+/// Position of a stream's fault.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Position {
+    AfterEachBlock,
+    /// Before the first block, so that consecutive streams fail without progress.
+    BeforeFirstBlock,
+}
+
+/// Files whose streams have a fault at this position, `faults` times in total.
 #[derive(Clone)]
 struct Breaking {
     inner: MemoryFiles,
     fault: Fault,
-    breaks: Arc<AtomicU32>,
-    in_a_row: bool,
+    faults: Arc<AtomicU32>,
+    position: Position,
 }
 
 struct BreakingStream {
     inner: MemoryStream,
     fault: Fault,
-    breaks: Arc<AtomicU32>,
-    /// `None` for a stream without a fault.
-    due: Option<bool>,
+    faults: Arc<AtomicU32>,
+    /// True if the next read has a fault. `None` for a stream without a fault.
+    is_due: Option<bool>,
 }
 
-fn broken_off() -> PortError {
-    PortError { service: "files", operation: "read", source: "it broke off".into() }
+fn interrupted() -> PortError {
+    PortError { service: "files", operation: "read", source: "the stream was interrupted".into() }
 }
 
 impl FileStream for BreakingStream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
         let left = |n: u32| n.checked_sub(1);
-        if self.due == Some(true) && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
+        if self.is_due == Some(true) && self.faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() {
             return match self.fault {
                 Fault::EndsEarly => Ok(None),
-                _ => Err(broken_off()),
+                _ => Err(interrupted()),
             };
         }
-        self.due = self.due.map(|_| self.fault != Fault::AtTheEnd);
+        self.is_due = self.is_due.map(|_| self.fault != Fault::AtTheEnd);
         match self.inner.next().await? {
             None if self.fault == Fault::AtTheEnd
-                && self.due.is_some()
-                && self.breaks.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() =>
+                && self.is_due.is_some()
+                && self.faults.fetch_update(Ordering::SeqCst, Ordering::SeqCst, left).is_ok() =>
             {
-                Err(broken_off())
+                Err(interrupted())
             }
             block => Ok(block),
         }
@@ -92,14 +101,14 @@ impl Files for Breaking {
         start: u64,
         end: Option<u64>,
     ) -> PortResult<Read<BreakingStream>> {
-        // The read of the header, which starts at the first byte, is not affected here.
-        let due = (start > 0).then_some(self.in_a_row);
-        if due.is_some() && self.fault == Fault::Absent {
+        // The read of the header, which starts at the first byte, has no fault.
+        let is_due = (start > 0).then_some(self.position == Position::BeforeFirstBlock);
+        if is_due.is_some() && self.fault == Fault::Absent {
             return Ok(Read::Absent);
         }
         Ok(match self.inner.open(key, etag, start, end).await? {
             Read::Found(inner) => {
-                Read::Found(BreakingStream { inner, fault: self.fault, breaks: Arc::clone(&self.breaks), due })
+                Read::Found(BreakingStream { inner, fault: self.fault, faults: Arc::clone(&self.faults), is_due })
             }
             Read::Absent => Read::Absent,
             Read::Changed => Read::Changed,
@@ -118,14 +127,14 @@ impl Files for Breaking {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
 
-/// Splits a file of 30,000 rows over such files, and once more if that fails. Returns the first outcome, the job and
-/// the manifests.
-async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
+/// Splits a file of 30,000 rows over such files, and again if that fails. Returns the first outcome, the job and the
+/// manifests.
+async fn split(fault: Fault, faults: u32, position: Position) -> (Result<SplitEnd, SplitError>, Job, Vec<Manifest>) {
     let inner = MemoryFiles::default();
     let rows = (1..=30_000).map(|n| format!("{n},\"line one\nof row {n}\"\n"));
     inner.put(KEY, std::iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
@@ -144,7 +153,7 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
     let store = MemoryStore::default();
     store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
-    let files = Breaking { inner, fault, breaks: Arc::new(AtomicU32::new(breaks)), in_a_row };
+    let files = Breaking { inner, fault, faults: Arc::new(AtomicU32::new(faults)), position };
     let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
     let registry = builtin(MemoryRecords::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
@@ -163,22 +172,24 @@ async fn split(fault: Fault, breaks: u32, in_a_row: bool) -> (Result<SplitEnd, S
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_or_ends_early_is_begun_again_from_where_it_was() {
-    let (end, whole, expected) = split(Fault::Breaks, 0, false).await;
-    assert_eq!((end.unwrap(), whole.split.item_count), (SplitEnd::Ended, 30_000));
-    for fault in [Fault::Breaks, Fault::EndsEarly] {
-        for (breaks, in_a_row) in [(1, false), (5, false), (3, true)] {
-            let (end, job, manifests) = split(fault, breaks, in_a_row).await;
-            assert_eq!((end.unwrap(), job.split.item_count), (SplitEnd::Ended, 30_000), "{breaks} breaks");
-            assert_eq!(manifests, expected, "{breaks} breaks");
+async fn a_stream_that_fails_or_ends_early_is_resumed_at_its_position() {
+    let (end, job, expected) = split(Fault::Fails, 0, Position::AfterEachBlock).await;
+    assert_eq!((end.unwrap(), job.split.item_count), (SplitEnd::Ended, 30_000));
+    for fault in [Fault::Fails, Fault::EndsEarly] {
+        for (faults, position) in
+            [(1, Position::AfterEachBlock), (5, Position::AfterEachBlock), (3, Position::BeforeFirstBlock)]
+        {
+            let (end, job, manifests) = split(fault, faults, position).await;
+            assert_eq!((end.unwrap(), job.split.item_count), (SplitEnd::Ended, 30_000), "{faults} faults");
+            assert_eq!(manifests, expected, "{faults} faults");
         }
     }
 }
 
 #[tokio::test]
-async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the_job() {
-    for fault in [Fault::Breaks, Fault::EndsEarly] {
-        let (end, job, manifests) = split(fault, 4, true).await;
+async fn a_stream_that_fails_repeatedly_fails_the_delivery_and_not_the_job() {
+    for fault in [Fault::Fails, Fault::EndsEarly] {
+        let (end, job, manifests) = split(fault, 4, Position::BeforeFirstBlock).await;
         assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
         assert_eq!((job.split.item_count, job.split.ended), (30_000, true));
         assert_eq!(manifests.iter().map(Manifest::items).sum::<u64>(), 30_000);
@@ -186,15 +197,15 @@ async fn a_stream_that_breaks_off_again_and_again_fails_the_delivery_and_not_the
 }
 
 #[tokio::test]
-async fn bytes_that_fail_their_checksum_are_not_taken_for_the_file() {
-    let (end, job, _) = split(Fault::AtTheEnd, 1, false).await;
+async fn a_file_with_a_checksum_mismatch_fails_the_delivery() {
+    let (end, job, _) = split(Fault::AtTheEnd, 1, Position::AfterEachBlock).await;
     assert!(matches!(end, Err(SplitError::Port(_))), "{end:?}");
     assert_eq!((job.split.item_count, job.split.ended), (30_000, true), "the next delivery reads the file again");
 }
 
 #[tokio::test]
-async fn an_absent_source_is_reported_as_missing() {
-    let (end, job, _) = split(Fault::Absent, 0, false).await;
+async fn a_missing_source_stops_the_job() {
+    let (end, job, _) = split(Fault::Absent, 0, Position::AfterEachBlock).await;
     assert_eq!(end.unwrap(), SplitEnd::Failed);
     assert_eq!(job.stop.unwrap().error.unwrap().code, "source_missing");
 }

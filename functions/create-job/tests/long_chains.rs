@@ -1,7 +1,7 @@
-//! A retry of chunks with many work files: each delivery ends in time, and its commits are kept. Of a large job in
-//! which almost nothing failed, the work files of the other groups are not read.
+//! Retries of chunks with many work files: each delivery ends in time, and its commits are kept. A retry of a large job
+//! reads only the work files of groups with failures.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod ended;
 
@@ -16,19 +16,19 @@ use longshore_domain::work_file::End;
 /// Work files of a chunk, each with one failed item.
 const FILES: u32 = 100;
 
-/// Dead letters that one call replays.
+/// Number of dead letters that one call replays.
 const DEAD_LETTERS: u32 = 100;
 
-/// Groups whose work files take longer to read than an invocation lasts.
+/// Number of groups whose work files take longer to read than an invocation.
 const GROUPS: u32 = 8;
 
-/// Groups of a large job.
+/// Number of groups of a large job.
 const MANY_GROUPS: u32 = 400;
 
 /// An invocation with the shortest timeout that the template allows.
 const SHORT_INVOCATION_MS: i64 = 4_000;
 
-/// A corrected file whose second row names no item.
+/// A corrected file whose second row belongs to no item.
 const CORRECTED: &str = "row,item\n1,2\n999999,2\n";
 
 /// The work files of a chunk whose last item was given up.
@@ -43,7 +43,7 @@ fn ended(groups: u32) -> World {
 }
 
 /// Ids of `count` chunks, starting with this one.
-fn places(from: u32, count: u32) -> BTreeSet<ChunkId> {
+fn chunk_ids(from: u32, count: u32) -> BTreeSet<ChunkId> {
     (from..from + count).map(|n| ChunkId { group: n / CHUNKS, chunk: n % CHUNKS }).collect()
 }
 
@@ -58,12 +58,12 @@ fn a_corrected_file_is_compared_with_the_failed_items_that_can_be_read_in_time()
         let issues = world.job().issues;
         assert_eq!(issues.iter().map(|issue| issue.code.as_str()).collect::<Vec<_>>(), [code]);
         assert!(issues[0].message.starts_with("1 row (999999)"), "{}", issues[0].message);
-        assert_eq!(world.again(), 1);
+        assert_eq!(world.replanned_items(), 1);
     }
 }
 
 #[test]
-fn a_corrected_file_is_compared_in_short_invocations_too() {
+fn a_corrected_file_is_compared_in_short_invocations() {
     let world = World::ended(2, 1, |n| vec![(0, vec![failed(n, "bad")])]);
     world.retry(Some(CORRECTED), None);
     world.split_within(SHORT_INVOCATION_MS);
@@ -71,26 +71,26 @@ fn a_corrected_file_is_compared_in_short_invocations_too() {
 }
 
 #[test]
-fn dead_letters_of_the_generation_before_are_replayed_chunk_by_chunk() {
+fn dead_letters_of_the_previous_generation_are_replayed_chunk_by_chunk() {
     let world = ended(GROUPS);
-    world.retry(None, Some(places(5, DEAD_LETTERS)));
+    world.retry(None, Some(chunk_ids(5, DEAD_LETTERS)));
     world.split();
-    assert_eq!(world.again(), DEAD_LETTERS as usize);
+    assert_eq!(world.replanned_items(), DEAD_LETTERS as usize);
 }
 
 #[test]
-fn dead_letters_of_an_earlier_generation_are_read_when_an_item_comes_that_they_may_have_taken() {
+fn chunks_of_an_earlier_generation_are_read_for_items_that_their_dead_letters_could_name() {
     let world = ended(GROUPS);
-    world.retry(None, Some(places(0, 1)));
+    world.retry(None, Some(chunk_ids(0, 1)));
     world.split();
     world.finish(Counts::default());
-    world.retry(None, Some(places(1, DEAD_LETTERS)));
+    world.retry(None, Some(chunk_ids(1, DEAD_LETTERS)));
     world.split();
-    assert_eq!(world.again(), 1 + DEAD_LETTERS as usize, "and the one that was not begun");
+    assert_eq!(world.replanned_items(), 1 + DEAD_LETTERS as usize, "with the item that was not begun");
 }
 
 #[test]
-fn a_retry_of_a_large_job_reads_the_work_files_of_groups_with_failures_alone() {
+fn a_retry_of_a_large_job_reads_only_work_files_of_groups_with_failures() {
     // Each row was deferred to another round and then skipped, except for the last one, which failed.
     let world = World::ended(MANY_GROUPS, 1, |n| {
         let end = match n == u64::from(MANY_GROUPS * CHUNKS) {
@@ -101,8 +101,8 @@ fn a_retry_of_a_large_job_reads_the_work_files_of_groups_with_failures_alone() {
     });
     world.retry(None, None);
     let took = world.split();
-    assert!(took <= 2 * READ_MS * i64::from(CHUNKS), "the files of one group are read: {took} ms");
+    assert!(took <= 2 * READ_MS * i64::from(CHUNKS), "the reads took {took} ms, more than the files of one group need");
     let sent = world.ports.queues.take_chunks();
     let items: u32 = sent.iter().map(|sent| sent.message.plan.items).sum();
-    assert_eq!((items, world.again()), (1, 1), "the failed row runs again, alone");
+    assert_eq!((items, world.replanned_items()), (1, 1), "only the failed row runs again");
 }

@@ -1,25 +1,25 @@
-//! A replay of dead letters runs the items that were given up with their chunks, and no other failed items.
+//! Replays of dead letters: they run only the items that were given up with the chunks.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
-use longshore::chunk::{KnownJobs, Mode, Worker};
+use longshore::chunk::{DefinitionCache, Mode, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
-use longshore_domain::dead_letter::{DeadLetterMessage, Queue, Replay, replay};
+use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Finish, Job, Reopen, SourceFile, Status};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Reopened};
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, Reopened};
 use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use proptest::prelude::*;
 
@@ -48,7 +48,7 @@ impl JobType for Noted {
 
     async fn process(&self, _: &JobContext, _: &serde_json::Value, key: ItemKey, row: Row) -> Outcome {
         self.0.lock().unwrap().push(key.number);
-        if row.good { Outcome::Ok } else { Outcome::reject("not_good", None, "it is not good") }
+        if row.good { Outcome::Ok } else { Outcome::reject("not_good", None, "the row is not good") }
     }
 }
 
@@ -56,7 +56,7 @@ impl JobType for Noted {
 struct World {
     ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
     registry: Registry,
-    given: Arc<Mutex<Vec<u64>>>,
+    processed: Arc<Mutex<Vec<u64>>>,
     id: JobId,
 }
 
@@ -85,12 +85,12 @@ impl World {
             source: Some(source),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "noted", clock())
         };
-        let given = Arc::<Mutex<Vec<u64>>>::default();
-        let registry = Registry::default().with(Noted(Arc::clone(&given)));
+        let processed = Arc::<Mutex<Vec<u64>>>::default();
+        let registry = Registry::default().with(Noted(Arc::clone(&processed)));
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let definition = Definition { options: serde_json::json!({}), columns: None };
         now(ports.store.create_job(&job, &definition, None)).unwrap();
-        Self { ports, registry, given, id: job.job_id }
+        Self { ports, registry, processed, id: job.job_id }
     }
 
     fn job(&self) -> Job {
@@ -98,7 +98,7 @@ impl World {
     }
 
     /// Splits the current generation, processes its chunks, gives up those that begin with an item in `deadly`, and
-    /// ends the job. Returns the dead letters, and the items given to the handler.
+    /// ends the job. Returns the dead letters, and the items that the handler received.
     fn run(&self, deadly: &BTreeSet<u64>) -> (Vec<ChunkMessage>, Vec<u64>) {
         let splitter = Splitter { ports: &self.ports, registry: &self.registry, clock };
         let create = CreateMessage {
@@ -110,8 +110,9 @@ impl World {
             failures: 0,
         };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
-        let (known, mut dead) = (KnownJobs::default(), Vec::new());
-        let worker = Worker { ports: &self.ports, registry: &self.registry, known: &known, retry_base_s: 0, clock };
+        let (definitions, mut dead) = (DefinitionCache::default(), Vec::new());
+        let worker =
+            Worker { ports: &self.ports, registry: &self.registry, definitions: &definitions, retry_base_s: 0, clock };
         for sent in self.ports.queues.take_chunks() {
             let plan = &sent.message.plan;
             let dies = deadly.contains(&plan.first);
@@ -120,13 +121,13 @@ impl World {
             dead.extend(dies.then_some(sent.message));
         }
         self.end();
-        let mut given = std::mem::take(&mut *self.given.lock().unwrap());
-        given.sort_unstable();
-        (dead, given)
+        let mut processed = std::mem::take(&mut *self.processed.lock().unwrap());
+        processed.sort_unstable();
+        (dead, processed)
     }
 
     fn end(&self) {
-        let (groups, job) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
+        let JobProgress { groups, job } = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         let totals = progress::counts(&job, &groups);
         let finish = Finish {
             generation: job.generation,
@@ -145,17 +146,17 @@ impl World {
     }
 
     /// Returns the effect of a replay of this dead letter.
-    fn would(&self, dead_letter: &ChunkMessage) -> Replay {
+    fn replay_effect(&self, dead_letter: &ChunkMessage) -> ReplayDecision {
         let dead_letter = DeadLetterMessage::read(Queue::Chunk, &serde_json::to_string(dead_letter).unwrap());
-        let place = dead_letter.place().unwrap();
-        let state = now(self.ports.store.chunk_state(self.id, place.group)).unwrap().unwrap();
-        replay(&dead_letter, Some(&state.job), state.group.cursors.get(&place.chunk), clock())
+        let chunk = dead_letter.chunk_id().unwrap();
+        let state = now(self.ports.store.chunk_state(self.id, chunk.group)).unwrap().unwrap();
+        decide_replay(&dead_letter, Some(&state.job), state.group.cursors.get(&chunk.chunk), clock())
     }
 
     /// Opens the job again for these dead letters.
     fn replay(&self, dead_letters: &[ChunkMessage]) {
         for dead_letter in dead_letters {
-            assert_eq!(self.would(dead_letter), Replay::Open);
+            assert_eq!(self.replay_effect(dead_letter), ReplayDecision::Open);
         }
         self.reopen(Some(
             dead_letters
@@ -164,7 +165,7 @@ impl World {
                 .collect(),
         ));
         for dead_letter in dead_letters {
-            assert_eq!(self.would(dead_letter), Replay::Done, "a second replay does nothing");
+            assert_eq!(self.replay_effect(dead_letter), ReplayDecision::Done, "a second replay has no effect");
         }
     }
 
@@ -201,26 +202,26 @@ proptest! {
     /// Each dead letter runs its own items once, regardless of which chunks died, and in which order and batches they
     /// are replayed.
     #[test]
-    fn each_replay_runs_what_its_dead_letters_took_and_counts_it_once(
+    fn each_replay_runs_the_items_of_its_dead_letters_once(
         rows in prop::collection::vec(any::<bool>(), 1..60),
         dead in prop::collection::btree_set(0..20_u64, 1..12),
         batches in prop::collection::vec(0..3_usize, 12),
     ) {
         let world = World::new(&rows);
-        let (dead_letters, given) = world.run(&firsts(&dead));
+        let (dead_letters, processed) = world.run(&firsts(&dead));
         let lost: BTreeSet<u64> = dead_letters.iter().flat_map(items).collect();
         let mut done: BTreeSet<u64> = (1..=rows.len() as u64).filter(|n| !lost.contains(n)).collect();
-        prop_assert_eq!(given, done.iter().copied().collect::<Vec<_>>());
+        prop_assert_eq!(processed, done.iter().copied().collect::<Vec<_>>());
         let mut by_batch = BTreeMap::<usize, Vec<ChunkMessage>>::new();
         for (dead_letter, batch) in dead_letters.into_iter().zip(batches.iter().cycle()) {
             by_batch.entry(*batch).or_default().push(dead_letter);
         }
         for dead_letters in by_batch.values() {
             world.replay(dead_letters);
-            let (again, given) = world.run(&BTreeSet::new());
+            let (again, processed) = world.run(&BTreeSet::new());
             let own: Vec<u64> = dead_letters.iter().flat_map(items).collect::<BTreeSet<_>>().into_iter().collect();
             prop_assert!(again.is_empty());
-            prop_assert_eq!(&given, &own, "other items ran, or not all");
+            prop_assert_eq!(&processed, &own, "other items ran, or some did not run");
             done.extend(own);
             let counts = world.counts();
             prop_assert_eq!(counts.succeeded, good(&rows, done.iter().copied()));
@@ -230,14 +231,14 @@ proptest! {
 }
 
 #[test]
-fn a_dead_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carried_along() {
+fn a_dead_letter_of_a_replayed_chunk_covers_the_items_that_ran_in_it_and_not_those_that_stayed_failed() {
     let rows = [true, false, true, true, true, true, true, true, true];
     let world = World::new(&rows);
     let (first, _) = world.run(&firsts(&[1, 2].into()));
-    // Replanned as 2 4 5, 6 7 8 and 9, of which 7, 8 and 9 run. The chunk in the middle dies again.
+    // Replanned as 2 4 5, 6 7 8 and 9, of which 7, 8 and 9 run. The chunk in the middle is dead-lettered again.
     world.replay(&first[1..]);
-    let (second, given) = world.run(&[6].into());
-    assert_eq!((second.len(), given), (1, vec![9]));
+    let (second, processed) = world.run(&[6].into());
+    assert_eq!((second.len(), processed), (1, vec![9]));
     world.replay(&second);
     assert_eq!(world.run(&BTreeSet::new()).1, [7, 8], "6 was given up with another dead letter");
     assert_eq!(world.counts(), Counts { succeeded: 5, failed: 4, skipped: 0 });
@@ -247,15 +248,15 @@ fn a_dead_letter_of_a_replayed_chunk_took_what_ran_in_it_and_not_what_was_carrie
 }
 
 #[test]
-fn after_a_retry_of_all_that_failed_no_older_dead_letter_does_anything() {
+fn after_a_retry_of_all_failed_items_older_dead_letters_have_no_effect() {
     let world = World::new(&[true; 9]);
     let (dead_letters, _) = world.run(&firsts(&[0, 2].into()));
     world.reopen(None);
-    let (again, given) = world.run(&[1].into());
-    assert_eq!((again.len(), given), (1, vec![7, 8, 9]));
+    let (again, processed) = world.run(&[1].into());
+    assert_eq!((again.len(), processed), (1, vec![7, 8, 9]));
     assert!(
-        dead_letters.iter().all(|dead_letter| matches!(world.would(dead_letter), Replay::Nothing(_))),
-        "the retry has offered it"
+        dead_letters.iter().all(|dead_letter| matches!(world.replay_effect(dead_letter), ReplayDecision::NoEffect(_))),
+        "the retry has run the item"
     );
     world.replay(&again);
     assert_eq!(world.run(&BTreeSet::new()).1, [1, 2, 3]);
@@ -268,8 +269,8 @@ fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
     let (first, _) = world.run(&firsts(&[1, 2].into()));
     // Replanned as 4 5 6 and 7 8 9.
     world.replay(&first[1..]);
-    let (second, given) = world.run(&[7].into());
-    assert_eq!((second.len(), given), (1, Vec::new()));
+    let (second, processed) = world.run(&[7].into());
+    assert_eq!((second.len(), processed), (1, Vec::new()));
     world.replay(&first[..1]);
     assert_eq!(world.run(&BTreeSet::new()).1, [4, 5, 6]);
     world.replay(&second);
@@ -278,14 +279,14 @@ fn a_dead_letter_of_a_replayed_chunk_can_be_replayed_after_an_older_one() {
 }
 
 #[test]
-fn a_given_up_row_over_the_limit_of_its_type_is_not_offered_by_a_retry() {
+fn a_given_up_row_over_the_limit_of_its_type_is_not_run_by_a_retry() {
     let world = World::from_rows(&["true", "\"true\"", "false"]);
-    let (dead_letters, given) = world.run(&firsts(&[0].into()));
-    assert_eq!((dead_letters.len(), given), (1, Vec::new()));
+    let (dead_letters, processed) = world.run(&firsts(&[0].into()));
+    assert_eq!((dead_letters.len(), processed), (1, Vec::new()));
     world.replay(&dead_letters);
-    assert_eq!(world.run(&BTreeSet::new()).1, [1, 3], "the second row is longer than its type takes");
+    assert_eq!(world.run(&BTreeSet::new()).1, [1, 3], "the second row exceeds the limit of its type");
     assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
     world.reopen(None);
-    assert_eq!(world.run(&BTreeSet::new()).1, [3], "it stays failed");
+    assert_eq!(world.run(&BTreeSet::new()).1, [3], "the second row stays failed");
     assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
 }

@@ -1,6 +1,6 @@
-//! A splitter yields its place after a short turn, and the continuation resumes there.
+//! Turns: a splitter ends its turn after a short time, and its continuation resumes at its position.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, Queues};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::json;
 
@@ -26,8 +26,7 @@ fn clock() -> Timestamp {
     Timestamp(CLOCK.replace(CLOCK.get() + 1_000))
 }
 
-/// Splits a file of several groups at this priority, delivery by delivery. Returns the number of deliveries, and the
-/// job.
+/// Splits a file of several groups at this priority. Returns the number of deliveries, and the job.
 async fn deliveries(priority: Priority) -> (usize, Job) {
     let files = MemoryFiles::default();
     let rows = (1..=40_000).map(|n| format!("{n},name of row {n}\n"));
@@ -47,7 +46,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     queues.send_create(&create).await.unwrap();
     for delivery in 1..100 {
         let message = queues.take_creates().pop().unwrap();
-        // The function itself has unlimited time.
+        // The invocation has no deadline.
         if splitter.split(&message, Timestamp(i64::MAX)).await.unwrap() == SplitEnd::Ended {
             assert!(queues.take_chunks().iter().all(|sent| sent.message.priority == priority));
             return (delivery, store.job(job.job_id).await.unwrap().unwrap());
@@ -57,7 +56,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
 }
 
 #[tokio::test]
-async fn a_job_of_any_priority_is_split_in_turns_and_into_the_same_items() {
+async fn jobs_of_any_priority_are_split_in_turns_into_the_same_items() {
     for priority in Priority::ALL {
         let (deliveries, job) = deliveries(priority).await;
         assert_eq!((job.split.item_count, job.split.ended), (40_000, true), "{priority:?}");

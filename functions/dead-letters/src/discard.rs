@@ -10,13 +10,14 @@ use axum::http::StatusCode;
 use axum::response::IntoResponse;
 use longshore::http::{Answer, Operator, PathText};
 use longshore::problem::{Kind, Problem};
-use longshore_domain::dead_letter::{Resolution, Settlement};
+use longshore_domain::dead_letter::{Resolution, ResolutionKind};
 use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
 use crate::DeadLetters;
+use crate::function::find_dead_letter;
 use crate::openapi::{DeadLetterIdInPath, DiscardRefusals};
 
-/// Returns 204: the dead letter is discarded, by this call or an earlier one.
+/// Discards a dead letter: 204, also if an earlier call discarded it.
 #[utoipa::path(
     delete,
     path = "/api/dead-letters/{letterId}",
@@ -29,26 +30,27 @@ use crate::openapi::{DeadLetterIdInPath, DiscardRefusals};
 )]
 pub(crate) async fn discard<S, Q>(
     State(function): State<Arc<DeadLetters<S, Q>>>,
-    Operator(who): Operator,
+    Operator(operator): Operator,
     PathText(id): PathText,
 ) -> Answer
 where
     S: Store + DeadLetterRecords,
     Q: Queues + RedriveToSource,
 {
-    function.dead_letter(&id).await?;
-    let resolution = Resolution { how: Settlement::Discarded, by: who.clone(), at: (function.clock)() };
-    let dead_letter = function.ports.store.resolve(&id, &resolution).await?;
-    match dead_letter.and_then(|dead_letter| dead_letter.resolution).map(|resolution| resolution.how) {
+    let (store, now) = (&function.ports.store, (function.clock)());
+    find_dead_letter(store, &id, now).await?;
+    let resolution = Resolution { kind: ResolutionKind::Discarded, by: operator.clone(), at: now };
+    let dead_letter = store.resolve(&id, &resolution).await?;
+    match dead_letter.and_then(|dead_letter| dead_letter.resolution).map(|resolution| resolution.kind) {
         None => Err(Problem::not_found("dead letter").into()),
-        Some(Settlement::Replayed) => Err(replayed().into()),
-        Some(Settlement::Discarded) => {
-            tracing::info!(operator = who, dead_letter.id = id, "a dead letter is discarded");
+        Some(ResolutionKind::Replayed) => Err(replayed().into()),
+        Some(ResolutionKind::Discarded) => {
+            tracing::info!(operator, dead_letter.id = id, "a dead letter was discarded");
             Ok(StatusCode::NO_CONTENT.into_response())
         }
     }
 }
 
 fn replayed() -> Problem {
-    Problem::new(Kind::LetterSettled, "the dead letter was replayed before, and is not in the list any more")
+    Problem::new(Kind::LetterSettled, "the dead letter has already been replayed")
 }

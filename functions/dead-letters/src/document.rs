@@ -1,6 +1,6 @@
 //! Response documents for dead letters.
 
-use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, Settlement};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, ResolutionKind};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use serde::Serialize;
@@ -12,8 +12,7 @@ use crate::effect::ReplayPlan;
 /// Kind of work that a dead letter requested.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
-#[schema(as = DeadLetterKind)]
-pub enum Kind {
+pub enum DeadLetterKind {
     /// Splitting of a job's file.
     Create,
     /// Processing of a chunk.
@@ -24,7 +23,7 @@ pub enum Kind {
     Unreadable,
 }
 
-impl Kind {
+impl DeadLetterKind {
     fn new(dead_letter: &DeadLetterMessage) -> Self {
         match dead_letter {
             DeadLetterMessage::Create(_) => Self::Create,
@@ -50,10 +49,10 @@ pub enum DeadLetterState {
 
 impl DeadLetterState {
     fn new(dead_letter: &DeadLetterRecord) -> Self {
-        match dead_letter.resolution.as_ref().map(|resolution| resolution.how) {
+        match dead_letter.resolution.as_ref().map(|resolution| resolution.kind) {
             None => Self::Open,
-            Some(Settlement::Replayed) => Self::Replayed,
-            Some(Settlement::Discarded) => Self::Discarded,
+            Some(ResolutionKind::Replayed) => Self::Replayed,
+            Some(ResolutionKind::Discarded) => Self::Discarded,
         }
     }
 }
@@ -61,11 +60,11 @@ impl DeadLetterState {
 /// Paths of a dead letter's resources and actions.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 pub struct DeadLetterLinks {
-    /// Path of the dead letter with its body; `DELETE` discards it.
+    /// Path of the dead letter with its body. `DELETE` discards it.
     #[serde(rename = "self")]
     #[schema(format = "uri-reference")]
     pub itself: String,
-    /// Path to replay it by `POST`; `null` while a replay would have no effect.
+    /// Path of the `POST` that replays it; `null` while a replay would have no effect.
     #[schema(format = "uri-reference", required = true)]
     pub replay: Option<String>,
 }
@@ -80,10 +79,10 @@ pub struct DeadLetterDocument {
     /// Queue whose message failed.
     pub queue: Queue,
     /// Kind of work that the message requested.
-    pub kind: Kind,
+    pub kind: DeadLetterKind,
     /// Reason why the message was dead-lettered.
     pub reason: String,
-    /// Job of the message; `null` if the message is unreadable, as are the properties derived from it.
+    /// Job of the message. `null` for an unreadable message, like the following properties that come from the message.
     #[schema(required = true)]
     pub job_id: Option<JobId>,
     /// Tenant of the job; `null` if no longer known.
@@ -111,10 +110,10 @@ pub struct DeadLetterDocument {
     /// Time when the message was sent, in RFC 3339.
     #[schema(format = DateTime)]
     pub sent_at: String,
-    /// Time when the sweeper first found it in the dead-letter queue, in RFC 3339.
+    /// Time when the sweeper first received the message from the dead-letter queue, in RFC 3339.
     #[schema(format = DateTime)]
     pub seen_at: String,
-    /// Number of receives up to that time.
+    /// Number of receives until `seenAt`.
     pub receives: u32,
     /// Size of the message body in bytes.
     pub size_bytes: u64,
@@ -147,7 +146,7 @@ impl DeadLetterDocument {
         Self {
             letter_id: dead_letter.id.clone(),
             queue: dead_letter.queue,
-            kind: Kind::new(&dead_letter.message),
+            kind: DeadLetterKind::new(&dead_letter.message),
             reason: reason(dead_letter),
             job_id: dead_letter.message.job_id(),
             tenant: tenant(dead_letter, job.as_ref()),
@@ -184,10 +183,10 @@ fn tenant(dead_letter: &DeadLetterRecord, job: Option<&Job>) -> Option<String> {
 
 fn reason(dead_letter: &DeadLetterRecord) -> String {
     match &dead_letter.message {
-        DeadLetterMessage::Create(_) => "the splitter of the job died or failed again and again".to_owned(),
-        DeadLetterMessage::Chunk(_) => "the workers that tried the chunk died or failed again and again".to_owned(),
-        DeadLetterMessage::Complete(_) => "the completion of the job died or failed again and again".to_owned(),
-        DeadLetterMessage::Unreadable { reason } => format!("it cannot be read: {reason}"),
+        DeadLetterMessage::Create(_) => "the job's splitter crashed or failed on every attempt".to_owned(),
+        DeadLetterMessage::Chunk(_) => "every worker that processed the chunk crashed or failed".to_owned(),
+        DeadLetterMessage::Complete(_) => "the job's completion crashed or failed on every attempt".to_owned(),
+        DeadLetterMessage::Unreadable { reason } => format!("the message cannot be read: {reason}"),
     }
 }
 
@@ -229,11 +228,11 @@ pub struct ReplayLinks {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Replay)]
 pub struct ReplayDocument {
-    /// Replayed dead letters: the requested ones, and others about the same chunks.
+    /// Replayed dead letters: the requested ones, and others of the same chunks.
     pub replayed: Vec<String>,
-    /// Open dead letters of the job that could not be replayed now.
+    /// Open dead letters of the job that cannot be replayed now.
     pub left: Vec<String>,
-    /// Effect of the replay; `nothing` if it had been replayed before.
+    /// Effect of the replay; `nothing` if the dead letter was replayed before.
     pub effect: Effect,
     /// The job.
     #[schema(required = true)]
@@ -241,7 +240,7 @@ pub struct ReplayDocument {
     /// Tenant of the job.
     #[schema(required = true)]
     pub tenant: Option<String>,
-    /// Generation of the job; the new one if the replay opened one.
+    /// Generation of the job; the new one if the replay reopened the job.
     #[schema(required = true)]
     pub generation: Option<u32>,
     /// Paths of related resources.

@@ -1,11 +1,11 @@
-//! State of the function, and the dead letter that a path names.
+//! State of the function, and the dead letter of a path.
 
 use longshore::http::{Access, Failure, Operators};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::ports::DeadLetterRecords;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 /// Maximum length of an id in bytes: a time and an SQS message id.
 pub(crate) const ID_BYTES: usize = 128;
@@ -22,23 +22,24 @@ pub struct DeadLetters<S, Q> {
     pub clock: fn() -> Timestamp,
 }
 
-impl<S: DeadLetterRecords, Q> DeadLetters<S, Q> {
-    /// Returns the dead letter that a path names.
-    ///
-    /// # Errors
-    /// 404 if it does not exist, or if it has expired and DynamoDB has not yet removed it.
-    pub(crate) async fn dead_letter(&self, id: &str) -> Result<DeadLetterRecord, Failure> {
-        // Ids that cannot exist are not looked up: the table refuses keys that are too long.
-        if id.len() > ID_BYTES {
-            return Err(Problem::not_found("dead letter").into());
-        }
-        let dead_letter = self.ports.store.dead_letter(id).await?;
-        let dead_letter = dead_letter.filter(|dead_letter| self.is_kept(dead_letter));
-        Ok(dead_letter.ok_or_else(|| Problem::not_found("dead letter"))?)
+/// Returns the dead letter of a path.
+///
+/// # Errors
+/// 404 if it does not exist, or if it has expired and DynamoDB has not yet removed it.
+pub(crate) async fn find_dead_letter(
+    store: &impl DeadLetterRecords,
+    id: &str,
+    now: Timestamp,
+) -> Result<DeadLetterRecord, Failure> {
+    // Ids that cannot exist are not looked up: the table refuses keys that are too long.
+    if id.len() > ID_BYTES {
+        return Err(Problem::not_found("dead letter").into());
     }
+    let dead_letter = store.dead_letter(id).await?.filter(|dead_letter| is_kept(dead_letter, now));
+    Ok(dead_letter.ok_or_else(|| Problem::not_found("dead letter"))?)
+}
 
-    /// Returns true if the dead letter has not expired.
-    pub(crate) fn is_kept(&self, dead_letter: &DeadLetterRecord) -> bool {
-        dead_letter.expires_at > (self.clock)().seconds()
-    }
+/// Returns true if the dead letter has not expired.
+pub(crate) fn is_kept(dead_letter: &DeadLetterRecord, now: Timestamp) -> bool {
+    dead_letter.expires_at > now.seconds()
 }

@@ -4,14 +4,17 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
+use longshore::field_error::FieldError;
 use longshore::http::{Answer, Operator, QueryText, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSource, Store};
+use longshore_domain::timestamp::Timestamp;
 
-use crate::function::ID_BYTES;
+use crate::effect::replay_plan;
+use crate::function::{ID_BYTES, is_kept};
 use crate::openapi::{DeadLettersQuery, ListRefusals, dead_letters_example};
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
@@ -21,21 +24,21 @@ const DEFAULT_LIMIT: usize = 20;
 /// Maximum page size: the job of each dead letter is read.
 const MAX_LIMIT: usize = 100;
 
-/// Dead-letter records per read.
-const READ: usize = 100;
+/// Number of dead-letter records per read.
+const RECORDS_PER_READ: usize = 100;
 
-/// Maximum reads per page, so that the answer is in time if few records match the filter.
-const READS: usize = 20;
+/// Maximum number of reads per page: bounds the time of the call if few records match the filter.
+const MAX_READS: usize = 20;
 
-/// Jobs that are read concurrently.
-pub(crate) const AT_ONCE: usize = 8;
+/// Number of jobs that are read concurrently.
+pub(crate) const CONCURRENT_READS: usize = 8;
 
 /// Parameters of a list of dead letters.
-struct Wanted {
+struct ListRequest {
     queue: Option<Queue>,
     job: Option<JobId>,
     limit: usize,
-    behind: Option<String>,
+    after: Option<String>,
 }
 
 /// Returns a page of the open dead letters.
@@ -66,60 +69,69 @@ where
     S: Store + DeadLetterRecords,
     Q: Queues + RedriveToSource,
 {
-    let wanted = Wanted::read(&query)?;
-    let (dead_letters, next) = function.open_dead_letters(&wanted).await?;
-    let documents =
-        stream::iter(dead_letters).map(|dead_letter| Box::pin(function.document(dead_letter))).buffered(AT_ONCE);
+    let request = ListRequest::read(&query)?;
+    let (store, now) = (&function.ports.store, (function.clock)());
+    let (dead_letters, next) = open_dead_letters(store, &request, now).await?;
+    let documents = stream::iter(dead_letters)
+        .map(|dead_letter| Box::pin(document(store, dead_letter, now)))
+        .buffered(CONCURRENT_READS);
     let dead_letters = documents.try_collect().await?;
-    let next_cursor = next.as_deref().map(paging::opaque);
-    let link = next_cursor.as_ref().map(|cursor| wanted.next_link(cursor));
+    let next_cursor = next.as_deref().map(paging::encode_cursor);
+    let link = next_cursor.as_ref().map(|cursor| request.next_link(cursor));
     Ok(paging::answer(DeadLettersDocument { dead_letters, next_cursor }, link))
 }
 
-impl<S: Store + DeadLetterRecords, Q: Queues + RedriveToSource> DeadLetters<S, Q> {
-    async fn document(&self, dead_letter: DeadLetterRecord) -> PortResult<DeadLetterDocument> {
-        Ok(DeadLetterDocument::new(&dead_letter, &self.replay_plan(&dead_letter).await?))
-    }
+async fn document(store: &impl Store, dead_letter: DeadLetterRecord, now: Timestamp) -> PortResult<DeadLetterDocument> {
+    Ok(DeadLetterDocument::new(&dead_letter, &replay_plan(store, &dead_letter, now).await?))
+}
 
-    /// Reads a page of open dead letters, and the position after which the next page begins.
-    async fn open_dead_letters(&self, wanted: &Wanted) -> PortResult<(Vec<DeadLetterRecord>, Option<String>)> {
-        let (mut dead_letters, mut behind) = (Vec::new(), wanted.behind.clone());
-        for _ in 0..READS {
-            let page = self.ports.store.dead_letters(behind.as_deref(), READ).await?;
-            for dead_letter in page.items {
-                if !wanted.includes(&dead_letter) || !self.is_kept(&dead_letter) {
-                    continue;
-                }
-                if dead_letters.len() == wanted.limit {
-                    let last = dead_letters.last().map(|dead_letter: &DeadLetterRecord| dead_letter.id.clone());
-                    return Ok((dead_letters, last));
-                }
-                dead_letters.push(dead_letter);
+/// Reads a page of open dead letters, and the position after which the next page begins.
+async fn open_dead_letters(
+    store: &impl DeadLetterRecords,
+    request: &ListRequest,
+    now: Timestamp,
+) -> PortResult<(Vec<DeadLetterRecord>, Option<String>)> {
+    let (mut dead_letters, mut after) = (Vec::new(), request.after.clone());
+    for _ in 0..MAX_READS {
+        let page = store.dead_letters(after.as_deref(), RECORDS_PER_READ).await?;
+        for dead_letter in page.items {
+            if !request.includes(&dead_letter) || !is_kept(&dead_letter, now) {
+                continue;
             }
-            behind = page.next;
-            if behind.is_none() {
-                break;
+            if dead_letters.len() == request.limit {
+                let last = dead_letters.last().map(|dead_letter: &DeadLetterRecord| dead_letter.id.clone());
+                return Ok((dead_letters, last));
             }
+            dead_letters.push(dead_letter);
         }
-        Ok((dead_letters, behind))
+        after = page.next;
+        if after.is_none() {
+            break;
+        }
     }
+    Ok((dead_letters, after))
+}
 
-    /// Returns the newest open dead letters of a job, up to `limit`.
-    pub(crate) async fn dead_letters_of_job(&self, job: JobId, limit: usize) -> PortResult<Vec<DeadLetterRecord>> {
-        let mut wanted = Wanted { queue: None, job: Some(job), limit, behind: None };
-        let mut all = Vec::new();
-        loop {
-            let (dead_letters, next) = self.open_dead_letters(&wanted).await?;
-            all.extend(dead_letters);
-            (wanted.limit, wanted.behind) = (limit - all.len(), next);
-            if wanted.limit == 0 || wanted.behind.is_none() {
-                return Ok(all);
-            }
+/// Returns the newest open dead letters of a job, up to `limit`.
+pub(crate) async fn dead_letters_of_job(
+    store: &impl DeadLetterRecords,
+    job: JobId,
+    limit: usize,
+    now: Timestamp,
+) -> PortResult<Vec<DeadLetterRecord>> {
+    let mut request = ListRequest { queue: None, job: Some(job), limit, after: None };
+    let mut dead_letters = Vec::new();
+    loop {
+        let (page, next) = open_dead_letters(store, &request, now).await?;
+        dead_letters.extend(page);
+        (request.limit, request.after) = (limit - dead_letters.len(), next);
+        if request.limit == 0 || request.after.is_none() {
+            return Ok(dead_letters);
         }
     }
 }
 
-impl Wanted {
+impl ListRequest {
     /// Reads the parameters; ignores unknown ones.
     ///
     /// # Errors
@@ -137,12 +149,12 @@ impl Wanted {
             job
         });
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
-        let behind = query.get("cursor").and_then(|cursor| {
-            let place = paging::place(cursor).filter(|place| (1..=ID_BYTES).contains(&place.len()));
-            errors.extend(place.is_none().then(paging::bad_cursor));
-            place
+        let after = query.get("cursor").and_then(|cursor| {
+            let id = paging::decode_cursor(cursor).filter(|id| (1..=ID_BYTES).contains(&id.len()));
+            errors.extend(id.is_none().then(paging::bad_cursor));
+            id
         });
-        if errors.is_empty() { Ok(Self { queue, job, limit, behind }) } else { Err(Problem::invalid(errors)) }
+        if errors.is_empty() { Ok(Self { queue, job, limit, after }) } else { Err(Problem::invalid(errors)) }
     }
 
     fn includes(&self, dead_letter: &DeadLetterRecord) -> bool {
@@ -161,9 +173,9 @@ impl Wanted {
 }
 
 fn unknown_queue() -> FieldError {
-    FieldError::new("/queue", "unknown_queue", "queue is one of create, chunk, complete")
+    FieldError::new("/queue", "unknown_queue", "queue must be create, chunk or complete")
 }
 
 fn bad_job() -> FieldError {
-    FieldError::new("/jobId", "invalid_job_id", "jobId is the id of a job")
+    FieldError::new("/jobId", "invalid_job_id", "jobId must be the id of a job")
 }

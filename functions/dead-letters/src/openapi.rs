@@ -9,8 +9,8 @@ use utoipa::IntoParams;
 
 use crate::document::path;
 use crate::{
-    DeadLetterContents, DeadLetterDocument, DeadLetterLinks, DeadLetterState, DeadLettersDocument, Effect, Kind,
-    ReplayDocument, ReplayLinks,
+    DeadLetterContents, DeadLetterDocument, DeadLetterKind, DeadLetterLinks, DeadLetterState, DeadLettersDocument,
+    Effect, ReplayDocument, ReplayLinks,
 };
 
 /// Path parameter that identifies a dead letter.
@@ -19,14 +19,14 @@ use crate::{
 pub(crate) struct DeadLetterIdInPath {
     /// Id of the dead letter, as returned by the list.
     #[param(rename = "letterId", pattern = "^[A-Za-z0-9-]+$", example = "1782896400120-8f1d2c3b")]
-    #[allow(dead_code, reason = "only described")]
+    #[allow(dead_code, reason = "for the schema only")]
     letter_id: String,
 }
 
 /// Query parameters of `GET /api/dead-letters`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
-#[allow(dead_code, reason = "only described")]
+#[allow(dead_code, reason = "for the schema only")]
 pub(crate) struct DeadLettersQuery {
     /// Return only dead letters from this queue.
     #[param(required = false)]
@@ -71,8 +71,8 @@ fn dead_letter() -> DeadLetterDocument {
     DeadLetterDocument {
         letter_id: ID.to_owned(),
         queue: Queue::Chunk,
-        kind: Kind::Chunk,
-        reason: "the workers that tried the chunk died or failed again and again".to_owned(),
+        kind: DeadLetterKind::Chunk,
+        reason: "every worker that processed the chunk crashed or failed".to_owned(),
         job_id: Some(job()),
         tenant: Some("acme".to_owned()),
         job_status: Some(Status::Completed),
@@ -107,7 +107,7 @@ pub(crate) fn contents_example() -> DeadLetterContents {
     DeadLetterContents { dead_letter: dead_letter(), body: Some(body) }
 }
 
-/// Example: a job that was opened again for a dead letter.
+/// Example: a job that was reopened for a dead letter.
 pub(crate) fn replay_example() -> ReplayDocument {
     ReplayDocument {
         replayed: vec![ID.to_owned()],

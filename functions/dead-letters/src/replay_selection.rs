@@ -1,56 +1,65 @@
-//! The items for which a replay opens a job. Pure.
+//! Selection of the items for which a replay reopens a job. Pure.
 
 use std::collections::BTreeSet;
 
-use longshore_domain::dead_letter::{DeadLetterRecord, Replay};
+use longshore_domain::dead_letter::{DeadLetterRecord, ReplayDecision};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, SourceFile};
 
-/// Maximum chunks for which one generation is opened: they are stored on the job, which is written often.
+/// Maximum number of chunks for which a job is reopened: they are stored on the job, which is written often.
 const CHUNKS: usize = 100;
+
+/// A dead letter, and the effect of its replay.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(crate) struct PlannedReplay {
+    pub(crate) dead_letter: DeadLetterRecord,
+    pub(crate) replay: ReplayDecision,
+}
 
 /// Failed items that the next generation runs, as in [`longshore_domain::job::Reopen`].
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct ReplaySelection {
     /// Only the items in this corrected file.
     pub(crate) corrected: Option<SourceFile>,
-    /// Only the items that were given up with these chunks; all if `None`.
+    /// Only the items that failed with the dead letters of these chunks; all failed items if `None`.
     pub(crate) selected_chunks: Option<BTreeSet<ChunkId>>,
 }
 
 impl ReplaySelection {
-    /// Selects the chunks of the dead letters. For a retry whose splitter died, adds the selection of its generation:
-    /// the splitter had not replanned all of it, and it is recorded nowhere else.
-    pub(crate) fn new(job: &Job, replays: &[(DeadLetterRecord, Replay)]) -> Self {
+    /// Selects the chunks of the dead letters. For a retry whose splitter was dead-lettered, adds the selection of that
+    /// retry: the splitter has not replanned all of it, and it is recorded nowhere else.
+    pub(crate) fn new(job: &Job, replays: &[PlannedReplay]) -> Self {
         let open = || {
-            replays.iter().filter(|(_, replay)| *replay == Replay::Open).map(|(dead_letter, _)| &dead_letter.message)
+            replays
+                .iter()
+                .filter(|planned| planned.replay == ReplayDecision::Open)
+                .map(|planned| &planned.dead_letter.message)
         };
-        let places: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.place()).collect();
-        let died = job.generation > 0 && open().any(|dead_letter| dead_letter.place().is_none());
-        match (died, &job.retry.corrected, &job.retry.selected_chunks) {
+        let chunks: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.chunk_id()).collect();
+        let splitter_died = job.generation > 0 && open().any(|dead_letter| dead_letter.chunk_id().is_none());
+        match (splitter_died, &job.retry.corrected, &job.retry.selected_chunks) {
             (true, Some(file), selected_chunks) => {
                 Self { corrected: Some(file.clone()), selected_chunks: selected_chunks.clone() }
             }
             (true, None, None) => Self::default(),
-            (true, None, Some(before)) => {
-                Self { corrected: None, selected_chunks: Some(bounded(before.union(&places))) }
+            (true, None, Some(selected)) => {
+                Self { corrected: None, selected_chunks: Some(bounded(selected.union(&chunks))) }
             }
-            (false, _, _) => Self { corrected: None, selected_chunks: Some(bounded(&places)) },
+            (false, _, _) => Self { corrected: None, selected_chunks: Some(bounded(&chunks)) },
         }
     }
 
     /// Returns true if the generation runs the items of this dead letter.
-    pub(crate) fn serves(&self, (dead_letter, replay): &(DeadLetterRecord, Replay)) -> bool {
-        let of_chunk = |place| {
-            self.corrected.is_none()
-                && self.selected_chunks.as_ref().is_none_or(|selected_chunks| selected_chunks.contains(&place))
+    pub(crate) fn serves(&self, planned: &PlannedReplay) -> bool {
+        let is_selected = |chunk| {
+            self.corrected.is_none() && self.selected_chunks.as_ref().is_none_or(|selected| selected.contains(&chunk))
         };
-        *replay == Replay::Open && dead_letter.message.place().is_none_or(of_chunk)
+        planned.replay == ReplayDecision::Open && planned.dead_letter.message.chunk_id().is_none_or(is_selected)
     }
 }
 
-fn bounded<'a>(places: impl IntoIterator<Item = &'a ChunkId>) -> BTreeSet<ChunkId> {
-    places.into_iter().take(CHUNKS).copied().collect()
+fn bounded<'a>(chunks: impl IntoIterator<Item = &'a ChunkId>) -> BTreeSet<ChunkId> {
+    chunks.into_iter().take(CHUNKS).copied().collect()
 }
 
 #[cfg(test)]
@@ -62,7 +71,7 @@ mod tests {
     use longshore_domain::message::{ChunkMessage, CreateMessage};
     use longshore_domain::records::Format;
     use longshore_domain::tenant::TenantId;
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
 
     use super::*;
 
@@ -71,16 +80,16 @@ mod tests {
         Job { generation, retry: RetryState { selected_chunks, ..job.retry.clone() }, ..job }
     }
 
-    fn place(group: u32) -> ChunkId {
+    fn chunk(group: u32) -> ChunkId {
         ChunkId { group, chunk: 0 }
     }
 
-    fn dead_letter(dead_letter: DeadLetterMessage) -> (DeadLetterRecord, Replay) {
+    fn dead_letter(message: DeadLetterMessage) -> PlannedReplay {
         let (queue, at) = (Queue::Chunk, Timestamp(0));
         let dead_letter = DeadLetterRecord {
             id: "id".into(),
             queue,
-            message: dead_letter,
+            message,
             sent_at: at,
             seen_at: at,
             receives: 6,
@@ -90,15 +99,15 @@ mod tests {
             resolution: None,
             expires_at: 9,
         };
-        (dead_letter, Replay::Open)
+        PlannedReplay { dead_letter, replay: ReplayDecision::Open }
     }
 
-    fn of_chunk(job: &Job, group: u32) -> (DeadLetterRecord, Replay) {
+    fn of_chunk(job: &Job, group: u32) -> PlannedReplay {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
         dead_letter(DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(group, 0), &plan)))
     }
 
-    fn of_split(job: &Job) -> (DeadLetterRecord, Replay) {
+    fn of_split(job: &Job) -> PlannedReplay {
         let (job_id, generation) = (job.job_id, job.generation);
         dead_letter(DeadLetterMessage::Create(CreateMessage {
             tenant: None,
@@ -111,16 +120,17 @@ mod tests {
     }
 
     #[test]
-    fn of_what_failed_before_only_the_chunks_of_the_dead_letters_run() {
+    fn only_failed_items_in_chunks_of_the_dead_letters_run() {
         let job = job(0, None);
-        let replays = [of_chunk(&job, 1), of_split(&job), (of_chunk(&job, 2).0, Replay::Wait)];
+        let replays =
+            [of_chunk(&job, 1), of_split(&job), PlannedReplay { replay: ReplayDecision::Wait, ..of_chunk(&job, 2) }];
         let replay_selection = ReplaySelection::new(&job, &replays);
-        assert_eq!(replay_selection, ReplaySelection { corrected: None, selected_chunks: Some([place(1)].into()) });
+        assert_eq!(replay_selection, ReplaySelection { corrected: None, selected_chunks: Some([chunk(1)].into()) });
         assert_eq!(replays.each_ref().map(|replay| replay_selection.serves(replay)), [true, true, false]);
     }
 
     #[test]
-    fn chunks_beyond_the_bound_are_left() {
+    fn chunks_beyond_the_maximum_are_not_selected() {
         let job = job(0, None);
         let replays: Vec<_> = (0..=CHUNKS as u32).map(|group| of_chunk(&job, group)).collect();
         let replay_selection = ReplaySelection::new(&job, &replays);
@@ -130,21 +140,21 @@ mod tests {
 
     /// The client retried all failed items, and the splitter died before it had replanned them.
     #[test]
-    fn a_retry_whose_splitter_died_is_opened_for_what_it_was_opened_for() {
+    fn a_retry_whose_splitter_died_keeps_its_selection() {
         let all = job(1, None);
         assert_eq!(ReplaySelection::new(&all, &[of_split(&all), of_chunk(&all, 1)]), ReplaySelection::default());
-        let some = job(2, Some([place(0)].into()));
+        let some = job(2, Some([chunk(0)].into()));
         let replay_selection = ReplaySelection::new(&some, &[of_split(&some), of_chunk(&some, 1)]);
-        assert_eq!(replay_selection.selected_chunks, Some([place(0), place(1)].into()));
+        assert_eq!(replay_selection.selected_chunks, Some([chunk(0), chunk(1)].into()));
         assert_eq!(
             ReplaySelection::new(&some, &[of_chunk(&some, 1)]).selected_chunks,
-            Some([place(1)].into()),
-            "its splitter lives"
+            Some([chunk(1)].into()),
+            "its splitter has not died"
         );
     }
 
     #[test]
-    fn a_retry_with_a_corrected_file_has_it_again_and_chunks_wait() {
+    fn a_retry_keeps_its_corrected_file_and_dead_letters_of_chunks_wait() {
         let size_bytes = 1;
         let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
         let file = SourceFile { key, size_bytes, etag, format: Format::Csv, name };

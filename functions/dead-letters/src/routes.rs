@@ -7,7 +7,7 @@ use longshore::config::{self, Aws};
 use longshore::http;
 use longshore::ports::Ports;
 use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store, TenantLimits};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::function::DeadLetters;
 use crate::{discard, list, replay, show};

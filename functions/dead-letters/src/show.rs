@@ -11,6 +11,8 @@ use longshore::http::{Answer, Operator, PathText};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
+use crate::effect::replay_plan;
+use crate::function::find_dead_letter;
 use crate::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
 
@@ -21,7 +23,7 @@ use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
     operation_id = "getDeadLetter",
     tag = "dead letters",
     summary = "Read a dead letter with its body.",
-    description = "For operators. A dead letter that was replayed or discarded is kept for 14 days, with the operator who did it.",
+    description = "For operators. A resolved dead letter is kept for 14 days, with the operator who resolved it.",
     params(DeadLetterIdInPath),
     responses(
         (
@@ -36,17 +38,18 @@ use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
 )]
 pub(crate) async fn show<S, Q>(
     State(function): State<Arc<DeadLetters<S, Q>>>,
-    Operator(who): Operator,
+    Operator(operator): Operator,
     PathText(id): PathText,
 ) -> Answer
 where
     S: Store + DeadLetterRecords,
     Q: Queues + RedriveToSource,
 {
-    let dead_letter = function.dead_letter(&id).await?;
-    let replay_plan = function.replay_plan(&dead_letter).await?;
-    let body = function.ports.store.body(&dead_letter).await?;
-    tracing::info!(operator = who, dead_letter.id = dead_letter.id, "a dead letter is shown");
+    let (store, now) = (&function.ports.store, (function.clock)());
+    let dead_letter = find_dead_letter(store, &id, now).await?;
+    let replay_plan = replay_plan(store, &dead_letter, now).await?;
+    let body = store.body(&dead_letter).await?;
+    tracing::info!(operator, dead_letter.id = dead_letter.id, "a dead letter was read");
     let document = DeadLetterContents { dead_letter: DeadLetterDocument::new(&dead_letter, &replay_plan), body };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }

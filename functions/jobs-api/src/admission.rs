@@ -1,30 +1,16 @@
-//! Admission of calls that cause work: by their rate, by queue depth, and by the tenant's active jobs.
+//! Admission of calls that cause work: by rate limit, queue depth, and the tenant's active jobs.
 
-use longshore::http::{Failure, Tenant, rate_limited};
+use longshore::http::{Failure, Tenant};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::admission::Admission;
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{CallWindow, TenantCounts};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{QuotaExceeded, TenantCounts};
+use longshore_domain::timestamp::Timestamp;
 
 use crate::backend::{Api, Backend};
 
 /// `Retry-After` of 503, in seconds: longer than the cache lifetime, because a full queue takes time to drain.
 const BUSY_S: u32 = 30;
-
-/// `Retry-After` of 429, in seconds: jobs end all the time, and a refused create costs only a few reads.
-const TOO_MANY_S: u32 = 10;
-
-/// Counts a call that causes work, before the work begins.
-///
-/// # Errors
-/// 429 `rate-limited`, or the store fails.
-pub(crate) async fn count_call(store: &impl TenantCounts, tenant: &Tenant, now: Timestamp) -> Result<(), Failure> {
-    if store.count_call(&tenant.0, now).await? {
-        return Ok(());
-    }
-    Err(rate_limited(CallWindow::at(now).end().millis_since(now)).into())
-}
 
 /// Applies backpressure: refuses with 503 `busy` if the queue of this priority is too deep. A tenant with few active
 /// jobs is accepted until the queue is ten times as deep, so that one tenant's queued work does not block the others.
@@ -42,26 +28,24 @@ pub(crate) async fn admit<B: Backend>(api: &Api<B>, tenant: &Tenant, priority: P
     if admitted {
         return Ok(());
     }
-    let word = priority.as_str();
-    let detail = format!("there is more work of {word} priority than can be done soon; ask again later");
+    let detail = format!("the {}-priority queue is full; retry later", priority.as_str());
     Err(Problem::new(Kind::Busy, detail).retry_after(BUSY_S).into())
 }
 
-/// 429: the tenant has reached its limit of active jobs.
-pub(crate) fn too_many_jobs(active: u64) -> Problem {
-    let detail = format!(
-        "{active} of your jobs have not ended, or were deleted and are not removed yet, and more may not be active at once; \
-         wait for some minutes, or cancel one"
-    );
-    Problem::new(Kind::TooManyJobs, detail).retry_after(TOO_MANY_S)
+/// 429: the tenant has reached one of its limits.
+pub(crate) fn over_quota(exceeded: QuotaExceeded, now: Timestamp) -> Problem {
+    match exceeded {
+        QuotaExceeded::ActiveJobs(active) => Problem::too_many_jobs(active),
+        QuotaExceeded::DailyBytes(bytes) => daily_quota_exceeded(bytes, now),
+    }
 }
 
-/// 429: the files of the tenant's jobs of today have reached this number of bytes.
-pub(crate) fn day_is_full(bytes: u64, now: Timestamp) -> Problem {
+/// 429: the file would exceed the tenant's daily quota, of which this number of bytes is used.
+fn daily_quota_exceeded(bytes: u64, now: Timestamp) -> Problem {
     let end = now.end_of_day();
     let detail = format!(
-        "the files of your jobs of today have {bytes} bytes, each counted for every create, start and retry over it, and leave no \
-         room for this one; wait until {}",
+        "your jobs' files add up to {bytes} bytes today (each create, start and retry counts its file), so this one \
+         would exceed the daily quota; retry after {}",
         end.to_rfc3339()
     );
     Problem::new(Kind::UploadQuotaExceeded, detail).retry_after(end.seconds_since(now))

@@ -11,13 +11,11 @@ use longshore_domain::ports::DownloadUrls;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{Files, QueueDepth, Queues, Store, TenantCounts};
 use longshore_domain::rate::Rate;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::queue_depths::QueueDepths;
 
-const SECONDS_PER_DAY: i64 = 86_400;
-
-/// A choice of services: one type parameter in place of four.
+/// A choice of services: one type parameter instead of four.
 pub trait Backend: Send + Sync + 'static {
     /// Store of jobs and uploads.
     type Store: Store + TenantCounts;
@@ -56,7 +54,7 @@ pub struct Limits {
 impl Limits {
     /// Returns the expiry time of a job that is accepted now, in seconds.
     pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
-        now.plus_seconds(self.retention_days * SECONDS_PER_DAY).seconds()
+        now.plus_days(self.retention_days).seconds()
     }
 }
 

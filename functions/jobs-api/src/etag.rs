@@ -24,14 +24,14 @@ pub(crate) fn for_bytes(bytes: &[u8]) -> String {
 
 /// Returns true if the client already has the document with this tag: `If-None-Match`, compared weakly.
 pub(crate) fn is_known(headers: &HeaderMap, tag: &str) -> bool {
-    listed(headers, &header::IF_NONE_MATCH).any(|known| known == "*" || opaque(known) == opaque(tag))
+    tags_in(headers, &header::IF_NONE_MATCH).any(|known| known == "*" || opaque(known) == opaque(tag))
 }
 
 /// Checks that the job is the version that the client wants to change: `If-Match`, compared strongly (RFC 9110,
 /// 13.1.1), so a weak tag never matches. Without the header, any version is accepted.
 ///
-/// The write that follows has the same version as its condition ([`is_conditional`]); the only change that it misses is
-/// an item that ends between the two.
+/// The write that follows is conditional on the same version ([`is_conditional`]). The only change that it misses is an
+/// item that ends in between.
 ///
 /// # Errors
 /// 412 if no tag matches.
@@ -40,19 +40,19 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
         return Ok(());
     }
     let tag = for_document(document);
-    if listed(headers, &header::IF_MATCH).any(|wanted| wanted == "*" || wanted == tag) {
+    if tags_in(headers, &header::IF_MATCH).any(|sent| sent == "*" || sent == tag) {
         return Ok(());
     }
-    let detail = "the job has changed since the answer that If-Match names; read it again and decide again";
+    let detail = "the job has changed since the response that If-Match names; read it again before you retry";
     Err(Problem::new(Kind::PreconditionFailed, detail))
 }
 
 /// Returns true if and only if the change applies only to the version that the client has seen: `If-Match` with tags.
 pub(crate) fn is_conditional(headers: &HeaderMap) -> bool {
-    headers.contains_key(header::IF_MATCH) && listed(headers, &header::IF_MATCH).all(|wanted| wanted != "*")
+    headers.contains_key(header::IF_MATCH) && tags_in(headers, &header::IF_MATCH).all(|sent| sent != "*")
 }
 
-fn listed<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
+fn tags_in<'a>(headers: &'a HeaderMap, name: &HeaderName) -> impl Iterator<Item = &'a str> {
     let lists = headers.get_all(name).iter().filter_map(|value| value.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim)
 }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_made_to_the_job_that_its_client_has_seen() {
+    fn a_change_applies_only_to_the_version_that_the_client_has_read() {
         let document = document(&running());
         let tag = for_document(&document);
         let weak = format!("W/{tag}");
@@ -105,10 +105,10 @@ mod tests {
                 lines.append(name, value);
                 lines
             });
-            assert_eq!(check_match(&lines, &document).is_ok(), expected, "{sent:?} on lines of their own");
+            assert_eq!(check_match(&lines, &document).is_ok(), expected, "{sent:?} in separate headers");
             if !sent.is_empty() {
                 let line = HeaderMap::from_iter([value(&&*sent.join(" , "))]);
-                assert_eq!(check_match(&line, &document).is_ok(), expected, "{sent:?} on one line");
+                assert_eq!(check_match(&line, &document).is_ok(), expected, "{sent:?} in one header");
             }
         }
     }

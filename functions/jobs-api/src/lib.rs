@@ -1,17 +1,16 @@
 //! HTTP API of jobs: creation, progress and results.
 //!
-//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Unknown routes are answered
-//!   here too.
+//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of unknown routes.
 //! - **Reads and writes:** a create writes the job, its definition, its idempotency key and its entry among the
 //!   tenant's active jobs in one transaction, then sends the create message. A cancel stops the job; a delete hides and
 //!   stops it: one conditional write each, then the complete message. All other calls only read, strongly consistently,
 //!   groups before the job. Lists use an index that may lag by a moment. An audit reads all records of a job and all
 //!   rows of its report.
-//! - **Called twice:** with an `Idempotency-Key` the second create returns the first one's job; without one it creates
-//!   another job. A second cancel finds the job stopping, a second delete finds no job, a second start returns the job
-//!   that the first one created. Reads change nothing.
-//! - **If it fails:** a job whose message could not be sent is stored and waiting; the sweeper sends the message. The
-//!   same holds for a job that was stopped, or opened again.
+//! - **Called twice:** with an `Idempotency-Key`, the second create returns the job of the first one; without a key, it
+//!   creates another job. A second cancel finds the job stopping, a second delete finds no job, and a second start
+//!   returns the job of the first one. Reads change nothing.
+//! - **If it fails:** a job whose message could not be sent is stored and waiting, and the sweeper sends the message.
+//!   The same holds for a job that was stopped or reopened.
 //! - **Public:** only the documents about the API.
 //! - **Never:** returns counts that do not add up, an internal cause, or a link that is valid for more than 15 minutes.
 

@@ -14,7 +14,7 @@ use longshore::job_types::import::ImportOptions;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::TenantLimits;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::backend::{Api, Backend, Deployed, Limits};
 use crate::jobs::{cancel, create, delete, get, list, retry, start};
@@ -22,7 +22,7 @@ use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
 use crate::{audit, documents, failures, output, records};
 
-// The order is that of the OpenAPI document and of its HTML page. The handler itself counts a create, after it has
+// The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
 // report, for up to twenty seconds.
 longshore::routes! {
@@ -54,7 +54,8 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
     http::with_access(router, &api.access).with_state(Arc::new(api))
 }
 
-/// Adds 405 for the paths of the functions for which API Gateway falls back to this one if the method is wrong.
+/// Adds 405 for the paths of the other functions: API Gateway routes a call with an unsupported method to this
+/// function.
 fn refuse_others<B: Backend>(router: Router<Arc<Api<B>>>) -> Router<Arc<Api<B>>> {
     let mut methods = BTreeMap::<&str, Vec<&str>>::new();
     for (method, path) in upload::ROUTES.into_iter().chain(dead_letters::ROUTES) {
@@ -68,7 +69,7 @@ fn refuse_others<B: Backend>(router: Router<Arc<Api<B>>>) -> Router<Arc<Api<B>>>
 }
 
 fn wrong_method(uri: &Uri, allowed: String) -> Response {
-    let detail = format!("{} takes {allowed}", uri.path());
+    let detail = format!("{} supports only {allowed}", uri.path());
     let problem = Problem::new(Kind::MethodNotAllowed, detail);
     ([(header::ALLOW, allowed)], problem).into_response()
 }

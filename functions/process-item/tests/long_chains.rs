@@ -1,12 +1,12 @@
-//! A chunk with many work files: finding the files of its last round takes longer than a turn, and the chunk still
-//! makes progress.
+//! A chunk with many work files: it makes progress although finding the files of its last round takes longer than a
+//! turn.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::cell::Cell;
 use std::time::Duration;
 
-use longshore::chunk::{CHAIN_READS, ChunkEnd, KnownJobs, Mode, TURN_S, Worker};
+use longshore::chunk::{CHAIN_READS, ChunkEnd, DefinitionCache, Mode, TURN_S, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -14,11 +14,11 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, PortResult, Queues, Read,
+    Definition, FileInfo, Files, JobProgress, JobStore, JobTransitions, Ledger, PortResult, PrefixRemoval, Queues, Read,
 };
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFile;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream};
 use serde_json::{Value, json};
@@ -91,13 +91,13 @@ impl Files for SlowFiles {
         Files::remove(&self.0, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.0.remove_some(prefix).await
     }
 }
 
 #[tokio::test]
-async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
+async fn a_round_whose_files_take_longer_to_find_than_a_turn_makes_progress() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), SlowFiles::default());
     let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     files.0.put("k", rows.clone());
@@ -112,10 +112,10 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
     store.begin(job.job_id, clock()).await.unwrap();
     let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..plan.end), clock()).await.unwrap();
+    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files: files.clone() };
-    let (registry, known) = (Registry::default().with(Slow), KnownJobs::default());
-    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
+    let (registry, definitions) = (Registry::default().with(Slow), DefinitionCache::default());
+    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
     queues.send_chunks(&[ChunkMessage::new(&job, ChunkId::default(), &plan)], 0).await.unwrap();
     let (mut deliveries, mut files_of_round) = (0, 0);
     loop {
@@ -123,7 +123,7 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
         IN_A_ROW.set(0);
         let end = worker.work(&message, Mode::Work, clock().plus_seconds(600)).await.unwrap();
         deliveries += 1;
-        assert!(deliveries < 50, "it does not get on");
+        assert!(deliveries < 50, "the chunk makes no progress");
         match end {
             ChunkEnd::Finished => break,
             ChunkEnd::NextRound => {
@@ -134,8 +134,8 @@ async fn a_round_whose_files_take_longer_to_find_than_a_turn_gets_on() {
         }
     }
     let in_a_row = IN_A_ROW.get() as usize;
-    assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads follow one another");
-    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    assert!(in_a_row <= files_of_round / CHAIN_READS + 4, "{in_a_row} of {files_of_round} reads are sequential");
+    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups[0].counts.succeeded, u64::from(ITEMS));
     // Workers of later turns refer to the files of earlier turns.
     let folder = JobFolder::for_job(&job).chunk(ChunkId::default()).work_key("");

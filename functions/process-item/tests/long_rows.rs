@@ -1,20 +1,19 @@
-//! Rows over a small limit share chunks with other rows: they fail, no handler receives them, and every row counts
-//! once.
+//! Rows over a small limit in chunks with other rows: they fail, no handler receives them, and every row counts once.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
-use longshore::chunk::{ChunkEnd, KnownJobs, Mode, Worker, read_chain};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker, read_chain};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::{JobFolder, Ports};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::Chunker;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::End;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
@@ -32,7 +31,7 @@ impl JobType for Short {
     type Item = Value;
 
     async fn process(&self, _: &JobContext, _: &Value, key: ItemKey, row: Value) -> Outcome {
-        assert!(row.to_string().len() <= 8, "row {} is too long to be seen", key.number);
+        assert!(row.to_string().len() <= 8, "the handler received row {}, which is too long", key.number);
         if key.number % 10 == 1 { Outcome::reject("asked_to", None, "no") } else { Outcome::Ok }
     }
 }
@@ -43,7 +42,7 @@ fn is_long(number: u64) -> bool {
 }
 
 #[tokio::test]
-async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() {
+async fn only_rows_over_a_small_limit_fail_and_every_row_counts_once() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let rows: String =
         (1..=ROWS).map(|n| if is_long(n) { "\"too long\"\n".into() } else { format!("{n}\n") }).collect();
@@ -58,18 +57,19 @@ async fn rows_over_a_small_limit_fail_beside_others_and_every_row_counts_once() 
     let (mut chunker, mut plans) = (Chunker::new(Short::LIMITS.chunk(), 1), Vec::new());
     records(Format::JsonLines, rows.as_bytes()).for_each(|span| chunker.push(span, &mut |plan| plans.push(plan)));
     plans.extend(chunker.finish());
-    assert_eq!(plans.len(), 1, "rows over the limit end no chunk");
+    assert_eq!(plans.len(), 1, "rows over the limit do not end a chunk");
     let plan = plans.remove(0);
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..plan.end), NOW).await.unwrap();
+    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..plan.end), NOW).await.unwrap();
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, known) = (Registry::default().with(Short), KnownJobs::default());
-    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
+    let (registry, definitions) = (Registry::default().with(Short), DefinitionCache::default());
+    let worker =
+        Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock: || NOW };
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     let end = worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap();
     assert_eq!(end, ChunkEnd::Finished);
 
-    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
     let long = (1..=ROWS).filter(|n| is_long(*n)).count() as u64;
     let asked = (1..=ROWS).filter(|n| !is_long(*n) && n % 10 == 1).count() as u64;
     assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (ROWS - long - asked, long + asked));
@@ -106,7 +106,7 @@ impl JobType for Second {
 }
 
 #[tokio::test]
-async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
+async fn options_are_not_subject_to_the_limit_of_rows_in_any_round() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "second", NOW);
     let options = json!({"text": "longer than eight bytes"});
@@ -114,14 +114,15 @@ async fn options_are_no_row_and_have_no_limit_of_rows_in_any_round() {
     store.begin(job.job_id, NOW).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..0), NOW).await.unwrap();
+    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..0), NOW).await.unwrap();
     let ports = Ports { store: store.clone(), queues, files };
-    let (registry, known) = (Registry::default().with(Second), KnownJobs::default());
-    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock: || NOW };
+    let (registry, definitions) = (Registry::default().with(Second), DefinitionCache::default());
+    let worker =
+        Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock: || NOW };
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     for end in [ChunkEnd::NextRound, ChunkEnd::Finished] {
         assert_eq!(worker.work(&message, Mode::Work, NOW.plus_seconds(60)).await.unwrap(), end);
     }
-    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!((groups[0].counts.succeeded, groups[0].counts.failed), (1, 0));
 }

@@ -1,24 +1,24 @@
-//! A chunk of a slow handler is processed in turns: it commits each second and continues by message.
+//! A chunk of a slow handler is processed in turns: the worker commits every second, and sends a continuation.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::cell::Cell;
 
-use longshore::chunk::{ChunkEnd, KnownJobs, Mode, TURN_S, Worker};
+use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, TURN_S, Worker};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, Queues};
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, Queues};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
-/// Items of the chunk: as many as short rows may have in a large file.
+/// Number of items: the maximum of a chunk of short rows.
 const ITEMS: u64 = 1_000;
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
@@ -37,7 +37,7 @@ impl JobType for Slow {
 
     async fn process(&self, job: &JobContext, _: &Value, key: ItemKey, _: Value) -> Outcome {
         CLOCK.set(CLOCK.get() + 100);
-        let (groups, _) = self.0.progress(job.job_id).await.unwrap().unwrap();
+        let JobProgress { groups, .. } = self.0.progress(job.job_id).await.unwrap().unwrap();
         let behind = key.number - groups[0].counts.done();
         assert!(behind <= 40, "{behind} items are not committed: four seconds");
         Outcome::Ok
@@ -45,7 +45,7 @@ impl JobType for Slow {
 }
 
 #[tokio::test]
-async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() {
+async fn a_chunk_of_a_slow_handler_is_committed_every_second_and_continued_in_turns() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     files.put("k", rows.clone());
@@ -60,10 +60,10 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
     store.begin(job.job_id, clock()).await.unwrap();
     let plan = ChunkPlan { first: 1, items: ITEMS as u32, start: 0, end: rows.len() as u64, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
-    store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..plan.end), clock()).await.unwrap();
+    store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let (registry, known) = (Registry::default().with(Slow(store.clone())), KnownJobs::default());
-    let worker = Worker { ports: &ports, registry: &registry, known: &known, retry_base_s: 0, clock };
+    let (registry, definitions) = (Registry::default().with(Slow(store.clone())), DefinitionCache::default());
+    let worker = Worker { ports: &ports, registry: &registry, definitions: &definitions, retry_base_s: 0, clock };
     queues.send_chunks(&[ChunkMessage::new(&job, ChunkId::default(), &plan)], 0).await.unwrap();
     let mut deliveries = 0;
     loop {
@@ -71,12 +71,12 @@ async fn a_chunk_of_a_slow_handler_commits_each_second_and_goes_on_by_message() 
         let end = worker.work(&message, Mode::Work, began.plus_seconds(116)).await.unwrap();
         deliveries += 1;
         let took_ms = clock().millis_since(began);
-        assert!(took_ms <= TURN_S * 1_000 + 2_000, "a turn of {took_ms} ms");
+        assert!(took_ms <= TURN_S * 1_000 + 2_000, "the turn took {took_ms} ms");
         if end == ChunkEnd::Finished {
             break;
         }
         assert_eq!(end, ChunkEnd::Continued);
     }
-    let (groups, _) = store.progress(job.job_id).await.unwrap().unwrap();
+    let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!((groups[0].counts.done(), deliveries), (ITEMS, 5));
 }

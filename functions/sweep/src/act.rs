@@ -1,34 +1,34 @@
-//! Executes decisions. A push is sent before it is counted, so everything that is given up was really pushed. A crash
-//! in between, or a refused count, leads to a superfluous message, which is harmless.
+//! Executes decisions. A push is sent before it is counted, so the count never exceeds the number of pushes. A crash in
+//! between, or a refused count, only leads to a superfluous message, which is harmless.
 
-use longshore::chunk::{ChunkError, KnownJobs, Mode, Worker, ask_for_completion, roll_up, stop_job};
+use longshore::chunk::{ChunkError, DefinitionCache, Mode, Worker, request_completion, roll_up, stop_job};
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore_domain::group::Manifest;
 use longshore_domain::ids::{ChunkId, FileGuid};
 use longshore_domain::job::{Finish, Job, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{Files, PortResult, Queues, Removal, Store};
+use longshore_domain::ports::{Files, PortResult, PrefixRemoval, Queues, Removal, Store, UploadRelease};
 use longshore_domain::progress;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::decide::Action;
-use crate::limit::Limit;
+use crate::time_budget::TimeBudget;
 
 /// Services and limits for pushes.
-pub(crate) struct Actor<'a, S, Q, F> {
+pub(crate) struct Executor<'a, S, Q, F> {
     pub(crate) ports: &'a Ports<S, Q, F>,
     pub(crate) registry: &'a Registry,
-    pub(crate) known: &'a KnownJobs,
+    pub(crate) definitions: &'a DefinitionCache,
     pub(crate) clock: fn() -> Timestamp,
     pub(crate) deadline: Timestamp,
-    /// Maximum time for the removal of one job, in milliseconds; the next sweep continues it.
+    /// Maximum time for the removal of one job, in milliseconds; the next sweep continues a longer one.
     pub(crate) removal_ms: i64,
 }
 
-impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
+impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
     pub(crate) async fn act(&self, job: &Job, action: Action) -> Result<(), ChunkError> {
-        tracing::info!(job.id = %job.job_id, ?action, "a job is pushed");
+        tracing::info!(job.id = %job.job_id, ?action, "pushing a job");
         match action {
             Action::Stop(stop) => stop_job(self.ports, job, &stop).await?,
             Action::SendCreate => self.send_create(job).await?,
@@ -36,7 +36,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
             Action::EndWithoutReport(stop) => self.end_without_report(job, &stop).await?,
             Action::Remove => {
                 let until = Timestamp(((self.clock)().0 + self.removal_ms).min(self.deadline.0));
-                remove(self.ports, job, Limit { clock: self.clock, until }).await?;
+                remove(self.ports, job, TimeBudget { clock: self.clock, until }).await?;
             }
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
@@ -57,11 +57,11 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         self.ports.store.count_resend(job, (self.clock)()).await.map(|_| ())
     }
 
-    /// The counts are exact even without a report: every group is closed before they are read.
+    /// Sets the final status without a report. The counts are exact: every group is closed before they are read.
     async fn end_without_report(&self, job: &Job, stop: &Stop) -> PortResult<()> {
         if let Transition::Made(job) = self.ports.store.stop(job.job_id, job.generation, stop).await? {
             // Workers may still be running; the next sweep closes the groups.
-            return ask_for_completion(self.ports, &job).await;
+            return request_completion(self.ports, &job).await;
         }
         let mut groups = Vec::new();
         for group in job.retry.carried_over.groups..job.split.groups {
@@ -73,11 +73,11 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         self.ports.store.finish(job.job_id, &finish).await.map(|_| ())
     }
 
-    async fn send_chunks(&self, job: &Job, group: u32, seen: u32, chunks: &[u32]) -> PortResult<()> {
+    async fn send_chunks(&self, job: &Job, group: u32, expected_resends: u32, chunks: &[u32]) -> PortResult<()> {
         let Some(manifest) = self.ports.store.manifest(job.job_id, group).await? else { return Ok(()) };
         let messages: Vec<_> = chunks.iter().filter_map(|chunk| message(job, &manifest, *chunk)).collect();
         self.ports.queues.send_chunks(&messages, 0).await?;
-        self.ports.store.count_group_resend(job.job_id, group, seen, (self.clock)()).await.map(|_| ())
+        self.ports.store.count_group_resend(job.job_id, group, expected_resends, (self.clock)()).await.map(|_| ())
     }
 
     async fn give_up(&self, job: &Job, group: u32, chunks: &[u32]) -> Result<(), ChunkError> {
@@ -95,12 +95,13 @@ impl<S: Store + Removal, Q: Queues, F: Files> Actor<'_, S, Q, F> {
         let worker = Worker {
             ports: self.ports,
             registry: self.registry,
-            known: self.known,
+            definitions: self.definitions,
             retry_base_s: 0,
             clock: self.clock,
         };
         let end = worker.work(message, Mode::GiveUp, self.deadline).await?;
-        tracing::info!(job.id = %message.job_id, group = message.group, chunk = message.chunk, ?end, "a chunk is given up");
+        let (group, chunk) = (message.group, message.chunk);
+        tracing::info!(job.id = %message.job_id, group, chunk, ?end, "a chunk was given up");
         Ok(())
     }
 }
@@ -110,11 +111,15 @@ fn message(job: &Job, manifest: &Manifest, chunk: u32) -> Option<ChunkMessage> {
     Some(ChunkMessage::new(job, ChunkId::new(manifest.group, chunk), plan))
 }
 
-/// Removes a job and everything that belongs to it. A job with more files than time allows keeps its records: the next
-/// sweep continues.
-pub(crate) async fn remove<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, limit: Limit) -> PortResult<()> {
-    while ports.files.remove_some(&JobFolder::for_job(job).prefix()).await? {
-        if limit.is_over() {
+/// Removes a job with its files, uploads and records. If there is no time for all files, the records are kept, and the
+/// next sweep continues.
+pub(crate) async fn remove<S: Removal, Q, F: Files>(
+    ports: &Ports<S, Q, F>,
+    job: &Job,
+    budget: TimeBudget,
+) -> PortResult<()> {
+    while ports.files.remove_some(&JobFolder::for_job(job).prefix()).await? == PrefixRemoval::MoreLeft {
+        if budget.is_over() {
             return Ok(());
         }
     }
@@ -124,9 +129,9 @@ pub(crate) async fn remove<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job:
     ports.store.remove(job.job_id).await
 }
 
-/// Removes an upload, unless another job uses it too: then it is removed with the last of them, or expires.
+/// Removes an upload, unless another job uses it: then it is removed with the last of these jobs, or expires.
 async fn remove_upload<S: Removal, Q, F: Files>(ports: &Ports<S, Q, F>, job: &Job, upload: FileGuid) -> PortResult<()> {
-    if ports.store.release_upload(job.job_id, upload).await? {
+    if ports.store.release_upload(job.job_id, upload).await? == UploadRelease::RemoveFile {
         ports.files.remove(&upload_key(&job.tenant, upload)).await?;
     }
     Ok(())

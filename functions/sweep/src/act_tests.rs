@@ -17,16 +17,16 @@ fn ports() -> MemoryPorts {
 }
 
 async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
-    let (registry, known) = (Registry::default(), KnownJobs::default());
-    let actor = Actor {
+    let (registry, definitions) = (Registry::default(), DefinitionCache::default());
+    let executor = Executor {
         ports,
         registry: &registry,
-        known: &known,
+        definitions: &definitions,
         clock: || NOW,
         deadline: NOW.plus_seconds(60),
         removal_ms: 60_000,
     };
-    actor.act(job, action).await.unwrap();
+    executor.act(job, action).await.unwrap();
 }
 
 /// A job with one group of one chunk.
@@ -36,15 +36,15 @@ async fn job(ports: &MemoryPorts) -> Job {
     store.begin(job.job_id, NOW).await.unwrap();
     let job = store.job(job.job_id).await.unwrap().unwrap();
     let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
-    let plan = GroupPlan::of_file(0, Manifest { group: 0, chunks }, 0..9);
+    let plan = GroupPlan::from_file(0, Manifest { group: 0, chunks }, 0..9);
     store.commit_group(&job, &plan, NOW).await.unwrap();
     store.job(job.job_id).await.unwrap().unwrap()
 }
 
 /// The second sweep has read the state after the first one's push. Its count is refused like that of a sweep whose
-/// first reply was lost.
+/// first response was lost.
 #[tokio::test]
-async fn a_push_whose_count_is_refused_is_sent_all_the_same() {
+async fn a_push_is_sent_even_if_its_count_is_refused() {
     let ports = ports();
     let job = job(&ports).await;
     for time in 1..=2 {
@@ -52,12 +52,12 @@ async fn a_push_whose_count_is_refused_is_sent_all_the_same() {
         assert_eq!(ports.queues.take_chunks().len(), 1, "time {time}");
     }
     let stored = ports.store.chunk_state(job.job_id, 0).await.unwrap().unwrap();
-    assert_eq!(stored.group.resends, 1, "both sweeps have pushed at one time");
+    assert_eq!(stored.group.resends, 1, "both sweeps have pushed at the same time");
 }
 
 /// The queue accepts only one of two control messages with the same number; the next one has another number.
 #[tokio::test]
-async fn each_push_of_a_control_message_has_a_number_of_its_own() {
+async fn each_push_of_a_control_message_has_another_number() {
     let ports = ports();
     let mut job = job(&ports).await;
     for number in 1..=2 {

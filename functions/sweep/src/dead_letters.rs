@@ -1,37 +1,37 @@
 //! Reads the dead-letter queues: records each message once, returns the open ones, and deletes those that an operator
 //! has replayed or discarded.
 //!
-//! This is the only place that deletes messages from a queue: those whose record is resolved, and those that hide other
-//! dead-letter messages of their message group. A crash between record and delete leaves a message that the next sweep
-//! receives again. A message whose record cannot be read stays until it can.
+//! No other code deletes messages from a queue. Deleted are messages whose record is resolved, and messages that hide
+//! other dead-letter messages of their message group. After a crash between record and delete, the next sweep receives
+//! the message again. A message whose record cannot be read is kept.
 //!
 //! A FIFO queue returns no message of a message group while others of the group are in flight, so no sweep would ever
-//! see the messages after the first ten
+//! receive the messages after the first ten
 //! (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/FIFO-queues-understanding-logic.html>).
-//! If a receive returns ten messages, the sweep deletes those that it no longer needs and that are recorded with their
-//! bodies. The first one of each group stays, and with it the alarm.
+//! If a receive returns ten messages, the sweep deletes those that are no longer needed and that are recorded with
+//! their bodies. The first message of each group is kept, so that the alarm stays.
 
 use std::collections::BTreeSet;
 
 use longshore::telemetry;
-use longshore_domain::dead_letter::{self, DeadLetterMessage, KEPT_S, Queue};
+use longshore_domain::dead_letter::{self, DeadLetterMessage, Queue, RETENTION_S};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::ports::{
-    DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, JobStore, PortResult, Received, Unreadable,
+    DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, JobStore, PortResult, Received, UnreadableMessage,
 };
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use crate::decide::awaits_split;
 
-/// Maximum bytes of a body that is kept with its record: one item of the table has room for it. Longshore's messages
+/// Maximum bytes of a body that is stored with its record: it fits into one item of the table. Longshore's messages
 /// have up to 64 KiB.
 const BODY_BYTES: usize = 350 * 1024;
 
 /// Size of a batch after which other messages of the same message groups may be hidden: the maximum of one receive.
 const FULL_BATCH: usize = 10;
 
-/// Receives from one queue in one sweep: up to a thousand messages, in about two seconds.
+/// Maximum number of receives from one queue in one sweep: up to a thousand messages, in about two seconds.
 const RECEIVES: usize = 100;
 
 /// The open dead letters that a sweep has read, without rows, so that each stays small.
@@ -45,7 +45,7 @@ impl OpenDeadLetters {
     fn add(&mut self, dead_letter: &Received) {
         match dead_letter.queue {
             Queue::Create => self.creates.push(parse(dead_letter)),
-            // The rows are read from their source when the chunk is given up.
+            // The rows are read from the source when the chunk is given up.
             Queue::Chunk => self.chunks.push(parse(dead_letter).map(|chunk| ChunkMessage { inline: None, ..chunk })),
             // The job is unfinished: the sweep requests its completion again.
             Queue::Complete => {}
@@ -79,13 +79,13 @@ where
     for queue in Queue::ALL {
         if let Err(error) = reader.read(queue).await {
             let error = telemetry::chain(&error);
-            tracing::error!(queue = queue.as_str(), error, "a dead-letter queue cannot be read");
+            tracing::error!(queue = queue.as_str(), error, "cannot read a dead-letter queue");
         }
     }
     reader.open
 }
 
-/// A reader of dead-letter queues, and the open messages that it has found.
+/// A reader of dead-letter queues, with the open messages so far.
 struct QueueReader<'a, S, D, T> {
     store: &'a S,
     queues: &'a D,
@@ -100,11 +100,15 @@ impl<S: DeadLetterRecords + JobStore, D: DeadLetterQueues, T: Fn() -> bool> Queu
     async fn read(&mut self, queue: Queue) -> PortResult<()> {
         let mut stay = Vec::new();
         let read = self.read_batches(queue, &mut stay).await;
-        // A message that cannot be made visible again reappears by itself. The open ones are accounted for in either
-        // case.
-        if let Err(error) = self.queues.show(&stay.iter().collect::<Vec<_>>()).await {
+        // A message that cannot be made visible again reappears after its visibility timeout. Open messages are
+        // returned in either case.
+        if let Err(error) = self.queues.make_visible(&stay.iter().collect::<Vec<_>>()).await {
             let error = telemetry::chain(&error);
-            tracing::error!(queue = queue.as_str(), error, "dead letters are hidden for a while");
+            tracing::error!(
+                queue = queue.as_str(),
+                error,
+                "cannot make dead letters visible again; they are hidden for some seconds"
+            );
         }
         read
     }
@@ -123,7 +127,7 @@ impl<S: DeadLetterRecords + JobStore, D: DeadLetterQueues, T: Fn() -> bool> Queu
                 if self.stays(&dead_letter, shown.as_mut()).await {
                     stay.push(Received { body: String::new(), ..dead_letter });
                 } else {
-                    take_away(self.queues, &dead_letter).await;
+                    delete(self.queues, &dead_letter).await;
                 }
             }
         }
@@ -138,39 +142,39 @@ impl<S: DeadLetterRecords + JobStore, D: DeadLetterQueues, T: Fn() -> bool> Queu
             Ok(true) => {
                 self.open.add(dead_letter);
                 let is_first = shown.is_none_or(|groups| groups.insert(dead_letter.group_id.clone()));
-                is_first || !is_over(self.store, dead_letter, self.now).await
+                is_first || !is_unneeded(self.store, dead_letter, self.now).await
             }
             Err(error) => {
                 let error = telemetry::chain(&error);
-                tracing::error!(message.id = dead_letter.message_id, error, "a dead letter cannot be recorded");
+                tracing::error!(message.id = dead_letter.message_id, error, "cannot record a dead letter");
                 true
             }
         }
     }
 }
 
-async fn take_away<D: DeadLetterQueues>(queues: &D, dead_letter: &Received) {
+async fn delete<D: DeadLetterQueues>(queues: &D, dead_letter: &Received) {
     let (id, queue) = (&dead_letter.message_id, dead_letter.queue.as_str());
     match queues.delete(dead_letter).await {
-        Ok(()) => tracing::info!(message.id = id, queue, "a dead letter is gone from its queue"),
+        Ok(()) => tracing::info!(message.id = id, queue, "a dead letter was deleted from its queue"),
         Err(error) => {
             let error = telemetry::chain(&error);
-            tracing::error!(message.id = id, queue, error, "a dead letter cannot be deleted");
+            tracing::error!(message.id = id, queue, error, "cannot delete a dead letter from its queue");
         }
     }
 }
 
-/// Returns true if a recorded message is no longer needed in its queue: its job does not wait for the sweep's decision
-/// about it, and its body is kept for a replay, unless the job is gone. Returns false if that cannot be read.
-async fn is_over<S: DeadLetterRecords + JobStore>(store: &S, dead_letter: &Received, now: Timestamp) -> bool {
-    try_is_over(store, dead_letter, now).await.unwrap_or_else(|error| {
+/// Returns true if a recorded message is no longer needed in its queue: no decision of the sweep about its job depends
+/// on it, and its body is stored for a replay, or its job no longer exists. Returns false if this cannot be read.
+async fn is_unneeded<S: DeadLetterRecords + JobStore>(store: &S, dead_letter: &Received, now: Timestamp) -> bool {
+    try_is_unneeded(store, dead_letter, now).await.unwrap_or_else(|error| {
         let error = telemetry::chain(&error);
-        tracing::error!(message.id = dead_letter.message_id, error, "a dead letter's job cannot be read");
+        tracing::error!(message.id = dead_letter.message_id, error, "cannot read the job of a dead letter");
         false
     })
 }
 
-async fn try_is_over<S: DeadLetterRecords + JobStore>(
+async fn try_is_unneeded<S: DeadLetterRecords + JobStore>(
     store: &S,
     dead_letter: &Received,
     now: Timestamp,
@@ -197,20 +201,20 @@ async fn is_open<S: DeadLetterRecords + JobStore>(
     if let Some(stored) = store.dead_letter(&record.id).await? {
         return Ok(stored.is_open());
     }
-    let kept = match record.message.job_id() {
-        // The body is removed with the job, so it is not kept if the job is gone.
+    let job_exists = match record.message.job_id() {
+        // The body is removed with the job, so it is not stored if the job no longer exists.
         Some(id) => store.job(id).await?.is_some_and(|job| !job.is_deleted()),
         None => true,
     };
-    let body = Some(dead_letter.body.as_str()).filter(|body| kept && body.len() <= BODY_BYTES);
+    let body = Some(dead_letter.body.as_str()).filter(|body| job_exists && body.len() <= BODY_BYTES);
     store.record(&record, body).await?;
-    tracing::warn!(dead_letter.id = record.id, queue = record.queue.as_str(), "a dead letter");
+    tracing::warn!(dead_letter.id = record.id, queue = record.queue.as_str(), "a dead letter was recorded");
     Ok(true)
 }
 
 fn record_of(dead_letter: &Received, now: Timestamp) -> dead_letter::DeadLetterRecord {
     dead_letter::DeadLetterRecord {
-        id: dead_letter::DeadLetterRecord::id_of(dead_letter.sent_at, &dead_letter.message_id),
+        id: dead_letter::DeadLetterRecord::record_id(dead_letter.sent_at, &dead_letter.message_id),
         queue: dead_letter.queue,
         message: DeadLetterMessage::read(dead_letter.queue, &dead_letter.body),
         sent_at: dead_letter.sent_at,
@@ -220,14 +224,14 @@ fn record_of(dead_letter: &Received, now: Timestamp) -> dead_letter::DeadLetterR
         source: dead_letter.source.clone(),
         group_id: dead_letter.group_id.clone(),
         resolution: None,
-        expires_at: now.plus_seconds(KEPT_S).seconds(),
+        expires_at: now.plus_seconds(RETENTION_S).seconds(),
     }
 }
 
 fn parse<T: DeserializeOwned>(dead_letter: &Received) -> DeadLetter<T> {
     serde_json::from_str(&dead_letter.body).map_err(|error| {
         let reason = format!("{:?} at line {}", error.classify(), error.line());
-        Unreadable { message_id: dead_letter.message_id.clone(), reason }
+        UnreadableMessage { message_id: dead_letter.message_id.clone(), reason }
     })
 }
 

@@ -1,6 +1,6 @@
 //! The dead-letter queues and records in memory.
 
-use longshore_domain::dead_letter::{Resolution, Settlement};
+use longshore_domain::dead_letter::{Resolution, ResolutionKind};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, Status, Stop};
@@ -14,7 +14,7 @@ use super::*;
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
 /// A message as received from its dead-letter queue.
-fn buried(queue: Queue, message_id: &str, body: String) -> Received {
+fn dead_letter(queue: Queue, message_id: &str, body: String) -> Received {
     let (sent_at, message_id) = (NOW, message_id.to_owned());
     Received { queue, message_id, body, sent_at, receives: 6, source: None, group_id: None, handle: "h".into() }
 }
@@ -35,67 +35,67 @@ async fn job(store: &MemoryStore) -> Job {
 }
 
 #[tokio::test]
-async fn a_dead_letter_of_each_queue_is_noted_once_with_its_body_and_handed_over_each_time() {
+async fn a_dead_letter_is_recorded_once_with_its_body_and_returned_by_every_sweep() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = job(&store).await;
     let complete = CompleteMessage { job_id: job.job_id, generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
-    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
-    queues.bury(buried(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
-    queues.bury(buried(Queue::Create, "m3", "no message".into()));
+    queues.add_dead_letter(dead_letter(Queue::Chunk, "m1", chunk_of(&job)));
+    queues.add_dead_letter(dead_letter(Queue::Complete, "m2", serde_json::to_string(&complete).unwrap()));
+    queues.add_dead_letter(dead_letter(Queue::Create, "m3", "no message".into()));
     for later_s in [0, 60] {
         let open = read_dead_letters(&store, &queues, NOW.plus_seconds(later_s), &|| true).await;
-        assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline, None, "rows are not held");
+        assert_eq!(open.chunks().await.unwrap()[0].as_ref().unwrap().inline, None, "rows are not kept in memory");
         assert!(open.creates().await.unwrap()[0].is_err());
     }
-    let notes = store.dead_letters(None, 9).await.unwrap().items;
+    let records = store.dead_letters(None, 9).await.unwrap().items;
     assert_eq!(
-        notes.iter().map(|note| (note.queue, note.seen_at)).collect::<Vec<_>>(),
+        records.iter().map(|record| (record.queue, record.seen_at)).collect::<Vec<_>>(),
         [(Queue::Create, NOW), (Queue::Complete, NOW), (Queue::Chunk, NOW)]
     );
-    assert_eq!(store.body(&notes[0]).await.unwrap().as_deref(), Some("no message"));
-    assert_eq!(store.body(&notes[2]).await.unwrap(), Some(chunk_of(&job)));
-    assert_eq!(queues.buried().len(), 3, "nobody has settled them");
+    assert_eq!(store.body(&records[0]).await.unwrap().as_deref(), Some("no message"));
+    assert_eq!(store.body(&records[2]).await.unwrap(), Some(chunk_of(&job)));
+    assert_eq!(queues.dead_letters_left().len(), 3, "no dead letter is resolved");
 }
 
 #[tokio::test]
-async fn a_resolved_dead_letter_is_taken_away_and_not_handed_over() {
+async fn a_resolved_dead_letter_is_deleted_and_not_returned() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = job(&store).await;
     for id in ["m1", "m2"] {
-        queues.bury(buried(Queue::Chunk, id, chunk_of(&job)));
+        queues.add_dead_letter(dead_letter(Queue::Chunk, id, chunk_of(&job)));
     }
     read_dead_letters(&store, &queues, NOW, &|| true).await;
-    let resolution = Resolution { how: Settlement::Replayed, by: "o".into(), at: NOW };
-    store.resolve(&dead_letter::DeadLetterRecord::id_of(NOW, "m1"), &resolution).await.unwrap();
+    let resolution = Resolution { kind: ResolutionKind::Replayed, by: "o".into(), at: NOW };
+    store.resolve(&dead_letter::DeadLetterRecord::record_id(NOW, "m1"), &resolution).await.unwrap();
     let open = read_dead_letters(&store, &queues, NOW, &|| true).await;
-    assert_eq!((open.chunks.len(), queues.buried()), (1, vec!["m2".to_owned()]));
+    assert_eq!((open.chunks.len(), queues.dead_letters_left()), (1, vec!["m2".to_owned()]));
 }
 
 #[tokio::test]
-async fn of_a_job_that_is_gone_no_row_is_kept() {
+async fn the_body_is_not_stored_if_the_job_no_longer_exists() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
-    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job)));
+    queues.add_dead_letter(dead_letter(Queue::Chunk, "m1", chunk_of(&job)));
     read_dead_letters(&store, &queues, NOW, &|| true).await;
-    let note = store.dead_letters(None, 9).await.unwrap().items.remove(0);
-    assert_eq!((note.message.job_id(), store.body(&note).await.unwrap()), (Some(job.job_id), None));
+    let record = store.dead_letters(None, 9).await.unwrap().items.remove(0);
+    assert_eq!((record.message.job_id(), store.body(&record).await.unwrap()), (Some(job.job_id), None));
 }
 
 #[tokio::test]
-async fn what_there_is_no_time_for_waits_for_the_next_sweep() {
+async fn without_time_dead_letters_wait_for_the_next_sweep() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
-    queues.bury(buried(Queue::Chunk, "m1", chunk_of(&job(&store).await)));
+    queues.add_dead_letter(dead_letter(Queue::Chunk, "m1", chunk_of(&job(&store).await)));
     let open = read_dead_letters(&store, &queues, NOW, &|| false).await;
-    assert_eq!((open.chunks.len(), queues.buried().len()), (0, 1));
+    assert_eq!((open.chunks.len(), queues.dead_letters_left().len()), (0, 1));
     assert_eq!(store.dead_letters(None, 9).await.unwrap().items, []);
 }
 
 #[tokio::test]
-async fn more_dead_letters_than_one_receive_shows_are_all_read_once_and_shown_again() {
+async fn more_dead_letters_than_one_receive_returns_are_all_read_in_every_sweep() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let job = job(&store).await;
     for n in 0..25 {
-        queues.bury(buried(Queue::Chunk, &format!("m{n}"), chunk_of(&job)));
+        queues.add_dead_letter(dead_letter(Queue::Chunk, &format!("m{n}"), chunk_of(&job)));
     }
     for _ in 0..2 {
         let open = read_dead_letters(&store, &queues, NOW, &|| true).await;
@@ -109,20 +109,23 @@ async fn lane(store: &MemoryStore, queues: &MemoryQueues, count: usize) -> Vec<J
     for n in 0..count {
         let job = job(store).await;
         let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
-        queues.bury(Received { group_id: Some("lane".into()), ..buried(Queue::Create, &format!("m{n:02}"), body) });
+        queues.add_dead_letter(Received {
+            group_id: Some("lane".into()),
+            ..dead_letter(Queue::Create, &format!("m{n:02}"), body)
+        });
         jobs.push(job);
     }
     jobs
 }
 
 async fn sweep_dead_letters(store: &MemoryStore, queues: &MemoryQueues) -> Vec<JobId> {
-    queues.show_all();
+    queues.make_all_visible();
     let open = read_dead_letters(store, queues, NOW, &|| true).await;
     open.creates.into_iter().map(|dead_letter| dead_letter.unwrap().job_id).collect()
 }
 
 #[tokio::test]
-async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_stays_in_the_queue() {
+async fn all_dead_creates_of_a_lane_are_read_and_the_first_one_stays_in_the_queue() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     let jobs = lane(&store, &queues, 32).await;
     let mut seen = std::collections::BTreeSet::new();
@@ -135,43 +138,43 @@ async fn of_one_lane_with_many_dead_creates_every_one_is_accounted_for_and_one_s
         }
     }
     assert_eq!(seen.len(), jobs.len(), "dead letters that no sweep has read");
-    let notes = store.dead_letters(None, 99).await.unwrap().items;
-    assert_eq!(notes.len(), jobs.len());
-    for note in &notes {
-        assert!(note.is_open() && store.body(note).await.unwrap().is_some());
+    let records = store.dead_letters(None, 99).await.unwrap().items;
+    assert_eq!(records.len(), jobs.len());
+    for record in &records {
+        assert!(record.is_open() && store.body(record).await.unwrap().is_some());
     }
-    let left = queues.buried();
-    assert!(left.contains(&"m00".to_owned()) && left.len() < 10, "{left:?}");
+    let remaining = queues.dead_letters_left();
+    assert!(remaining.contains(&"m00".to_owned()) && remaining.len() < 10, "{remaining:?}");
 }
 
 #[tokio::test]
-async fn of_lanes_that_share_a_batch_every_dead_letter_is_read() {
+async fn all_dead_letters_of_lanes_that_share_a_batch_are_read() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     for lane in ["few", "many"] {
         for n in 0..if lane == "few" { 3 } else { 30 } {
             let job = job(&store).await;
             store.stop(job.job_id, 0, &Stop { status: Status::Failed, error: None, at: NOW }).await.unwrap();
             let body = serde_json::to_string(&CreateMessage::new(&job)).unwrap();
-            let dead_letter = buried(Queue::Create, &format!("{lane}{n:02}"), body);
-            queues.bury(Received { group_id: Some(lane.into()), ..dead_letter });
+            let dead_letter = dead_letter(Queue::Create, &format!("{lane}{n:02}"), body);
+            queues.add_dead_letter(Received { group_id: Some(lane.into()), ..dead_letter });
         }
     }
     for _ in 0..8 {
         sweep_dead_letters(&store, &queues).await;
     }
     assert_eq!(store.dead_letters(None, 99).await.unwrap().items.len(), 33, "dead letters that no sweep has read");
-    let left = queues.buried();
-    assert!(["few00", "many00"].iter().all(|first| left.contains(&(*first).to_owned())), "{left:?}");
+    let remaining = queues.dead_letters_left();
+    assert!(["few00", "many00"].iter().all(|first| remaining.contains(&(*first).to_owned())), "{remaining:?}");
 }
 
 #[tokio::test]
-async fn dead_creates_of_jobs_that_go_on_stay_in_their_queue() {
+async fn dead_creates_of_unfinished_jobs_stay_in_their_queue() {
     let (store, queues) = <(MemoryStore, MemoryQueues)>::default();
     lane(&store, &queues, 12).await;
     for _ in 0..3 {
         assert_eq!(sweep_dead_letters(&store, &queues).await.len(), 10);
     }
-    assert_eq!(queues.buried().len(), 12);
+    assert_eq!(queues.dead_letters_left().len(), 12);
 }
 
 #[tokio::test]

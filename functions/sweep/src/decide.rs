@@ -1,14 +1,14 @@
-//! Decides from a job's ledger alone which push it needs. Pure.
+//! Decides the pushes that a job needs, from its ledger alone. Pure.
 //!
-//! Every rule answers one question: has this job made no progress for longer than any healthy cause explains? The wait
-//! doubles with each push without effect. Work that [`PUSHES`] of them did not move is given up, so that the job ends.
+//! A job is pushed if it has made no progress for longer than a healthy job can take. The wait doubles with each push
+//! without effect. Work without progress after [`PUSHES`] pushes is given up, so that the job ends.
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, patience_s};
+use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, wait_s};
 
 /// Pushes without effect before something is given up: 31 stall times after the last progress, or 85 minutes by
 /// default. A service that every delivery needs may be unavailable for that long.
@@ -19,7 +19,7 @@ pub const PUSHES: u32 = 4;
 pub enum Action {
     /// Stop the job.
     Stop(Stop),
-    /// Send the create message again: it was lost, or its splitter is dead.
+    /// Send the create message again: it was lost, or its splitter died.
     SendCreate,
     /// Request completion again: the message was lost, or completion failed.
     SendComplete,
@@ -27,7 +27,7 @@ pub enum Action {
     Remove,
     /// Set the final status without a report: completion has failed repeatedly.
     EndWithoutReport(Stop),
-    /// Mark a group as done: the worker that finished it died before it could.
+    /// Mark a group as done: the worker that finished it died before marking it.
     RollUp {
         /// Number of the group.
         group: u32,
@@ -60,7 +60,7 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
         return vec![Action::Stop(Stop::deleted(at.now))];
     }
     if job.is_live() && at.now >= job.times.deadline_at {
-        return vec![Action::Stop(failed("time_limit", "the job took longer than a job may take", at.now))];
+        return vec![Action::Stop(failed("time_limit", "the job exceeded its time limit", at.now))];
     }
     match job.stage {
         Stage::Queued => wait_for(job, at, Action::SendCreate).into_iter().collect(),
@@ -69,8 +69,8 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
     }
 }
 
-/// Removes a deleted job once it has been over for a stall time. That is longer than a function may run: every function
-/// that saw the job alive and could still write a file is dead by then, so no file appears after the removal.
+/// Removes a deleted job a stall time after its end. That is longer than a function can run: every function that could
+/// still write a file for the unfinished job has ended by then, so no file appears after the removal.
 fn remove(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let ended_at = job.times.finished_at.unwrap_or(job.times.updated_at);
     (job.is_deleted() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
@@ -90,23 +90,23 @@ fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Cir
     actions
 }
 
-/// Decides the consequence of a dead create message for its job. Another splitter may be running, or its message may
-/// wait in its lane: one that the sweeper sent, or a continuation of the dead splitter. So the job is stopped only
-/// after a push had no effect either; a dead-letter message may stay in its queue for days. Harmless for a job that has
-/// ended.
+/// Decides the consequence of a dead-lettered create message for its job. Another splitter may be running, or its
+/// message may be waiting in its lane: a push of the sweeper, or a continuation of the dead splitter. So the job is
+/// stopped only after a push without effect. The dead letter may stay in its queue for days; it is harmless for a job
+/// that has ended.
 pub fn decide_dead_split(job: &Job, dead_letter: &CreateMessage, now: Timestamp, stall_s: i64) -> Option<Action> {
-    let is_about_it = awaits_split(job, dead_letter) && job.resends > 0;
-    let patience_s = stall_s << job.resends.min(6);
-    (is_about_it && now >= job.times.updated_at.plus_seconds(patience_s)).then(|| Action::Stop(split_failed(now)))
+    let is_pushed = awaits_split(job, dead_letter) && job.resends > 0;
+    let wait_s = stall_s << job.resends.min(6);
+    (is_pushed && now >= job.times.updated_at.plus_seconds(wait_s)).then(|| Action::Stop(split_failed(now)))
 }
 
-/// Returns true if the job still has to be split by this message, or by another one like it.
+/// Returns true if the job still waits for its split by this message, or by another one of its generation.
 pub fn awaits_split(job: &Job, dead_letter: &CreateMessage) -> bool {
     job.is_live() && job.generation == dead_letter.generation && !job.split.ended
 }
 
 fn split_failed(now: Timestamp) -> Stop {
-    failed("split_failed", "the file could not be split: the splitter died or failed again and again", now)
+    failed("split_failed", "the file could not be split: the splitter crashed or failed on every attempt", now)
 }
 
 fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
@@ -115,7 +115,7 @@ fn resume_split(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
 }
 
 fn complete(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
-    let message = "the report could not be written: completion died or failed again and again";
+    let message = "the report could not be written: completion crashed or failed on every attempt";
     let end =
         || Action::EndWithoutReport(own_stop(job, at).unwrap_or_else(|| failed("completion_failed", message, at.now)));
     wait_for(job, at, Action::SendComplete).map(|push| if job.resends >= 2 * PUSHES { end() } else { push })
@@ -129,15 +129,15 @@ fn own_stop(job: &Job, at: &Circumstances<'_>) -> Option<Stop> {
 
 /// Returns the push once the job has made no progress for a stall time, doubled for each earlier push.
 fn wait_for(job: &Job, at: &Circumstances, push: Action) -> Option<Action> {
-    let patience_s = at.stall_s << job.resends.min(6);
-    (at.now >= job.times.updated_at.plus_seconds(patience_s)).then_some(push)
+    let wait_s = at.stall_s << job.resends.min(6);
+    (at.now >= job.times.updated_at.plus_seconds(wait_s)).then_some(push)
 }
 
 fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     if group.is_done() {
-        let forgotten = !job.split.done_groups.contains(&group.number);
-        let still = at.now >= group.progressed_at.plus_seconds(at.stall_s);
-        return (forgotten && still).then_some(Action::RollUp { group: group.number });
+        let is_unmarked = !job.split.done_groups.contains(&group.number);
+        let is_stalled = at.now >= group.progressed_at.plus_seconds(at.stall_s);
+        return (is_unmarked && is_stalled).then_some(Action::RollUp { group: group.number });
     }
     let chunks: Vec<_> = (0..chunks_of(group.number)).filter(|chunk| is_overdue(group, *chunk, at)).collect();
     if chunks.is_empty() {
@@ -147,8 +147,8 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
     if seen < PUSHES {
         return Some(Action::SendChunks { group: group.number, seen, chunks });
     }
-    // The pushes were of other chunks of the group: a round whose message has not been sent yet is neither lost nor
-    // dead.
+    // A round whose message has not been sent yet is neither lost nor dead: the pushes were of other chunks of the
+    // group.
     let (unsent, dead): (Vec<_>, Vec<_>) = chunks.into_iter().partition(|chunk| is_unsent(group, *chunk, at));
     let group = group.number;
     Some(if unsent.is_empty() {
@@ -162,7 +162,7 @@ fn push_group(job: &Job, group: &Group, chunks_of: impl Fn(u32) -> u32, at: &Cir
 /// probes of a job double like those of its groups.
 fn probe(groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Option<Action> {
     let pushed = groups.iter().filter(|group| group.resends > 0 && !group.is_done());
-    if pushed.clone().any(|group| at.now < group.sent_at.plus_seconds(patience_s(group.resends, at))) {
+    if pushed.clone().any(|group| at.now < group.sent_at.plus_seconds(wait_s(group.resends, at))) {
         return None;
     }
     groups.iter().filter(|group| !group.is_done()).find_map(|group| {

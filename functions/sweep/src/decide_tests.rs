@@ -9,7 +9,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::tenant::TenantId;
 
 use super::*;
-use crate::overdue::Queue;
+use crate::overdue::QueueState;
 
 const STALL_S: i64 = 60;
 
@@ -47,7 +47,7 @@ static NONE: BTreeSet<ChunkId> = BTreeSet::new();
 
 /// The queue is empty, or it is being processed and holds messages of the tenant.
 pub(crate) fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
-    let queue = if queue_idle { Queue::Idle } else { Queue::Busy { passed: None, quiet: false } };
+    let queue = if queue_idle { QueueState::Idle } else { QueueState::Busy { passed: None, quiet: false } };
     Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, parked: &NONE }
 }
 
@@ -56,7 +56,7 @@ pub(crate) fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec
 }
 
 #[test]
-fn a_job_that_waits_is_sent_again_with_doubling_patience() {
+fn a_waiting_job_is_pushed_with_doubling_waits() {
     let mut waiting = job(Status::Waiting, Stage::Queued);
     assert_eq!(pushes(&waiting, &[], &at(59, true)), []);
     assert_eq!(pushes(&waiting, &[], &at(60, true)), [Action::SendCreate]);
@@ -66,7 +66,7 @@ fn a_job_that_waits_is_sent_again_with_doubling_patience() {
 }
 
 #[test]
-fn a_split_that_stalls_is_resumed_and_in_the_end_failed() {
+fn a_stalled_split_is_resumed_and_finally_fails() {
     let mut splitting = job(Status::Running, Stage::Splitting);
     assert_eq!(pushes(&splitting, &[], &at(60, true)), [Action::SendCreate]);
     splitting.resends = PUSHES;
@@ -74,7 +74,7 @@ fn a_split_that_stalls_is_resumed_and_in_the_end_failed() {
 }
 
 #[test]
-fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
+fn chunks_without_progress_are_pushed_and_finally_given_up() {
     let running = job(Status::Running, Stage::Processing);
     let still = [group(0, &[(0, cursor(true, None))])];
     assert_eq!(pushes(&running, &still, &at(59, true)), []);
@@ -87,21 +87,21 @@ fn chunks_without_progress_are_sent_again_and_in_the_end_given_up() {
 }
 
 #[test]
-fn chunks_that_wait_at_their_concurrency_limit_are_never_pushed_or_given_up() {
+fn parked_chunks_are_never_pushed_or_given_up() {
     let running = job(Status::Running, Stage::Processing);
     let parked = BTreeSet::from([ChunkId::default()]);
     let at = |now_s| Circumstances { parked: &parked, ..at(now_s, true) };
     assert_eq!(
         pushes(&running, &[group(0, &[])], &at(60)),
         [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }],
-        "the other one is still"
+        "the other chunk is pushed"
     );
     let others_done = [group(PUSHES, &[(1, cursor(true, None))])];
     assert_eq!(pushes(&running, &others_done, &at(99_999)), []);
 }
 
 #[test]
-fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
+fn a_round_that_is_due_later_than_a_queue_can_delay_is_sent_when_due() {
     let running = job(Status::Running, Stage::Processing);
     let waits = [group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))])];
     assert_eq!(pushes(&running, &waits, &at(7199, true)), []);
@@ -110,7 +110,7 @@ fn a_round_later_than_a_queue_can_delay_is_sent_when_it_is_due() {
 
 /// The pushes were of the other chunk, whose deliveries fail. The message of this round has not been sent yet.
 #[test]
-fn a_round_that_nobody_has_sent_is_not_given_up_with_its_group() {
+fn a_round_that_was_not_sent_yet_is_not_given_up_with_its_group() {
     let running = job(Status::Running, Stage::Processing);
     let waits = |resends| [group(resends, &[(0, cursor(true, None)), (1, by_sweeper(7200))])];
     for seen in [PUSHES, PUSHES + 1] {
@@ -120,7 +120,7 @@ fn a_round_that_nobody_has_sent_is_not_given_up_with_its_group() {
 }
 
 #[test]
-fn a_round_that_its_worker_sent_is_given_its_time() {
+fn a_round_sent_by_its_worker_is_pushed_a_stall_time_after_it_is_due() {
     let running = job(Status::Running, Stage::Processing);
     let waits = [group(0, &[(0, cursor(true, None)), (1, cursor(false, Some(30)))])];
     assert_eq!(pushes(&running, &waits, &at(89, true)), []);
@@ -128,7 +128,7 @@ fn a_round_that_its_worker_sent_is_given_its_time() {
 }
 
 #[test]
-fn a_done_group_that_nobody_rolled_up_is_rolled_up() {
+fn a_done_group_is_marked_if_its_worker_has_not() {
     let running = job(Status::Running, Stage::Processing);
     let counts = Counts { succeeded: 10, ..Counts::default() };
     let done = [Group { counts, ..group(0, &[]) }];
@@ -136,7 +136,7 @@ fn a_done_group_that_nobody_rolled_up_is_rolled_up() {
 }
 
 #[test]
-fn a_job_whose_completion_was_lost_is_completed_and_in_the_end_ended_without_a_report() {
+fn a_lost_completion_is_requested_again_and_finally_the_job_ends_without_a_report() {
     let mut done = Job {
         split: SplitState { done_groups: [0].into(), ..job(Status::Running, Stage::Processing).split },
         ..job(Status::Running, Stage::Processing)
@@ -147,7 +147,7 @@ fn a_job_whose_completion_was_lost_is_completed_and_in_the_end_ended_without_a_r
 }
 
 #[test]
-fn a_stopped_job_whose_completion_is_given_up_ends_as_it_was_reported_to() {
+fn a_stopped_job_without_a_report_ends_with_the_status_of_its_stop() {
     let stop = Stop::canceled(Timestamp(1));
     let stopping = Job { stop: Some(stop.clone()), resends: 2 * PUSHES, ..job(Status::Running, Stage::Stopping) };
     let late = at(60 << 6, true);
@@ -156,7 +156,7 @@ fn a_stopped_job_whose_completion_is_given_up_ends_as_it_was_reported_to() {
 }
 
 #[test]
-fn a_job_that_is_stopping_is_completed() {
+fn a_stopping_job_is_completed() {
     let stopping = job(Status::Running, Stage::Stopping);
     assert_eq!(pushes(&stopping, &[], &at(60, true)), [Action::SendComplete]);
 }
@@ -171,7 +171,7 @@ fn a_job_past_its_deadline_is_stopped() {
 }
 
 #[test]
-fn a_job_that_has_ended_is_left_alone() {
+fn an_ended_job_is_not_pushed() {
     for status in [Status::Completed, Status::Failed, Status::Canceled] {
         assert_eq!(pushes(&job(status, Stage::Done), &[group(0, &[])], &at(1_000_000, true)), []);
     }
@@ -194,14 +194,14 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
             times: JobTimes { finished_at: Some(Timestamp(10_000)), ..deleted(status, Stage::Done).times },
             ..deleted(status, Stage::Done)
         };
-        assert_eq!(pushes(&ended, &[], &at(69, true)), [], "whoever saw it alive may still write");
+        assert_eq!(pushes(&ended, &[], &at(69, true)), [], "a function may still be writing a file");
         assert_eq!(pushes(&ended, &[], &at(70, true)), [Action::Remove]);
     }
 }
 
 /// The group's own time does not show when this chunk's round was deferred: other chunks move it.
 #[test]
-fn a_round_that_no_queue_could_delay_is_sent_when_it_is_due_however_late_its_group_moved() {
+fn a_round_is_sent_when_due_regardless_of_the_progress_of_its_group() {
     let running = job(Status::Running, Stage::Processing);
     let moved =
         Group { progressed_at: Timestamp(7_000_000), ..group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))]) };
@@ -212,7 +212,7 @@ fn a_round_that_no_queue_could_delay_is_sent_when_it_is_due_however_late_its_gro
 }
 
 #[test]
-fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
+fn a_round_sent_by_the_sweeper_is_pushed_again_after_the_doubled_wait() {
     let running = job(Status::Running, Stage::Processing);
     let waits = || group(0, &[(0, cursor(true, None)), (1, by_sweeper(7200))]);
     let sent = [Group { resends: 1, sent_at: Timestamp(7_201_000), ..waits() }];
@@ -225,7 +225,7 @@ fn a_round_that_the_sweeper_has_sent_is_given_its_time() {
 }
 
 #[test]
-fn a_dead_split_stops_its_job_once_that_has_been_still() {
+fn a_dead_split_stops_its_job_after_a_push_without_effect() {
     let splitting = Job {
         times: JobTimes { updated_at: Timestamp(10_000), ..job(Status::Running, Stage::Splitting).times },
         ..job(Status::Running, Stage::Splitting)
@@ -238,16 +238,20 @@ fn a_dead_split_stops_its_job_once_that_has_been_still() {
         failures: 0,
         tenant: Some(TenantId::from_static("t")),
     };
-    let decided = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
-    assert_eq!(decided(&splitting, 99_999), None, "its other message may wait in its lane: it is pushed first");
+    let decide = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
+    assert_eq!(
+        decide(&splitting, 99_999),
+        None,
+        "another message may be waiting in its lane, so the job is pushed first"
+    );
     let splitting = Job { resends: 1, ..splitting };
-    assert_eq!(decided(&splitting, 129), None);
-    assert!(matches!(decided(&splitting, 130), Some(Action::Stop(stop)) if stop.status == Status::Failed));
+    assert_eq!(decide(&splitting, 129), None);
+    assert!(matches!(decide(&splitting, 130), Some(Action::Stop(stop)) if stop.status == Status::Failed));
     for job in [
         Job { generation: 1, ..splitting.clone() },
         Job { split: SplitState { ended: true, ..splitting.split.clone() }, ..splitting.clone() },
         Job { status: Status::Failed, ..splitting.clone() },
     ] {
-        assert_eq!(decided(&job, 999), None);
+        assert_eq!(decide(&job, 999), None);
     }
 }

@@ -5,10 +5,10 @@
 //!   chunk queues. Sends messages again, commits items of dead chunks as failed, and stops jobs. For a deleted job that
 //!   has ended it removes files, upload, records and the job. For job types with a concurrency limit it wakes parked
 //!   chunks if there are free permits.
-//! - **Run twice at once:** both runs send their pushes, which is harmless, and one of them is counted: anything given
-//!   up after four pushes was sent at four different times.
-//! - **If it fails:** the next minute's run sees the same ledger and decides the same. One job's failure is logged and
-//!   does not delay the others.
+//! - **Run twice at once:** both runs send their pushes, which is harmless, and one of the two is counted. So work that
+//!   is given up after four pushes was sent at four different times.
+//! - **If it fails:** the next minute's run reads the same ledger and makes the same decisions. The failure of one job
+//!   is logged and does not delay the others.
 //! - **Dead letters:** each is recorded in the table once, for operators. A message is deleted once its record says
 //!   that an operator has replayed or discarded it, or once it is no longer needed and hides others of its message
 //!   group.
@@ -20,14 +20,14 @@
 mod act;
 mod dead_letters;
 pub mod decide;
+mod inspect;
 mod jobs;
-mod limit;
-mod look;
 pub mod overdue;
 mod parked;
 mod run;
-mod swept;
+mod summary;
+mod time_budget;
 
 pub use dead_letters::{OpenDeadLetters, read_dead_letters};
 pub use run::Sweep;
-pub use swept::Swept;
+pub use summary::SweepSummary;

@@ -6,7 +6,7 @@ use lambda_runtime::{Error, LambdaEvent, service_fn};
 use longshore::config::{self, Aws, take_calls};
 use longshore::ports::Ports;
 use longshore::telemetry;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 use sweep::{Sweep, read_dead_letters};
 
@@ -19,14 +19,14 @@ async fn main() -> Result<(), Error> {
     let (ports, queues) = (&ports, &dead_letters);
     lambda_runtime::run(service_fn(|event: LambdaEvent<Value>| async move {
         let (started, deadline) = (Instant::now(), Timestamp(event.context.deadline as i64 - 5_000));
-        // Most of the time is reserved for jobs: every job is visited, regardless of the number of dead letters.
-        let (now, left_ms) = (Timestamp::now(), deadline.millis_since(Timestamp::now()));
-        let in_time = || Timestamp::now().millis_since(now) < left_ms / 4;
+        // Most of the time is reserved for jobs, regardless of the number of dead letters.
+        let (now, remaining_ms) = (Timestamp::now(), deadline.millis_since(Timestamp::now()));
+        let in_time = || Timestamp::now().millis_since(now) < remaining_ms / 4;
         let dead_letters = read_dead_letters(&ports.store, queues, now, &in_time).await;
         let sweep = Sweep { ports: ports.clone(), dead_letters, stall_s, clock: Timestamp::now };
-        let swept = sweep.run(deadline).await;
+        let summary = sweep.run(deadline).await;
         telemetry::record_invocation("sweep", started, &take_calls());
-        Ok::<_, Error>(json!({ "jobs": swept.jobs, "pushes": swept.pushes, "failures": swept.failures }))
+        Ok::<_, Error>(json!({ "jobs": summary.jobs, "pushes": summary.pushes, "failures": summary.failures }))
     }))
     .await
 }

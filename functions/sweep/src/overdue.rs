@@ -2,12 +2,13 @@
 //!
 //! A chunk without progress is **overdue** if its message can no longer be waiting: the queue is empty, or a stall time
 //! ago workers had already received messages of its tenant that were sent well after it. The stall time is needed
-//! because a worker may still be processing the chunk, or may have died and the message is not visible again yet. A
-//! chunk is **suspect** if none of its tenant's messages was received for a stall time: either all are lost, or the
-//! queue has no turn for this tenant. The sweeper then sends one group again, as a probe. A probe that is received
-//! shows that every older message is lost, and no further stall time is needed: before the probe, nothing of the tenant
-//! was received for so long that no worker can still be processing it. A suspect chunk is never given up, because it
-//! may only be queued.
+//! because a worker may still be processing the chunk, or may have died and the message is not visible again yet.
+//!
+//! A chunk is **suspect** if no message of its tenant was received for a stall time: either all of them are lost, or
+//! the queue serves other tenants. The sweeper then sends one group again, as a probe. If the probe is received, every
+//! older message is lost. No further stall time is needed: before the probe, no message of the tenant was received for
+//! so long that no worker can still be processing one. A suspect chunk is never given up, because it may only be
+//! queued.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +16,7 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS, MARGIN_S};
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 /// Time in seconds that the delivery records cover, without the intervals at both ends.
 const REACH_S: i64 = (INTERVALS - 2) * INTERVAL_S;
@@ -28,14 +29,14 @@ pub struct Circumstances<'a> {
     /// Stall time: seconds without progress that are still healthy, a visibility timeout plus a margin.
     pub stall_s: i64,
     /// State of the queue of the job's chunks.
-    pub queue: Queue,
+    pub queue: QueueState,
     /// The job's chunks that are parked at the concurrency limit of their type: they are woken, not pushed.
     pub parked: &'a BTreeSet<ChunkId>,
 }
 
 /// State of the queue of a job's chunks, as far as it explains a chunk without progress.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Queue {
+pub enum QueueState {
     /// No message is waiting, delayed or being processed.
     Idle,
     /// The queue has messages.
@@ -43,15 +44,15 @@ pub enum Queue {
         /// Newest sending time among the tenant's messages that had been received a stall time ago, or recently after a
         /// quiet period; `None` if unknown.
         passed: Option<Timestamp>,
-        /// Nothing of the tenant was received for a stall time.
+        /// True if no message of the tenant was received for a stall time.
         quiet: bool,
     },
 }
 
-impl Queue {
-    /// State of a queue with messages, by the records of its deliveries to a tenant.
+impl QueueState {
+    /// Returns the state of a queue with messages, from the records of its deliveries to a tenant.
     pub fn busy(deliveries: &Deliveries, now: Timestamp, stall_s: i64) -> Self {
-        // The records do not cover a longer time, and a stall time is waited for in any case.
+        // The records do not cover a longer time, and the chunk waits for a stall time in any case.
         let reach_s = stall_s.min(REACH_S);
         let before = now.plus_seconds(-reach_s);
         let probed = deliveries.newest_after_quiet(reach_s, now.plus_seconds(-MARGIN_S));
@@ -72,8 +73,8 @@ impl Queue {
 pub fn may_need_push(group: &Group, at: &Circumstances<'_>) -> bool {
     let is_slow = |chunk| is_overdue(group, chunk, at) || is_suspect(group, chunk, at);
     // The numbers of chunks without a cursor are unknown here; `u32::MAX` represents all of them.
-    let unbegun = (group.cursors.len() < CHUNKS_PER_GROUP).then_some(u32::MAX);
-    !group.is_done() && group.cursors.keys().copied().chain(unbegun).any(is_slow)
+    let unstarted = (group.cursors.len() < CHUNKS_PER_GROUP).then_some(u32::MAX);
+    !group.is_done() && group.cursors.keys().copied().chain(unstarted).any(is_slow)
 }
 
 pub(crate) fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
@@ -81,16 +82,16 @@ pub(crate) fn is_overdue(group: &Group, chunk: u32, at: &Circumstances<'_>) -> b
     if let Some(due) = open.unsent_round() {
         return at.now >= due;
     }
-    let is_first = open.cursor.is_none() && at.queue != Queue::Idle;
-    // Other chunks of the group may make progress while this one was never begun.
-    let since = if is_first { group.sent_at } else { open.still_since() };
-    at.queue.is_past(since) && at.now >= since.plus_seconds(patience_s(group.resends, at))
+    let is_first = open.cursor.is_none() && at.queue != QueueState::Idle;
+    // The progress of the group may be that of other chunks if this chunk was never started.
+    let since = if is_first { group.sent_at } else { open.idle_since() };
+    at.queue.is_past(since) && at.now >= since.plus_seconds(wait_s(group.resends, at))
 }
 
 pub(crate) fn is_suspect(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bool {
     let Some(open) = Open::new(group, chunk, at) else { return false };
-    let is_quiet = matches!(at.queue, Queue::Busy { quiet: true, .. });
-    let waited = at.now >= open.still_since().plus_seconds(patience_s(group.resends, at));
+    let is_quiet = matches!(at.queue, QueueState::Busy { quiet: true, .. });
+    let waited = at.now >= open.idle_since().plus_seconds(wait_s(group.resends, at));
     is_quiet && waited && open.unsent_round().is_none()
 }
 
@@ -99,7 +100,7 @@ pub(crate) fn is_unsent(group: &Group, chunk: u32, at: &Circumstances<'_>) -> bo
 }
 
 /// Returns the wait in seconds for a group with this many pushes without effect.
-pub(crate) fn patience_s(resends: u32, at: &Circumstances<'_>) -> i64 {
+pub(crate) fn wait_s(resends: u32, at: &Circumstances<'_>) -> i64 {
     at.stall_s << resends.min(6)
 }
 
@@ -123,8 +124,8 @@ impl<'a> Open<'a> {
         (self.group.sent_at < due).then_some(due)
     }
 
-    /// Returns the latest time at which its message may have entered the queue.
-    fn still_since(&self) -> Timestamp {
+    /// Returns the latest time at which the chunk's message can have entered the queue.
+    fn idle_since(&self) -> Timestamp {
         let due = self.cursor.and_then(|cursor| cursor.due);
         due.into_iter().fold(self.group.progressed_at.max(self.group.sent_at), Timestamp::max)
     }

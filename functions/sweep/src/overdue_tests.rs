@@ -11,13 +11,13 @@ use crate::decide::{Action, PUSHES};
 /// ago.
 fn busy(now_s: i64, passed_s: Option<i64>, quiet: bool) -> Circumstances<'static> {
     let passed = passed_s.map(|s| Timestamp(s * 1000));
-    Circumstances { queue: Queue::Busy { passed, quiet }, ..at(now_s, false) }
+    Circumstances { queue: QueueState::Busy { passed, quiet }, ..at(now_s, false) }
 }
 
 #[test]
-fn in_a_busy_queue_a_chunk_is_lost_once_messages_sent_well_after_it_were_received() {
+fn a_chunk_in_a_busy_queue_is_overdue_once_later_messages_were_received() {
     let running = job(Status::Running, Stage::Processing);
-    let unbegun = [group(0, &[(0, cursor(true, None))])];
+    let unstarted = [group(0, &[(0, cursor(true, None))])];
     let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
     for (now_s, passed_s, expected) in [
         (60, Some(15), &push[..]),
@@ -26,22 +26,22 @@ fn in_a_busy_queue_a_chunk_is_lost_once_messages_sent_well_after_it_were_receive
         (99_999, Some(14), &[]),
         (99_999, None, &[]),
     ] {
-        assert_eq!(pushes(&running, &unbegun, &busy(now_s, passed_s, false)), expected, "{now_s} {passed_s:?}");
+        assert_eq!(pushes(&running, &unstarted, &busy(now_s, passed_s, false)), expected, "{now_s} {passed_s:?}");
     }
 }
 
 #[test]
-fn a_chunk_that_was_never_begun_is_not_hidden_by_others_of_its_group() {
+fn progress_of_other_chunks_does_not_hide_a_chunk_that_was_never_started() {
     let running = job(Status::Running, Stage::Processing);
     let begun = Cursor { due: None, ..cursor(false, None) };
     let moves = [Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, begun)]) }];
     let push = [Action::SendChunks { group: 0, seen: 0, chunks: vec![1] }];
     assert_eq!(pushes(&running, &moves, &busy(60, Some(15), false)), push);
-    assert_eq!(pushes(&running, &moves, &at(60, true)), [], "nothing says that it was passed");
+    assert_eq!(pushes(&running, &moves, &at(60, true)), [], "its message may still be waiting");
 }
 
 #[test]
-fn a_chunk_that_only_queues_is_never_given_up() {
+fn a_queued_chunk_is_never_given_up() {
     let running = job(Status::Running, Stage::Processing);
     for quiet in [false, true] {
         for resends in 0..20 {
@@ -56,7 +56,7 @@ fn a_chunk_that_only_queues_is_never_given_up() {
 }
 
 #[test]
-fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
+fn one_group_of_a_quiet_tenants_job_is_sent_as_a_probe() {
     let running = job(Status::Running, Stage::Processing);
     let numbered =
         |number, resends, sent_s: i64| Group { number, resends, sent_at: Timestamp(sent_s * 1000), ..group(0, &[]) };
@@ -68,7 +68,7 @@ fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
     let probed = [numbered(0, 1, 60), numbered(1, 0, 0)];
     assert_eq!(pushes(&running, &probed, &busy(179, None, true)), [], "the wait doubles for the whole job");
     assert_eq!(pushes(&running, &probed, &busy(180, None, true)), probe(0, 1));
-    // The probe was received: the messages sent with the others are known to be lost.
+    // The probe was received, so the messages of the other groups are lost.
     let counts = Counts { succeeded: 10, ..Counts::default() };
     let through = [Group { counts, ..numbered(0, 0, 60) }, numbered(1, 0, 0)];
     let done = Job { split: SplitState { done_groups: [0].into(), groups: 2, ..running.split.clone() }, ..running };
@@ -76,7 +76,7 @@ fn while_a_tenant_is_quiet_one_group_of_a_job_is_sent_as_a_probe() {
 }
 
 #[test]
-fn a_manifest_is_read_only_where_a_chunk_may_need_a_push() {
+fn a_manifest_is_read_only_if_a_chunk_may_need_a_push() {
     let working = Group { progressed_at: Timestamp(59_000), ..group(0, &[(0, cursor(false, None))]) };
     let done = Group { counts: Counts { succeeded: 10, ..Counts::default() }, ..group(0, &[]) };
     for (group, at, read) in [

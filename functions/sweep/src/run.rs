@@ -1,16 +1,16 @@
 //! One sweep: the dead letters, then every unfinished job.
 
-use longshore::chunk::{ChunkError, KnownJobs};
+use longshore::chunk::{ChunkError, DefinitionCache};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{DeadLetter, DeadLetters, Files, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-use crate::act::Actor;
+use crate::act::Executor;
 use crate::decide::decide_dead_split;
-use crate::jobs::Walk;
-use crate::swept::Swept;
+use crate::jobs::JobSweep;
+use crate::summary::SweepSummary;
 
 /// The sweeper.
 pub struct Sweep<S, Q, F, D> {
@@ -26,31 +26,32 @@ pub struct Sweep<S, Q, F, D> {
 
 impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLetters> Sweep<S, Q, F, D> {
     /// Sweeps once, until everything is visited or `deadline` is near.
-    pub async fn run(&self, deadline: Timestamp) -> Swept {
-        let (registry, known) = (Registry::default(), KnownJobs::default());
+    pub async fn run(&self, deadline: Timestamp) -> SweepSummary {
+        let (registry, definitions) = (Registry::default(), DefinitionCache::default());
         let (ports, clock) = (&self.ports, self.clock);
-        let actor = Actor { ports, registry: &registry, known: &known, clock, deadline, removal_ms: 0 };
-        let mut swept = Swept::default();
-        if let Err(error) = self.dead_letters(&actor, &mut swept).await {
-            swept.record_failure("the dead letters cannot be read", &error);
+        let executor =
+            Executor { ports, registry: &registry, definitions: &definitions, clock, deadline, removal_ms: 0 };
+        let mut summary = SweepSummary::default();
+        if let Err(error) = self.dead_letters(&executor, &mut summary).await {
+            summary.record_failure("cannot read the dead letters", &error);
         }
-        Walk::new(actor, self.stall_s).run(&mut swept).await;
-        swept
+        JobSweep::new(executor, self.stall_s).run(&mut summary).await;
+        summary
     }
 
-    /// Accounts for dead letters in up to half of the remaining time: those left stay in their queue, and jobs must be
-    /// visited too.
-    async fn dead_letters(&self, actor: &Actor<'_, S, Q, F>, swept: &mut Swept) -> PortResult<()> {
-        let (now, left_ms) = ((self.clock)(), actor.deadline.millis_since((self.clock)()));
-        let in_time = || (self.clock)().millis_since(now) < left_ms / 2;
-        for dead_letter in readable(self.dead_letters.chunks().await?, swept).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = actor.give_up_chunk(&dead_letter).await {
-                swept.record_failure("a dead chunk cannot be accounted for", &error);
+    /// Processes dead letters for up to half of the remaining time, because jobs must be visited too. The others stay in
+    /// their queue.
+    async fn dead_letters(&self, executor: &Executor<'_, S, Q, F>, summary: &mut SweepSummary) -> PortResult<()> {
+        let (now, remaining_ms) = ((self.clock)(), executor.deadline.millis_since((self.clock)()));
+        let in_time = || (self.clock)().millis_since(now) < remaining_ms / 2;
+        for dead_letter in readable(self.dead_letters.chunks().await?, summary).into_iter().take_while(|_| in_time()) {
+            if let Err(error) = executor.give_up_chunk(&dead_letter).await {
+                summary.record_failure("cannot process the dead letter of a chunk", &error);
             }
         }
-        for dead_letter in readable(self.dead_letters.creates().await?, swept).into_iter().take_while(|_| in_time()) {
-            if let Err(error) = self.dead_split(actor, &dead_letter).await {
-                swept.record_failure("a dead split cannot be accounted for", &error);
+        for dead_letter in readable(self.dead_letters.creates().await?, summary).into_iter().take_while(|_| in_time()) {
+            if let Err(error) = self.dead_split(executor, &dead_letter).await {
+                summary.record_failure("cannot process the dead letter of a split", &error);
             }
         }
         // A dead completion need not be read: its job is still unfinished, and the sweep of the jobs requests its
@@ -58,17 +59,21 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         Ok(())
     }
 
-    async fn dead_split(&self, actor: &Actor<'_, S, Q, F>, dead_letter: &CreateMessage) -> Result<(), ChunkError> {
+    async fn dead_split(
+        &self,
+        executor: &Executor<'_, S, Q, F>,
+        dead_letter: &CreateMessage,
+    ) -> Result<(), ChunkError> {
         let Some(job) = self.ports.store.job(dead_letter.job_id).await? else { return Ok(()) };
         match decide_dead_split(&job, dead_letter, (self.clock)(), self.stall_s) {
-            Some(action) => actor.act(&job, action).await,
+            Some(action) => executor.act(&job, action).await,
             None => Ok(()),
         }
     }
 }
 
-fn readable<T>(dead_letters: Vec<DeadLetter<T>>, swept: &mut Swept) -> Vec<T> {
-    swept.dead_letters += u32::try_from(dead_letters.len()).unwrap_or(u32::MAX);
+fn readable<T>(dead_letters: Vec<DeadLetter<T>>, summary: &mut SweepSummary) -> Vec<T> {
+    summary.dead_letters += u32::try_from(dead_letters.len()).unwrap_or(u32::MAX);
     let read = dead_letters.into_iter().filter_map(|dead_letter| match dead_letter {
         Ok(dead_letter) => Some(dead_letter),
         Err(unreadable) => {

@@ -38,7 +38,7 @@ impl DeadLetters for FakeDeadLetters {
 }
 
 #[tokio::test]
-async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
+async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
     let definition = Definition { options: serde_json::json!({}), columns: None };
@@ -46,14 +46,14 @@ async fn however_many_dead_letters_there_are_every_job_is_looked_at() {
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
     let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, ChunkId::new(0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
-    let swept = sweep.run(START.plus_seconds(200)).await;
-    assert_eq!((swept.jobs, swept.dead_letters), (1, 500));
+    let summary = sweep.run(START.plus_seconds(200)).await;
+    assert_eq!((summary.jobs, summary.dead_letters), (1, 500));
 }
 
 /// No dead letters.
-struct Quiet;
+struct NoDeadLetters;
 
-impl DeadLetters for Quiet {
+impl DeadLetters for NoDeadLetters {
     async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
         Ok(Vec::new())
     }
@@ -95,7 +95,7 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
 async fn sweeps_until_pushed(lost: usize) -> usize {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let id = unfinished_jobs(&ports.store, lost).await;
-    let sweep = Sweep { ports: ports.clone(), dead_letters: Quiet, stall_s: 60, clock: slow_clock };
+    let sweep = Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, clock: slow_clock };
     for sweeps in 1..=10 {
         sweep.run(slow_clock().plus_seconds(50)).await;
         if ports.queues.take_creates().iter().any(|create| create.job_id == id) {
@@ -106,7 +106,7 @@ async fn sweeps_until_pushed(lost: usize) -> usize {
 }
 
 #[tokio::test]
-async fn of_more_jobs_than_there_is_time_for_the_newest_lost_one_is_pushed_by_the_first_sweep() {
+async fn the_newest_lost_job_is_pushed_by_the_first_sweep_despite_too_many_jobs() {
     assert_eq!(sweeps_until_pushed(2_999).await, 1);
 }
 
@@ -132,8 +132,8 @@ impl DeadLetters for DeadSplit {
 }
 
 #[tokio::test]
-async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
-    for (pushes, still_s, stopped) in [(0, 70, false), (1, 119, false), (1, 130, true)] {
+async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() {
+    for (pushes, idle_s, stopped) in [(0, 70, false), (1, 119, false), (1, 130, true)] {
         NOW.set(START);
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
@@ -149,7 +149,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
             let job = ports.store.job(job.job_id).await.unwrap().unwrap();
             ports.store.count_resend(&job, START).await.unwrap();
         }
-        NOW.set(START.plus_seconds(still_s - 10));
+        NOW.set(START.plus_seconds(idle_s - 10));
         let dead_letter = CreateMessage {
             job_id: job.job_id,
             generation: 0,
@@ -161,7 +161,7 @@ async fn a_dead_split_stops_its_job_only_once_no_other_splitter_gets_on() {
         let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(dead_letter), stall_s: 60, clock };
         sweep.run(clock().plus_seconds(200)).await;
         let job = ports.store.job(job.job_id).await.unwrap().unwrap();
-        assert_eq!(job.stop.is_some(), stopped, "still for {still_s} s, {pushes} pushes");
+        assert_eq!(job.stop.is_some(), stopped, "{idle_s} s without progress, {pushes} pushes");
     }
 }
 
@@ -193,7 +193,7 @@ impl QueueDepth for Refusing {
 }
 
 #[tokio::test]
-async fn a_push_that_fails_keeps_its_job_from_no_other() {
+async fn a_failed_push_does_not_prevent_other_pushes_of_the_job() {
     NOW.set(START.plus_seconds(100));
     let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
@@ -202,12 +202,12 @@ async fn a_push_that_fails_keeps_its_job_from_no_other() {
     for group in 0..2 {
         let job = store.job(job.job_id).await.unwrap().unwrap();
         let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
-        let plan = GroupPlan::of_file(0, Manifest { group, chunks }, u64::from(group) * 9..u64::from(group + 1) * 9);
+        let plan = GroupPlan::from_file(0, Manifest { group, chunks }, u64::from(group) * 9..u64::from(group + 1) * 9);
         store.commit_group(&job, &plan, START).await.unwrap();
     }
     let ports = Ports { store, queues: Refusing(queues.clone()), files: MemoryFiles::default() };
-    let swept = Sweep { ports, dead_letters: Quiet, stall_s: 60, clock }.run(START.plus_seconds(900)).await;
-    assert_eq!(swept.failures, 1);
+    let summary = Sweep { ports, dead_letters: NoDeadLetters, stall_s: 60, clock }.run(START.plus_seconds(900)).await;
+    assert_eq!(summary.failures, 1);
     assert_eq!(queues.take_chunks().iter().map(|sent| sent.message.group).collect::<Vec<_>>(), [1]);
-    assert_eq!(queues.take_creates().len(), 1, "and the split is resumed");
+    assert_eq!(queues.take_creates().len(), 1, "the split is resumed too");
 }

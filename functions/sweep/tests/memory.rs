@@ -1,7 +1,7 @@
-//! Memory of a sweep while it reads many large dead letters. A process of its own, because the peak is measured per
-//! process.
+//! Memory of a sweep while it reads many large dead letters. The test has its own process, because the peak is measured
+//! per process.
 #![cfg(target_os = "linux")]
-#![allow(clippy::unwrap_used, reason = "a test stops that way")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -12,7 +12,7 @@ use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeadLetterQueues, DeadLetters, PortResult, Received};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 
 const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -26,7 +26,7 @@ fn peak_kib() -> usize {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// Dead letters that are generated as they are received: only the sweep holds them.
+/// Dead letters that are generated when they are received, so that only the sweep holds them.
 struct Large(AtomicUsize);
 
 impl DeadLetterQueues for Large {
@@ -42,7 +42,7 @@ impl DeadLetterQueues for Large {
         Ok(())
     }
 
-    async fn show(&self, _: &[&Received]) -> PortResult<()> {
+    async fn make_visible(&self, _: &[&Received]) -> PortResult<()> {
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! SHA-256 checksums, as clients give them.
+//! SHA-256 checksums of clients.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -15,7 +15,7 @@ pub(crate) fn sha256(value: &Value) -> Checked<String> {
         _ => None,
     };
     bytes.filter(|bytes| bytes.len() == 32).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
-        let detail = "sha256 is a SHA-256 in hexadecimal (64 digits) or base64 (44 characters)";
+        let detail = "sha256 must be a SHA-256 in hexadecimal (64 digits) or base64 (44 characters)";
         Bad::new("invalid_sha256", detail)
     })
 }

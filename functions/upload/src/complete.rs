@@ -1,7 +1,7 @@
 //! `POST /api/uploads/{fileGuid}/complete`.
 
-use longshore_domain::ports::Completion;
-use longshore_domain::ports::UploadPlaces;
+use longshore_domain::ports::MultipartOutcome;
+use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -16,11 +16,11 @@ use crate::read::state_response;
 use crate::state::{UploadProgress, abandoned, completing, missing};
 use crate::{UploadStatus, Uploads};
 
-/// Maximum count of part numbers named in a response; the rest are counted.
+/// Maximum number of parts that a response lists; further ones are only counted.
 const NAMED_PARTS: usize = 48;
 
-/// Assembles the file from the parts that S3 lists, once: 200, also when repeated. 409 while parts are missing. S3's
-/// list decides, not the client's.
+/// Assembles the file once from the parts that S3 lists: 200, also for a repeated call. 409 while parts are missing.
+/// The client's list of parts is not used.
 #[utoipa::path(
     post,
     path = "/api/uploads/{fileGuid}/complete",
@@ -40,16 +40,16 @@ const NAMED_PARTS: usize = 48;
         CompleteRefusals,
     ),
 )]
-pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
+pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadStorage>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let (multipart, received) = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
+    let (multipart, received) = match UploadProgress::read(&uploads.storage, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Ok(state_response(upload, UploadProgress::Received)),
         UploadProgress::Waiting => {
-            return Err(incomplete("nothing was put under this upload yet; put the file first").into());
+            return Err(incomplete("the file has not been uploaded yet; upload it by a PUT to its URL").into());
         }
         UploadProgress::Completing(_) => return Err(completing().into()),
         UploadProgress::Abandoned => return Err(abandoned().into()),
@@ -57,16 +57,16 @@ pub(crate) async fn complete<S: JobStore + TenantCounts, P: UploadPlaces>(
     };
     let missing = missing(&upload, &multipart, &received);
     if !missing.is_empty() {
-        return Err(incomplete(named(&missing)).into());
+        return Err(incomplete(describe(&missing)).into());
     }
-    match uploads.places.complete(&upload, &multipart, &received).await? {
-        Completion::Done => {}
+    match uploads.storage.complete(&upload, &multipart, &received).await? {
+        MultipartOutcome::Completed => {}
         // S3 may answer the second of two concurrent calls either way. The existence of the file shows if one of them
         // succeeded.
-        Completion::Gone | Completion::Changed if uploads.places.is_received(&upload).await? => {}
-        Completion::Gone => return Err(completing().into()),
-        Completion::Changed => {
-            return Err(incomplete("a part was put again meanwhile; complete the upload again").into());
+        MultipartOutcome::Gone | MultipartOutcome::Changed if uploads.storage.is_received(&upload).await? => {}
+        MultipartOutcome::Gone => return Err(completing().into()),
+        MultipartOutcome::Changed => {
+            return Err(incomplete("a part was uploaded again in the meantime; complete the upload again").into());
         }
     }
     Ok(state_response(upload, UploadProgress::Received))
@@ -77,14 +77,14 @@ fn incomplete(detail: impl Into<String>) -> Problem {
 }
 
 /// Lists the numbers of missing parts, up to `NAMED_PARTS`.
-fn named(missing: &[Part]) -> String {
+fn describe(missing: &[Part]) -> String {
     let numbers: Vec<_> = missing.iter().take(NAMED_PARTS).map(|part| part.number.to_string()).collect();
     let more = match missing.len().saturating_sub(NAMED_PARTS) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
     format!(
-        "parts are missing or of another size: {}{more}; put them, and complete the upload again",
+        "parts are missing or have the wrong size: {}{more}; upload them, and complete the upload again",
         numbers.join(", ")
     )
 }
@@ -93,13 +93,13 @@ fn named(missing: &[Part]) -> String {
 mod tests {
     use longshore_domain::parts::parts;
 
-    use super::named;
+    use super::describe;
 
     #[test]
-    fn of_many_missing_parts_some_are_named() {
-        let reported = named(&parts(200, 1).collect::<Vec<_>>());
-        assert!(reported.contains(": 1, 2, 3,") && reported.contains(", 48 and 152 more;"), "{reported}");
-        let reported = named(&parts(48, 1).collect::<Vec<_>>());
-        assert!(reported.contains(", 48; put"), "{reported}");
+    fn the_first_of_many_missing_parts_are_listed() {
+        let text = describe(&parts(200, 1).collect::<Vec<_>>());
+        assert!(text.contains(": 1, 2, 3,") && text.contains(", 48 and 152 more;"), "{text}");
+        let text = describe(&parts(48, 1).collect::<Vec<_>>());
+        assert!(text.contains(", 48; upload"), "{text}");
     }
 }

@@ -1,27 +1,25 @@
 //! `POST /api/uploads`.
 
-use longshore_domain::ports::UploadPlaces;
+use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
-use longshore::http::{Answer, JsonFields, Tenant, idempotency};
+use longshore::http::{Answer, JsonFields, Tenant, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath};
 use longshore::ports::upload_key;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
-use longshore_domain::ports::{Created, JobStore, TenantCounts, Upload};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Created, JobStore, QuotaExceeded, TenantCounts, Upload};
+use longshore_domain::timestamp::Timestamp;
 
 use crate::document::PromisedUpload;
 use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{CreateRefusals, parts_example, upload_example};
 use crate::request::UploadRequest;
 use longshore_domain::parts::PartChecksum;
-
-const SECONDS_PER_DAY: i64 = 86_400;
 
 /// Creates an upload and returns its URL: 201. A repeated `Idempotency-Key` returns 201 with the first call's upload
 /// and a new URL for it.
@@ -66,7 +64,7 @@ const SECONDS_PER_DAY: i64 = 86_400;
         CreateRefusals,
     ),
 )]
-pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
+pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadStorage>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     headers: HeaderMap,
@@ -74,45 +72,45 @@ pub(crate) async fn create<S: JobStore + TenantCounts, P: UploadPlaces>(
 ) -> Answer {
     let now = (uploads.clock)();
     let key = idempotency::key(&headers)?;
-    // A file larger than the daily quota can never be uploaded: refused permanently, not until tomorrow.
+    // A file larger than the daily quota can never be uploaded, so it is refused with 422, not with 429.
     let max_file_bytes = uploads.max_file_bytes.min(uploads.max_bytes_per_day);
     let request = UploadRequest::read(fields, max_file_bytes, uploads.multipart_bytes)?;
-    let key = key.map(|key| idempotency::of_request(key, &request.meaning(), now));
+    let key = key.map(|key| idempotency::key_for_request(key, &request.canonical(), now));
     let part_bytes = request.part_bytes(uploads.multipart_bytes);
-    let wanted = request.parts.clone().unwrap_or_default();
+    let requested = request.parts.clone().unwrap_or_default();
     if let Some(key) = &key
         && let Some(outcome) = uploads.store.upload_created_before(&tenant.0, key).await?
     {
-        return uploads.created_before(&tenant, outcome, &wanted).await;
+        return uploads.created_before(&tenant, outcome, &requested).await;
     }
-    uploads.count_call(&tenant).await?;
-    let upload = uploads.begun(promised(&tenant, request, now, uploads.retention_days), part_bytes).await?;
-    let document = uploads.document(&upload, &wanted).await?;
+    count_work_call(&uploads.store, &tenant.0, (uploads.clock)()).await?;
+    let upload = uploads.begin(new_upload(&tenant, request, now, uploads.retention_days), part_bytes).await?;
+    let document = uploads.document(&upload, &requested).await?;
     let outcome = uploads.store.create_upload(&upload, key.as_ref()).await?;
-    // After a lost reply, the store may report this very upload as already stored.
+    // After a lost response, the store can report this same upload as already stored.
     let is_stored = matches!(outcome, Created::New) || outcome == Created::Replayed(upload.file_guid);
     if let (Some(multipart), false) = (&upload.multipart, is_stored) {
-        uploads.places.abort(&upload, multipart).await;
+        uploads.storage.abort(&upload, multipart).await;
     }
     match outcome {
         Created::New => Ok(created(document)),
-        Created::OverLimit(bytes) | Created::OverDailyBytes(bytes) => {
+        Created::OverQuota(QuotaExceeded::ActiveJobs(bytes) | QuotaExceeded::DailyBytes(bytes)) => {
             Err(over_quota(uploads.max_bytes_per_day.saturating_sub(bytes), now).into())
         }
-        before => uploads.created_before(&tenant, before, &wanted).await,
+        earlier => uploads.created_before(&tenant, earlier, &requested).await,
     }
 }
 
-impl<S: JobStore + TenantCounts, P: UploadPlaces> Uploads<S, P> {
-    /// Answers a repeated idempotency key with the upload that the first call created, and new URLs.
-    async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, wanted: &[PartChecksum]) -> Answer {
+impl<S: JobStore + TenantCounts, P: UploadStorage> Uploads<S, P> {
+    /// Returns the upload that the first call with this idempotency key created, with new URLs.
+    async fn created_before(&self, tenant: &Tenant, outcome: Created<FileGuid>, requested: &[PartChecksum]) -> Answer {
         let Created::Replayed(id) = outcome else { return Err(idempotency::key_reused().into()) };
         let first = self.upload(tenant, &id.to_string()).await?;
-        Ok(created(self.document(&first, wanted).await?))
+        Ok(created(self.document(&first, requested).await?))
     }
 }
 
-fn promised(tenant: &Tenant, request: UploadRequest, now: Timestamp, retention_days: i64) -> Upload {
+fn new_upload(tenant: &Tenant, request: UploadRequest, now: Timestamp, retention_days: i64) -> Upload {
     let file_guid = FileGuid::generate();
     Upload {
         file_guid,
@@ -124,15 +122,15 @@ fn promised(tenant: &Tenant, request: UploadRequest, now: Timestamp, retention_d
         sha256: request.sha256,
         multipart: None,
         promised_at: now,
-        expires_at: now.plus_seconds(retention_days * SECONDS_PER_DAY).seconds(),
+        expires_at: now.plus_days(retention_days).seconds(),
     }
 }
 
-/// 429: the tenant's daily quota has `left` bytes remaining.
-fn over_quota(left: u64, now: Timestamp) -> Problem {
+/// 429: the tenant's daily quota has this number of bytes remaining.
+fn over_quota(remaining: u64, now: Timestamp) -> Problem {
     let end = now.end_of_day();
     let detail = format!(
-        "of the bytes that may be promised to you today {left} are left; upload a smaller file, or wait until {}",
+        "{remaining} bytes of today's upload quota are left; upload a smaller file, or retry after {}",
         end.to_rfc3339()
     );
     Problem::new(Kind::UploadQuotaExceeded, detail).retry_after(end.seconds_since(now))

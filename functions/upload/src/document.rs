@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::Upload;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -38,7 +38,7 @@ impl PromisedUpload {
 #[serde(rename_all = "camelCase")]
 #[schema(as = Upload)]
 pub struct UploadDocument {
-    /// Identifies the file when you create a job.
+    /// Id of the upload, for the creation of a job.
     pub file_guid: FileGuid,
     /// HTTP method of the upload: `PUT`.
     #[schema(schema_with = put)]
@@ -46,7 +46,7 @@ pub struct UploadDocument {
     /// URL to send the file to.
     #[schema(format = "uri")]
     pub url: String,
-    /// Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it.
+    /// Headers to send unchanged, because they are signed. `Content-Length` is signed too; every HTTP client sets it.
     pub headers: BTreeMap<String, String>,
     /// Time by which the PUT must begin, in RFC 3339.
     #[schema(format = DateTime)]
@@ -54,7 +54,7 @@ pub struct UploadDocument {
 }
 
 impl UploadDocument {
-    /// A signed URL for an upload, valid until `expires_at`.
+    /// Creates the instructions with a signed URL that is valid until `expires_at`.
     pub(crate) fn new(upload: &Upload, signed: PutUrl, expires_at: Timestamp) -> Self {
         Self {
             file_guid: upload.file_guid,
@@ -72,7 +72,7 @@ impl UploadDocument {
 pub enum UploadState {
     /// The file is not complete yet.
     Waiting,
-    /// The file is complete and matches the request: S3 accepts no other.
+    /// The file is complete. It matches the request, because S3 accepts no other file.
     Received,
     /// The upload was not completed within a day, and its parts were removed.
     Abandoned,
@@ -82,9 +82,9 @@ pub enum UploadState {
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct UploadStatus {
-    /// Identifies the file when you create a job.
+    /// Id of the upload, for the creation of a job.
     pub file_guid: FileGuid,
-    /// File name that the client gave.
+    /// Name of the file, as set by the client.
     pub file_name: String,
     /// Media type of the file.
     pub content_type: String,

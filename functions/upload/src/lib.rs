@@ -1,11 +1,12 @@
 //! Creates uploads: presigned URLs with which a client uploads a file directly to S3, by one PUT or, if it is large, in
 //! parts.
 //!
-//! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url` and `…/complete`.
+//! - **Trigger:** `POST /api/uploads`, `GET /api/uploads/{fileGuid}`, `POST /api/uploads/{fileGuid}/url` and
+//!   `…/complete`.
 //! - **Reads and writes:** one record of the upload, so that a job can refer to it by its `fileGuid`, in one
 //!   transaction with its idempotency key and the count of the tenant's bytes of that day. URLs are signed without a
-//!   network call. A HEAD shows if the file exists; S3's list shows which parts do. The file is assembled once S3 has
-//!   all of its parts.
+//!   network call. A HEAD tells whether the file exists, and S3's list which parts exist. The file is assembled once S3
+//!   has all of its parts.
 //! - **Called twice:** with an `Idempotency-Key`, returns the first call's upload with a new URL. Without one, creates
 //!   two uploads; the unused one expires. The file itself can be uploaded or completed only once, regardless of the
 //!   number of URLs; a part can be uploaded again until then.
@@ -24,10 +25,10 @@ mod parts;
 mod read;
 mod renew;
 mod request;
+mod requested_parts;
 mod routes;
 mod sign;
 mod state;
-mod wanted;
 
 pub use document::{PromisedUpload, UploadDocument, UploadState, UploadStatus};
 pub use function::Uploads;

@@ -13,7 +13,7 @@ use crate::{PartDocument, PartsDocument, ReceivedDocument, UploadDocument, Uploa
 pub(crate) struct FileGuidInPath {
     /// Id of the upload, as returned by `POST /api/uploads`.
     #[param(rename = "fileGuid", format = "uuid")]
-    #[allow(dead_code, reason = "only described")]
+    #[allow(dead_code, reason = "for the schema only")]
     file_guid: String,
 }
 
@@ -104,16 +104,16 @@ pub(crate) fn parts_example() -> PartsDocument {
 
 /// Example: a part with its URL.
 pub(crate) fn part_example() -> PartsDocument {
-    let whole = upload_example();
+    let upload = upload_example();
     let part = PartDocument {
         part_number: 3,
         size: PART_BYTES,
-        method: Some(whole.method),
+        method: Some(upload.method),
         url: Some(format!(
             "{HOST}/uploads/acme/{GUID}?partNumber=3&uploadId=2~x&X-Amz-Expires=3600&X-Amz-Signature=0f1e2d3c"
         )),
         headers: Some([("x-amz-checksum-sha256".to_owned(), HASH.to_owned())].into()),
-        expires_at: Some(whole.expires_at),
+        expires_at: Some(upload.expires_at),
     };
     PartsDocument { parts: vec![part], ..parts_example() }
 }

@@ -6,17 +6,17 @@ use std::collections::BTreeMap;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::{Multipart, Part};
 use longshore_domain::ports::Upload;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 use utoipa::openapi::schema::{Object, ObjectBuilder, Type};
 
-/// A large file that is uploaded in parts. Each part has `partSize` bytes; the last one has the remaining bytes.
+/// A large file that is uploaded in parts. Each part has `partSize` bytes, and the last one has the remaining bytes.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UploadInParts)]
 pub struct PartsDocument {
-    /// Identifies the file when you create a job.
+    /// Id of the upload, for the creation of a job.
     pub file_guid: FileGuid,
     /// Bytes of each part except the last.
     #[schema(minimum = 5_242_880)]
@@ -33,7 +33,7 @@ impl PartsDocument {
     }
 }
 
-/// A part of a file. It has a URL only if the request named the part and its SHA-256.
+/// A part of a file. It has a URL only if the request contained its number and its SHA-256.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = UploadPart)]
@@ -52,7 +52,7 @@ pub struct PartDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = "uri", value_type = String, required = false)]
     pub url: Option<String>,
-    /// Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it.
+    /// Headers to send unchanged, because they are signed. `Content-Length` is signed too; every HTTP client sets it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(value_type = BTreeMap<String, String>, required = false)]
     pub headers: Option<BTreeMap<String, String>>,
@@ -63,13 +63,13 @@ pub struct PartDocument {
 }
 
 impl PartDocument {
-    /// A planned part without a URL.
+    /// Creates a part without a URL.
     pub(crate) fn planned(part: Part) -> Self {
         let (part_number, size) = (part.number, part.size_bytes);
         Self { part_number, size, method: None, url: None, headers: None, expires_at: None }
     }
 
-    /// A part with a signed URL that is valid until `expires_at`.
+    /// Creates a part with a signed URL that is valid until `expires_at`.
     pub(crate) fn signed(part: Part, signed: PutUrl, expires_at: Timestamp) -> Self {
         Self {
             method: Some("PUT"),

@@ -1,6 +1,6 @@
 //! `GET /api/uploads/{fileGuid}`.
 
-use longshore_domain::ports::UploadPlaces;
+use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
 use axum::Json;
@@ -22,7 +22,7 @@ use crate::{UploadStatus, Uploads};
     operation_id = "getUpload",
     tag = "uploads",
     summary = "Read the state of an upload.",
-    description = "For an incomplete upload in parts, the answer lists the parts that S3 has, so that a client can resume.",
+    description = "For an incomplete upload in parts, it lists the received parts, so that a client can resume.",
     params(FileGuidInPath),
     responses(
         (
@@ -38,13 +38,13 @@ use crate::{UploadStatus, Uploads};
         StatusRefusals,
     ),
 )]
-pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadPlaces>(
+pub(crate) async fn status<S: JobStore + TenantCounts, P: UploadStorage>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let state = UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await?;
+    let state = UploadProgress::read(&uploads.storage, &upload, (uploads.clock)()).await?;
     Ok(state_response(upload, state))
 }
 

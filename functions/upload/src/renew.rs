@@ -1,13 +1,13 @@
 //! `POST /api/uploads/{fileGuid}/url`.
 
-use longshore_domain::ports::UploadPlaces;
+use longshore_domain::ports::UploadStorage;
 use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
 use axum::http::header;
 use axum::response::IntoResponse;
-use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
+use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::Problem;
 use longshore_domain::parts::parts;
@@ -17,12 +17,12 @@ use crate::document::PromisedUpload;
 use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
 use crate::parts::{PartDocument, PartsDocument};
+use crate::requested_parts::{PartsRequest, list, read_parts};
 use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
-use crate::wanted::{PartsRequest, list, wanted};
 use longshore_domain::parts::PartChecksum;
 
 /// Returns URLs for the parts of a large upload, or a new URL for an upload by one PUT whose first URL has expired or
-/// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part may be uploaded
+/// was lost: 200. 409 once the file exists. S3 accepts one PUT regardless of the number of URLs; a part can be uploaded
 /// again.
 #[utoipa::path(
     post,
@@ -51,24 +51,24 @@ use longshore_domain::parts::PartChecksum;
         RenewRefusals,
     ),
 )]
-pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
+pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadStorage>(
     State(uploads): State<Arc<Uploads<S, P>>>,
     tenant: Tenant,
     PathText(id): PathText,
     OptionalFields(fields): OptionalFields<BODY_BYTES>,
 ) -> Answer {
     let upload = uploads.upload(&tenant, &id).await?;
-    let wanted = read(fields, &upload)?;
-    uploads.count_call(&tenant).await?;
-    let document = match UploadProgress::read(&uploads.places, &upload, (uploads.clock)()).await? {
+    let requested = read(fields, &upload)?;
+    count_work_call(&uploads.store, &tenant.0, (uploads.clock)()).await?;
+    let document = match UploadProgress::read(&uploads.storage, &upload, (uploads.clock)()).await? {
         UploadProgress::Received => return Err(already_uploaded().into()),
         UploadProgress::Completing(_) => return Err(completing().into()),
         UploadProgress::Abandoned => return Err(abandoned().into()),
         UploadProgress::Waiting => PromisedUpload::Whole(uploads.signed(&upload).await?),
         UploadProgress::InParts(multipart, received) => {
-            let parts = match wanted {
+            let parts = match requested {
                 None => missing(&upload, &multipart, &received).into_iter().map(PartDocument::planned).collect(),
-                Some(wanted) => uploads.signed_parts(&upload, &multipart, &wanted).await?,
+                Some(requested) => uploads.signed_parts(&upload, &multipart, &requested).await?,
             };
             PromisedUpload::InParts(PartsDocument::new(&upload, &multipart, parts))
         }
@@ -76,10 +76,10 @@ pub(crate) async fn renew<S: JobStore + TenantCounts, P: UploadPlaces>(
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }
 
-/// Returns the parts that a request names, or `None` if it has no list.
+/// Returns the requested parts, or `None` if the request has no list.
 fn read(mut fields: Fields, upload: &Upload) -> Result<Option<Vec<PartChecksum>>, Problem> {
-    let cut = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
-    let all: Vec<_> = cut.collect();
-    let wanted = fields.optional("parts", list).map(|list| wanted(&mut fields, list, &all));
-    fields.finish().map(|()| wanted)
+    let parts = upload.multipart.iter().flat_map(|multipart| parts(upload.size_bytes, multipart.part_bytes));
+    let parts: Vec<_> = parts.collect();
+    let requested = fields.optional("parts", list).map(|list| read_parts(&mut fields, list, &parts));
+    fields.finish().map(|()| requested)
 }

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
-use longshore_domain::parts::{LEAST_PART_BYTES, MOST_PARTS, part_bytes, parts};
+use longshore_domain::parts::{MAX_PARTS, MIN_PART_BYTES, part_bytes, parts};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 use crate::checksum::sha256;
-use crate::wanted::{WantedPart, list, wanted};
+use crate::requested_parts::{PartRequest, list, read_parts};
 use longshore_domain::parts::PartChecksum;
 
 /// Maximum length of a file name, in characters: more than any file system allows.
@@ -19,14 +19,14 @@ const MAX_NAME_CHARS: usize = 255;
 const MAX_TYPE_BYTES: usize = 255;
 
 /// Maximum size of a part in S3.
-const MOST_PART_BYTES: u64 = 5 << 30;
+const MAX_PART_BYTES: u64 = 5 << 30;
 
 /// A request to upload a file.
 #[derive(Clone, Eq, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct UploadRequest {
-    /// Name of the file, without control characters. The name and `contentType` tell JSON Lines (`.jsonl`, `.ndjson`)
-    /// from CSV.
+    /// Name of the file, without control characters. The name (`.jsonl`, `.ndjson`) or `contentType` marks a file as
+    /// JSON Lines; any other file is CSV.
     #[schema(min_length = 1, max_length = 255, pattern = r"^[^\u0000-\u001f\u007f-\u009f]+$", examples("people.csv"))]
     pub file_name: String,
     /// Media type of the file.
@@ -40,16 +40,16 @@ pub struct UploadRequest {
     #[schema(rename = "size", minimum = 1, maximum = 5_368_709_120_usize)]
     pub size_bytes: u64,
     /// SHA-256 of the file, as 64 hexadecimal digits or 44 characters of base64. S3 verifies it. Not allowed for a file
-    /// that is uploaded in parts, as each part has its own checksum.
+    /// that is uploaded in parts, because each part has its own checksum.
     #[schema(pattern = "^([0-9A-Fa-f]{64}|[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=)$")]
     pub sha256: Option<String>,
     /// Part size in bytes: a larger file is uploaded in parts of this size. If omitted, the deployment's
-    /// `MultipartBytes` decides which files are uploaded in parts, and the answer contains the part size.
+    /// `MultipartBytes` decides which files are uploaded in parts, and the response contains the part size.
     #[schema(minimum = 5_242_880, maximum = 5_368_709_120_usize)]
     pub part_size: Option<u64>,
-    /// Parts that get their URLs in this answer, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
+    /// Parts whose URLs this response contains, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
     /// uploaded first. Requires `partSize`, because each checksum covers one part's bytes.
-    #[schema(min_items = 1, max_items = 200, value_type = Option<Vec<WantedPart>>)]
+    #[schema(min_items = 1, max_items = 200, value_type = Option<Vec<PartRequest>>)]
     pub parts: Option<Vec<PartChecksum>>,
 }
 
@@ -72,12 +72,12 @@ impl UploadRequest {
         if list.is_some() && part_size.is_none() {
             fields.refuse(
                 "partSize",
-                &Bad::new("required", "parts have checksums of this many bytes each; say how many"),
+                &Bad::new("required", "partSize is required with parts, because a checksum depends on it"),
             );
         }
         let parts = list.zip(size_bytes).zip(part_size).map(|((list, size), part_size)| {
-            let all: Vec<_> = if size > part_size { parts(size, part_size).collect() } else { Vec::new() };
-            wanted(&mut fields, list, &all)
+            let parts: Vec<_> = if size > part_size { parts(size, part_size).collect() } else { Vec::new() };
+            read_parts(&mut fields, list, &parts)
         });
         let (Some(file_name), Some(content_type), Some(size_bytes)) = (file_name, content_type, size_bytes) else {
             return Err(fields.into_problem());
@@ -93,25 +93,25 @@ impl UploadRequest {
         is_large.then(|| self.part_size.unwrap_or_else(|| part_bytes(self.size_bytes, multipart_bytes)))
     }
 
-    /// Returns the request in canonical form: equal for two bodies with the same meaning. Omitted fields are left out,
-    /// so that an idempotency key stays valid after a deployment that adds a field.
-    pub(crate) fn meaning(&self) -> Value {
+    /// Returns the canonical form of the request. Two bodies with the same meaning have the same form. It excludes
+    /// omitted fields, so that an idempotency key stays valid after a deployment that adds a field.
+    pub(crate) fn canonical(&self) -> Value {
         let Self { file_name, content_type, size_bytes, sha256, part_size, parts } = self;
-        let mut meaning =
+        let mut request =
             json!({ "fileName": file_name, "contentType": content_type, "size": size_bytes, "sha256": sha256 });
         if let Some(part_size) = part_size {
             let parts: BTreeMap<_, _> =
                 parts.iter().flatten().map(|PartChecksum { part, sha256 }| (part.number, sha256)).collect();
-            meaning["partSize"] = json!(part_size);
-            meaning["parts"] = json!(parts);
+            request["partSize"] = json!(part_size);
+            request["parts"] = json!(parts);
         }
-        meaning
+        request
     }
 }
 
 fn file_name(value: &Value) -> Checked<String> {
     let bad = || {
-        let detail = format!("fileName is 1 to {MAX_NAME_CHARS} characters, none of them a control character");
+        let detail = format!("fileName must have 1 to {MAX_NAME_CHARS} characters, and no control characters");
         Bad::new("invalid_file_name", detail)
     };
     let name = value.as_str().ok_or_else(bad)?;
@@ -122,7 +122,7 @@ fn file_name(value: &Value) -> Checked<String> {
 fn content_type(value: &Value) -> Checked<String> {
     let text = value.as_str().filter(|text| text.len() <= MAX_TYPE_BYTES && is_media_type(text));
     text.map(str::to_owned).ok_or_else(|| {
-        let detail = "contentType is a media type such as text/csv or application/x-ndjson";
+        let detail = "contentType must be a media type such as text/csv or application/x-ndjson";
         Bad::new("invalid_content_type", detail)
     })
 }
@@ -136,7 +136,7 @@ fn is_media_type(text: &str) -> bool {
         let (name, value) = part.trim().split_once('=').unwrap_or_default();
         is_token(name) && !value.is_empty()
     };
-    // The value becomes a header, and a control character could end the header's line.
+    // The value becomes a header, and a control character could end the header line.
     let is_line = text.bytes().all(|b| (b' '..=b'~').contains(&b)) && text == text.trim() && !text.contains("  ");
     is_token(kind) && is_token(subtype) && parts.all(is_parameter) && is_line
 }
@@ -148,22 +148,22 @@ fn is_token(text: &str) -> bool {
 
 fn size_bytes(value: &Value, max: u64) -> Checked<u64> {
     match value.as_u64() {
-        None => Err(Bad::new("invalid_size", "size is the number of bytes of the file, a whole number")),
-        Some(0) => Err(Bad::new("empty_file", "the file is empty: there is nothing to process")),
+        None => Err(Bad::new("invalid_size", "size must be the number of bytes of the file, a whole number")),
+        Some(0) => Err(Bad::new("empty_file", "the file is empty")),
         Some(size) if size > max => {
-            Err(Bad::new("file_too_large", format!("the file has {size} bytes; up to {max} are taken")))
+            Err(Bad::new("file_too_large", format!("the file has {size} bytes; the maximum is {max}")))
         }
         Some(size) => Ok(size),
     }
 }
 
-/// Parses a part size that cuts the file into at most `MOST_PARTS` parts, none smaller than S3's minimum.
+/// Parses a part size that cuts the file into at most `MAX_PARTS` parts, none smaller than S3's minimum.
 fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
-    let least = size_bytes.unwrap_or(0).div_ceil(u64::from(MOST_PARTS)).max(LEAST_PART_BYTES);
-    value.as_u64().filter(|size| (least..=MOST_PART_BYTES).contains(size)).ok_or_else(|| {
+    let least = size_bytes.unwrap_or(0).div_ceil(u64::from(MAX_PARTS)).max(MIN_PART_BYTES);
+    value.as_u64().filter(|size| (least..=MAX_PART_BYTES).contains(size)).ok_or_else(|| {
         let detail = format!(
-            "partSize is a number of bytes from {LEAST_PART_BYTES} to {MOST_PART_BYTES} that makes up to {MOST_PARTS} parts; for this \
-             file at least {least}"
+            "partSize must be a number of bytes from {MIN_PART_BYTES} to {MAX_PART_BYTES} that results in up to \
+             {MAX_PARTS} parts; for this file, at least {least}"
         );
         Bad::new("invalid_part_size", detail)
     })
@@ -171,8 +171,7 @@ fn part_size(value: &Value, size_bytes: Option<u64>) -> Checked<u64> {
 
 fn in_parts(multipart_bytes: u64) -> Bad {
     let detail = format!(
-        "a file of more than {multipart_bytes} bytes is put in parts, and each part is checked by a SHA-256 of its own; \
-         leave sha256 out"
+        "a file of more than {multipart_bytes} bytes is uploaded in parts, each with its own SHA-256; omit sha256"
     );
     Bad::new("sha256_not_allowed", detail)
 }

@@ -17,8 +17,8 @@ fn read(changes: Value) -> Result<UploadRequest, Vec<(String, String)>> {
         body[name] = value.clone();
     }
     let fields = Fields::new(body.as_object().cloned().unwrap());
-    let reported = |e: longshore::problem::FieldError| (e.pointer, e.code);
-    UploadRequest::read(fields, MAX, LIMIT).map_err(|problem| problem.errors.into_iter().map(reported).collect())
+    let code = |e: longshore::field_error::FieldError| (e.pointer, e.code);
+    UploadRequest::read(fields, MAX, LIMIT).map_err(|problem| problem.errors.into_iter().map(code).collect())
 }
 
 fn refused(changes: Value) -> Vec<(String, String)> {
@@ -30,13 +30,13 @@ fn one(pointer: &str, code: &str) -> Vec<(String, String)> {
 }
 
 #[test]
-fn a_good_request_is_read() {
+fn a_valid_request_is_accepted() {
     let request = read(json!({"size": MAX, "sha256": null})).unwrap();
     assert_eq!((request.file_name.as_str(), request.size_bytes, request.sha256), ("people.csv", MAX, None));
 }
 
 #[test]
-fn a_checksum_is_taken_in_both_spellings() {
+fn a_checksum_is_accepted_in_hexadecimal_and_base64() {
     for spelling in [HASH, &HASH.to_uppercase(), HASH_BASE64] {
         assert_eq!(read(json!({"sha256": spelling})).unwrap().sha256.as_deref(), Some(HASH_BASE64));
     }
@@ -47,19 +47,19 @@ fn a_checksum_is_taken_in_both_spellings() {
 }
 
 #[test]
-fn a_file_that_is_put_in_parts_has_no_checksum_of_the_whole() {
+fn a_file_that_is_uploaded_in_parts_cannot_have_its_own_checksum() {
     assert!(read(json!({"sha256": HASH, "size": LIMIT})).is_ok());
     assert!(read(json!({"size": LIMIT + 1})).is_ok());
     assert_eq!(refused(json!({"sha256": HASH, "size": LIMIT + 1})), one("/sha256", "sha256_not_allowed"));
     assert_eq!(refused(json!({"sha256": "x", "size": LIMIT + 1})), one("/sha256", "invalid_sha256"));
     let (fits, larger) = (json!({"sha256": HASH, "size": 5 * MIB, "partSize": 5 * MIB}), 5 * MIB + 1);
     assert!(read(fits).is_ok());
-    let of_larger = json!({"sha256": HASH, "size": larger, "partSize": 5 * MIB});
-    assert_eq!(refused(of_larger), one("/sha256", "sha256_not_allowed"));
+    let too_large = json!({"sha256": HASH, "size": larger, "partSize": 5 * MIB});
+    assert_eq!(refused(too_large), one("/sha256", "sha256_not_allowed"));
 }
 
 #[test]
-fn a_file_is_cut_as_the_request_says_or_else_the_deployment() {
+fn the_part_size_is_that_of_the_request_or_else_of_the_deployment() {
     for (request, expected) in [
         (json!({"size": LIMIT}), None),
         (json!({"size": LIMIT + 1}), Some(5 * MIB)),
@@ -71,7 +71,7 @@ fn a_file_is_cut_as_the_request_says_or_else_the_deployment() {
 }
 
 #[test]
-fn a_part_size_is_one_that_s3_takes_and_makes_up_to_200_parts() {
+fn a_part_size_must_be_allowed_by_s3_and_result_in_up_to_200_parts() {
     for good in
         [json!({"partSize": 5 * MIB}), json!({"partSize": 5 << 30}), json!({"size": 1000 * MIB, "partSize": 5 * MIB})]
     {
@@ -88,23 +88,26 @@ fn a_part_size_is_one_that_s3_takes_and_makes_up_to_200_parts() {
 }
 
 #[test]
-fn parts_that_want_urls_are_those_of_the_size_that_is_reported() {
-    let of = |number: u32| json!({"partNumber": number, "sha256": HASH});
-    let request = read(json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(3), of(1)]})).unwrap();
+fn requested_parts_must_exist_and_be_listed_once() {
+    let part = |number: u32| json!({"partNumber": number, "sha256": HASH});
+    let request = read(json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [part(3), part(1)]})).unwrap();
     let parts: Vec<_> = request
         .parts
         .iter()
         .flatten()
-        .map(|wanted| (wanted.part.number, wanted.part.size_bytes, &*wanted.sha256))
+        .map(|requested| (requested.part.number, requested.part.size_bytes, &*requested.sha256))
         .collect();
     assert_eq!(parts, [(3, MIB, HASH_BASE64), (1, 5 * MIB, HASH_BASE64)]);
     for (bad, expected) in [
-        (json!({"size": 11 * MIB, "parts": [of(1)]}), one("/partSize", "required")),
-        (json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(4)]}), one("/parts/0/partNumber", "unknown_part")),
-        (json!({"size": 5 * MIB, "partSize": 5 * MIB, "parts": [of(1)]}), one("/parts/0/partNumber", "unknown_part")),
-        (json!({"size": 0, "partSize": 5 * MIB, "parts": [of(1)]}), one("/size", "empty_file")),
+        (json!({"size": 11 * MIB, "parts": [part(1)]}), one("/partSize", "required")),
         (
-            json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [of(1), of(2), of(1)]}),
+            json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [part(4)]}),
+            one("/parts/0/partNumber", "unknown_part"),
+        ),
+        (json!({"size": 5 * MIB, "partSize": 5 * MIB, "parts": [part(1)]}), one("/parts/0/partNumber", "unknown_part")),
+        (json!({"size": 0, "partSize": 5 * MIB, "parts": [part(1)]}), one("/size", "empty_file")),
+        (
+            json!({"size": 11 * MIB, "partSize": 5 * MIB, "parts": [part(1), part(2), part(1)]}),
             one("/parts/2/partNumber", "repeated_part"),
         ),
     ] {
@@ -128,7 +131,7 @@ fn a_size_is_a_whole_number_within_the_limit() {
 }
 
 #[test]
-fn a_file_name_can_be_anything_that_can_be_shown() {
+fn a_file_name_can_contain_any_printable_characters() {
     let long = "ü".repeat(255);
     for good in ["a", "Größe / 100 %.csv", "名前.jsonl", long.as_str()] {
         assert!(read(json!({"fileName": good})).is_ok(), "{good}");
@@ -139,7 +142,7 @@ fn a_file_name_can_be_anything_that_can_be_shown() {
 }
 
 #[test]
-fn a_content_type_must_look_like_one() {
+fn a_content_type_must_be_a_valid_media_type() {
     for good in
         ["text/csv", "application/x-ndjson; charset=utf-8", "application/vnd.ms-excel", "text/csv;header=present"]
     {
@@ -165,9 +168,9 @@ fn a_content_type_must_look_like_one() {
 }
 
 #[test]
-fn all_faults_are_reported_at_once() {
-    let reported = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
-    let pointers: Vec<_> = reported.iter().map(|(pointer, _)| pointer.as_str()).collect();
+fn all_errors_are_reported_at_once() {
+    let errors = refused(json!({"fileName": "", "size": 0, "colour": "red", "sha256": "x"}));
+    let pointers: Vec<_> = errors.iter().map(|(pointer, _)| pointer.as_str()).collect();
     assert_eq!(pointers, ["/fileName", "/size", "/sha256", "/colour"]);
     assert_eq!(UploadRequest::read(Fields::new(serde_json::Map::new()), MAX, LIMIT).unwrap_err().errors.len(), 3);
 }

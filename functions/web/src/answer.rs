@@ -1,4 +1,4 @@
-//! Answers with a file: compressed if the browser accepts that, and without a body if it has the file already.
+//! Responses with a file: compressed if the browser accepts it, and 304 if the browser already has the file.
 
 use std::borrow::Cow;
 
@@ -7,11 +7,11 @@ use axum::response::{IntoResponse, Response};
 use data_encoding::HEXLOWER;
 use rust_embed::RustEmbed;
 
-/// Shown if the binary contains no page. Without scripts and styles, as the policy requires.
+/// Page that is returned if the binary contains no page. Without scripts and styles, as the policy requires.
 const NOT_BUILT: &str = "<!doctype html><html lang=\"en\"><title>Longshore</title><h1>The page is not built</h1>\
-    <p>This function was built without it. Build the page with <code>npm ci && npm run build --workspace page</code> \
-    in the folder <code>web</code>, then build the function again. The API is there: see \
-    <a href=\"/api/docs\">its document</a>.</p></html>";
+    <p>This function was built without the page. Build the page with <code>npm ci && npm run build --workspace \
+    page</code> in the folder <code>web</code>, then build the function again. The API is available: see the \
+    <a href=\"/api/docs\">API reference</a>.</p></html>";
 
 /// Returns the file, or 304 if the browser has it already.
 pub(crate) fn file(file: &PageFile, request: &HeaderMap, cache: &'static str) -> Response {
@@ -56,7 +56,7 @@ fn words(request: &HeaderMap, name: header::HeaderName) -> impl Iterator<Item = 
     request.get_all(name).iter().filter_map(|value| value.to_str().ok()).flat_map(|text| text.split(',')).map(str::trim)
 }
 
-/// The function also builds without the page, and then reports at each call that the page is missing.
+/// The built page. The function also builds without it, and then returns [`NOT_BUILT`].
 #[derive(RustEmbed)]
 #[folder = "../../web/page/dist"]
 #[allow_missing = true]

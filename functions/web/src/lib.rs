@@ -4,9 +4,9 @@
 //!   the API.
 //! - **Reads and writes:** nothing. The files are in the binary, the settings in the environment. The function's role
 //!   permits only logging.
-//! - **Called twice:** answers twice.
-//! - **If it fails:** it uses no service that can fail. A deployment without a required setting does not start.
-//! - **Never:** sees a token, a row, or any other user's data.
+//! - **Called twice:** returns the same response.
+//! - **If it fails:** the function uses no service that can fail. Without a required setting, it does not start.
+//! - **Never:** receives a token, a row, or other data of a user.
 
 mod answer;
 mod policy;

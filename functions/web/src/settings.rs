@@ -54,7 +54,7 @@ pub enum Token {
 }
 
 impl Settings {
-    /// Settings of a page that uploads files to `upload_origin`.
+    /// Creates the settings of a page that uploads files to `upload_origin`.
     #[must_use]
     pub fn new(sign_in: Option<SignIn>, upload_origin: String) -> Self {
         Self { sign_in, upload_origin }
@@ -71,12 +71,12 @@ impl Settings {
             Access::SignedIn { tenant_claim } => {
                 let hosted_page = text(HOSTED_PAGE).ok();
                 // Among Cognito's tokens, only the ID token has attributes of the user, such as custom:tenant.
-                let by_attribute = hosted_page.is_some() && tenant_claim != "sub";
+                let is_attribute = hosted_page.is_some() && tenant_claim != "sub";
                 Some(SignIn {
                     issuer: text(ISSUER)?,
                     client_id: text(CLIENT_ID)?,
                     scope: text(SCOPE)?,
-                    token: if by_attribute { Token::Id } else { Token::Access },
+                    token: if is_attribute { Token::Id } else { Token::Access },
                     hosted_page: hosted_page.map(|page| emulator.clone().unwrap_or(page)),
                 })
             }

@@ -1,7 +1,7 @@
-//! Responses of the web function: the page's files with their policies, and the settings. The tests hold with and
-//! without a built page; `web/page/tests` tests the built one in a browser.
+//! Responses of the web function: the page's files with their policies, and the settings. The tests pass with and
+//! without a built page; `web/page/tests` tests the built page in a browser.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Request};
@@ -41,7 +41,7 @@ fn text<'a>(headers: &'a HeaderMap, name: &str) -> &'a str {
 }
 
 #[tokio::test]
-async fn every_answer_forbids_all_that_the_page_does_not_need() {
+async fn the_policies_allow_only_what_the_page_needs() {
     for path in ROUTES.map(|(_, path)| path).into_iter().chain(["/elsewhere"]) {
         let (_, headers, _) = get(settings(Some(cognito())), path, &[]).await;
         let policy = text(&headers, "content-security-policy");
@@ -56,7 +56,7 @@ async fn every_answer_forbids_all_that_the_page_does_not_need() {
 }
 
 #[tokio::test]
-async fn the_settings_say_how_to_sign_in_and_no_more() {
+async fn the_settings_contain_only_the_sign_in() {
     let (status, headers, body) = get(settings(Some(cognito())), "/config.json", &[]).await;
     let reported: Value = serde_json::from_slice(&body).unwrap();
     assert_eq!((status, text(&headers, "cache-control")), (200, "no-cache"));
@@ -71,9 +71,9 @@ async fn the_settings_say_how_to_sign_in_and_no_more() {
     assert!(policy.contains(&format!("connect-src 'self' {BUCKET};")), "{policy}");
 }
 
-/// With the page in the binary, every view is its document; without it, a message explains how to build it.
+/// If the binary contains the page, every view is its document. Otherwise a message explains how to build it.
 #[tokio::test]
-async fn every_view_is_one_document_or_says_that_it_is_not_built() {
+async fn every_view_is_the_same_document_or_a_message_that_the_page_is_not_built() {
     let (status, first, document) = get(settings(None), "/", &[]).await;
     let reported = String::from_utf8_lossy(&document).into_owned();
     if status == 503 {
@@ -94,7 +94,7 @@ async fn every_view_is_one_document_or_says_that_it_is_not_built() {
 }
 
 #[tokio::test]
-async fn a_file_of_the_page_is_kept_for_ever_and_compressed_where_that_is_taken() {
+async fn a_file_of_the_page_is_immutable_and_compressed_if_the_client_accepts_it() {
     let (_, _, document) = get(settings(None), "/", &[]).await;
     let document = String::from_utf8(document).unwrap();
     let Some(script) = document.split('"').find(|word| word.starts_with("/assets/") && word.ends_with(".js")) else {
@@ -113,7 +113,7 @@ async fn a_file_of_the_page_is_kept_for_ever_and_compressed_where_that_is_taken(
 }
 
 #[tokio::test]
-async fn what_is_no_file_of_the_page_is_a_problem() {
+async fn a_path_without_a_file_of_the_page_is_a_problem() {
     for path in ["/assets/other.js", "/assets/..%2findex.html", "/assets/index.html.gz"] {
         let (status, headers, _) = get(settings(None), path, &[]).await;
         assert_eq!((status, text(&headers, "content-type")), (404, "application/problem+json"), "{path}");

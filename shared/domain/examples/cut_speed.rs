@@ -48,9 +48,9 @@ fn feed_in_blocks(format: Format, file: &[u8]) -> usize {
 
 fn best_of(file: &[u8], cut: impl Fn() -> usize) -> f64 {
     let rates = (0..ROUNDS).map(|_| {
-        let begun = Instant::now();
+        let started = Instant::now();
         black_box(cut());
-        file.len() as f64 / begun.elapsed().as_secs_f64() / 1e9
+        file.len() as f64 / started.elapsed().as_secs_f64() / 1e9
     });
     rates.fold(0.0, f64::max)
 }

@@ -7,9 +7,9 @@
 pub const FEW_JOBS: u64 = 5;
 
 /// Multiple of the depth limit above which every tenant is refused: more than one tenant's active jobs can fill.
-const SHARED: u64 = 10;
+const CLOSED_MULTIPLE: u64 = 10;
 
-/// The tenants that are admitted at the present queue depth.
+/// The tenants that are admitted at the current queue depth.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Admission {
     /// Every tenant.
@@ -21,11 +21,11 @@ pub enum Admission {
 }
 
 impl Admission {
-    /// Decides by the number of chunks that wait in a queue and the depth limit `most`.
-    pub fn from_depth(chunks: u64, most: u64) -> Self {
+    /// Decides by the number of chunks that wait in a queue and the depth limit.
+    pub fn from_depth(chunks: u64, depth_limit: u64) -> Self {
         match chunks {
-            _ if chunks <= most => Self::Open,
-            _ if chunks <= most.saturating_mul(SHARED) => Self::FewJobs,
+            _ if chunks <= depth_limit => Self::Open,
+            _ if chunks <= depth_limit.saturating_mul(CLOSED_MULTIPLE) => Self::FewJobs,
             _ => Self::Closed,
         }
     }
@@ -45,8 +45,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_deep_queue_refuses_those_who_fill_it_and_a_very_deep_one_everybody() {
-        for (chunks, most, active, admitted) in [
+    fn a_deep_queue_refuses_tenants_with_many_jobs_and_a_very_deep_one_refuses_all() {
+        for (chunks, depth_limit, active, admitted) in [
             (100, 100, 50, true),
             (101, 100, 4, true),
             (101, 100, 5, false),
@@ -55,7 +55,11 @@ mod tests {
             (0, 0, 9, true),
             (1, 0, 0, false),
         ] {
-            assert_eq!(Admission::from_depth(chunks, most).admits(active), admitted, "{chunks} {most} {active}");
+            assert_eq!(
+                Admission::from_depth(chunks, depth_limit).admits(active),
+                admitted,
+                "{chunks} {depth_limit} {active}"
+            );
         }
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::job::Job;
 use crate::message::ChunkMessage;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// Seconds by which a permit outlasts its holder's own deadline: the few seconds that a function keeps in reserve until
 /// it is killed, and as much again for clock skew.
@@ -39,8 +39,8 @@ impl Permit {
         Self { number, holder: holder.to_owned(), until: deadline.plus_seconds(PERMIT_MARGIN_S) }
     }
 
-    /// Returns true if and only if the permit may be taken: it is free, it has expired, or this holder took it by a
-    /// call whose reply was lost.
+    /// Returns true if and only if the permit can be acquired: it is free, it has expired, or this holder took it by a
+    /// call whose response was lost.
     pub fn may_replace(&self, current: Option<&Self>, now: Timestamp) -> bool {
         current.is_none_or(|current| current.until < now || current.holder == self.holder)
     }
@@ -108,7 +108,7 @@ mod tests {
     }
 
     #[test]
-    fn a_permit_is_taken_if_it_is_free_ended_or_ours() {
+    fn a_permit_can_be_taken_if_it_is_free_expired_or_own() {
         let own = permit(0, "own", 99);
         for (current, taken) in [
             (None, true),
@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn permits_below_the_limit_are_free_unless_somebody_holds_them() {
+    fn permits_below_the_limit_are_free_unless_they_are_held() {
         let permits = [permit(0, "a", 50), permit(2, "b", 49), permit(7, "from a higher limit", 99)];
         assert_eq!(free_permits(&permits, 4, at(50)), [1, 2, 3]);
         assert_eq!(free_permits(&permits[..1], 1, at(50)), [0; 0]);
@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lease_outlasts_its_attempt() {
+    fn a_permit_outlasts_its_attempt() {
         assert_eq!(Permit::new(3, "a", at(100)).until, at(110));
     }
 
@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_later_job_overtakes_what_is_far_from_its_turn_and_nothing_else() {
+    fn a_later_job_overtakes_only_chunks_that_are_far_from_their_turn() {
         let later = parked(600, 0, ChunkId::new(0, 0));
         assert!(parked(0, 0, ChunkId::new(0, 9)).name() < later.name());
         assert!(parked(0, 0, ChunkId::new(0, 11)).name() > later.name());
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_call_that_was_not_followed_up_is_made_again() {
+    fn a_lost_wake_is_repeated() {
         let parked = ParkedChunk { woken_at: Some(at(100)), ..parked(0, 0, ChunkId::new(0, 0)) };
         assert!(!parked.may_be_woken(at(130)));
         assert!(parked.may_be_woken(at(131)));

@@ -10,12 +10,12 @@
 
 use std::fmt;
 
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The committed position of a chunk.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub struct Cursor {
-    /// 0 for the chunk's own items; round n works the transient items that round n - 1 deferred.
+    /// 0 for the chunk's own items; round n processes the transient items that round n - 1 deferred.
     pub round: u32,
     /// Items of this round that are done or deferred to the next round.
     pub position: u32,
@@ -38,6 +38,11 @@ impl Cursor {
     /// Returns the token of the `n`th commit of the attempt called `nonce`.
     pub fn token(nonce: &str, n: u32) -> String {
         format!("{nonce}{n}")
+    }
+
+    /// Returns true if the chunk has ended and no item of it is left: its last round has no work file.
+    pub fn has_nothing_left(&self) -> bool {
+        self.finished && self.file.is_none()
     }
 
     /// Parses the text form; `None` if it is not a cursor (damaged, or written by a newer version).
@@ -95,13 +100,14 @@ mod tests {
         };
         let by_sweeper = Cursor { by_sweeper: true, ..open.clone() };
         let finished = Cursor { position: 0, finished: true, file: None, due: None, ..open.clone() };
+        assert_eq!([&open, &finished].map(Cursor::has_nothing_left), [false, true]);
         for cursor in [open, by_sweeper, finished] {
             assert_eq!(Cursor::parse(&cursor.to_string()), Some(cursor));
         }
     }
 
     #[test]
-    fn what_is_no_cursor_is_refused() {
+    fn an_invalid_cursor_is_refused() {
         for text in ["", "0", "0.x.t.-.0.-", "a.1.t.-.0.-", "1.0.t.-.0.9223372036854776", "1.0.t.-.0.x"] {
             assert_eq!(Cursor::parse(text), None, "{text}");
         }

@@ -14,9 +14,9 @@ pub struct Dataset {
     pub name: String,
 }
 
-/// Error: a text is not a dataset's name.
+/// A text that is not a valid name of a dataset.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
-#[error("a dataset's name is 1 to {MAX_NAME_BYTES} of the characters A-Z a-z 0-9 _ -")]
+#[error("the name of a dataset must have 1 to {MAX_NAME_BYTES} of the characters A-Z a-z 0-9 _ -")]
 pub struct BadDatasetName;
 
 impl BadDatasetName {

@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// Length of one interval in seconds.
 pub const INTERVAL_S: i64 = 30;
@@ -41,8 +41,8 @@ impl Deliveries {
         now.seconds().div_euclid(INTERVAL_S)
     }
 
-    /// Records that a message sent at `sent_at` was received at `now`. Idempotent, in any order.
-    pub fn note(&mut self, sent_at: Timestamp, now: Timestamp) {
+    /// Records that a message sent at `sent_at` was received at `now`. Idempotent; the order of calls does not matter.
+    pub fn record(&mut self, sent_at: Timestamp, now: Timestamp) {
         self.insert(Self::interval(now), sent_at.seconds());
     }
 
@@ -85,52 +85,52 @@ mod tests {
     }
 
     #[test]
-    fn only_intervals_that_have_ended_tell_what_was_received_by_a_time() {
+    fn only_ended_intervals_show_what_was_received_by_a_time() {
         let mut deliveries = Deliveries::default();
-        deliveries.note(at(100), at(310));
-        deliveries.note(at(250), at(340));
+        deliveries.record(at(100), at(310));
+        deliveries.record(at(250), at(340));
         for (by, newest) in [(329, None), (330, Some(100)), (359, Some(100)), (360, Some(250)), (9_999, Some(250))] {
             assert_eq!(deliveries.newest_by(at(by)), newest.map(at), "{by}");
         }
     }
 
     #[test]
-    fn a_redelivery_takes_nothing_back_whatever_the_order() {
+    fn a_redelivery_changes_nothing_in_any_order() {
         for notes in [[250, 100], [100, 250]] {
             let mut deliveries = Deliveries::default();
-            notes.into_iter().for_each(|sent| deliveries.note(at(sent), at(300)));
-            deliveries.note(at(90), at(330));
+            notes.into_iter().for_each(|sent| deliveries.record(at(sent), at(300)));
+            deliveries.record(at(90), at(330));
             assert_eq!(deliveries.newest_by(at(400)), Some(at(250)));
         }
     }
 
     #[test]
-    fn a_tenant_is_quiet_once_nothing_of_it_was_received() {
+    fn a_tenant_is_quiet_while_none_of_its_messages_is_received() {
         let mut deliveries = Deliveries::default();
         assert!(deliveries.is_quiet_since(at(0)));
-        deliveries.note(at(100), at(310));
+        deliveries.record(at(100), at(310));
         assert!(!deliveries.is_quiet_since(at(310)) && !deliveries.is_quiet_since(at(329)));
         assert!(deliveries.is_quiet_since(at(330)));
     }
 
     #[test]
-    fn what_ends_a_quiet_time_tells_at_once_what_was_passed() {
+    fn the_first_receipt_after_a_quiet_time_shows_what_was_passed() {
         for (before, described) in [(None, true), (Some(90), true), (Some(120), false)] {
             let mut deliveries = Deliveries::default();
-            before.into_iter().for_each(|before| deliveries.note(at(50), at(before)));
-            deliveries.note(at(290), at(310));
+            before.into_iter().for_each(|before| deliveries.record(at(50), at(before)));
+            deliveries.record(at(290), at(310));
             let newest = deliveries.newest_after_quiet(180, at(340));
             assert_eq!(newest, described.then(|| at(290)), "{before:?}");
         }
         let mut first = Deliveries::default();
-        first.note(at(290), at(310));
+        first.record(at(290), at(310));
         assert_eq!(first.newest_after_quiet(180, at(329)), None, "the interval has not ended");
     }
 
     #[test]
-    fn old_intervals_are_forgotten() {
+    fn old_intervals_are_dropped() {
         let mut deliveries = Deliveries::default();
-        (0..1_000).for_each(|interval| deliveries.note(at(interval), at(interval * INTERVAL_S)));
+        (0..1_000).for_each(|interval| deliveries.record(at(interval), at(interval * INTERVAL_S)));
         assert_eq!(deliveries.newest.len(), INTERVALS as usize);
     }
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::cursor::Cursor;
 use crate::ids::ChunkId;
 use crate::outcome::Counts;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// Maximum number of chunks in a group. A cursor takes up to 54 bytes with its name, so that sixteen of them and the
 /// counts stay under 1,024 bytes: one DynamoDB write unit for every commit.
@@ -62,7 +62,7 @@ impl Group {
     }
 
     /// Creates the group of a plan.
-    pub fn planned(plan: &GroupPlan, now: Timestamp) -> Self {
+    pub fn from_plan(plan: &GroupPlan, now: Timestamp) -> Self {
         let GroupPlan { manifest, .. } = plan;
         let bytes = manifest.bytes() + plan.replanned.values().map(|replanned| replanned.bytes).sum::<u64>();
         let failed = plan.replanned.values().map(|replanned| replanned.failed).sum();
@@ -85,7 +85,7 @@ impl Group {
     }
 
     /// Returns the average number of items per chunk.
-    pub fn items_of_a_chunk(&self) -> u64 {
+    pub fn average_chunk_items(&self) -> u64 {
         self.items.div_ceil(self.cursors.len().max(1) as u64)
     }
 
@@ -93,7 +93,7 @@ impl Group {
     pub fn commit(&mut self, commit: &Commit) -> CommitOutcome {
         let current = self.cursors.get(&commit.chunk);
         if !self.open || current != commit.from.as_ref() {
-            return CommitOutcome::of_refusal(current, commit, self);
+            return CommitOutcome::from_refused_write(current, commit, self);
         }
         self.counts += commit.counts;
         self.cursors.insert(commit.chunk, commit.to.clone());
@@ -121,19 +121,19 @@ pub struct Commit {
 /// The outcome of a commit. All outcomes are expected.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum CommitOutcome {
-    /// Committed, now or in an earlier call whose reply was lost. Holds the group as of then.
+    /// Committed, now or in an earlier call whose response was lost. Holds the group as of then.
     Committed(Box<Group>),
     /// Another attempt has moved the cursor: this worker stops.
     Lost,
     /// Completion has closed the group: no commit is possible any more.
     Closed,
-    /// No such group: the job was deleted. Harmless.
+    /// The group does not exist, because the job was deleted. Harmless.
     Absent,
 }
 
 impl CommitOutcome {
     /// Interprets a refused write: the stored cursor is this commit's own, or another attempt's.
-    pub fn of_refusal(current: Option<&Cursor>, commit: &Commit, group: &Group) -> Self {
+    pub fn from_refused_write(current: Option<&Cursor>, commit: &Commit, group: &Group) -> Self {
         if current.is_some_and(|c| c.token == commit.to.token) {
             Self::Committed(Box::new(group.clone()))
         } else if group.open {
@@ -184,7 +184,7 @@ impl Manifest {
 /// The origin of a group's items, as a step of the split from one position to the next. A group is committed only if it
 /// begins at the job's split position: otherwise an overtaken splitter would plan rows twice.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
-pub enum Source {
+pub enum SplitStep {
     /// The file, cut up to this byte.
     File {
         /// End of the previous group: the job's split offset.
@@ -206,7 +206,7 @@ pub enum Source {
 pub struct Replanned {
     /// The chunk's initial cursor: a round over the items in the file.
     pub cursor: Cursor,
-    /// Items of the chunk that have failed for good and are not worked again.
+    /// Items of the chunk that have failed for good and are not processed again.
     pub failed: u64,
     /// Bytes of the chunk's items, for the percentage.
     pub bytes: u64,
@@ -222,14 +222,14 @@ pub struct GroupPlan {
     /// The chunks whose items are in work files, by number.
     pub replanned: BTreeMap<u32, Replanned>,
     /// The range that the group covers.
-    pub source: Source,
+    pub step: SplitStep,
 }
 
 impl GroupPlan {
     /// Plans the next group of the file. `cut` is the range of bytes that it covers.
-    pub fn of_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
-        let source = Source::File { from: cut.start, upto: cut.end };
-        Self { generation, manifest, replanned: BTreeMap::new(), source }
+    pub fn from_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
+        let step = SplitStep::File { from: cut.start, upto: cut.end };
+        Self { generation, manifest, replanned: BTreeMap::new(), step }
     }
 }
 
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn of_two_workers_from_one_cursor_one_loses() {
+    fn only_one_of_two_workers_commits_from_the_same_cursor() {
         let mut group = Group::new(0, 10, 100, Timestamp(0));
         assert!(matches!(group.commit(&commit(None, cursor("a1", 10), 10)), CommitOutcome::Committed(_)));
         assert_eq!(group.commit(&commit(None, cursor("b1", 10), 10)), CommitOutcome::Lost);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_closed_group_takes_nothing() {
+    fn a_closed_group_accepts_no_commit() {
         let mut group = Group { open: false, ..Group::new(0, 10, 100, Timestamp(0)) };
         assert_eq!(group.commit(&commit(None, cursor("a1", 4), 4)), CommitOutcome::Closed);
         assert_eq!(group.counts.done(), 0);

@@ -3,8 +3,6 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use crate::chance;
-
 /// Identifies a chunk within its job; ordered by group, then by chunk.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ChunkId {
@@ -59,16 +57,3 @@ id!(
     FileGuid,
     Uuid::new_v4()
 );
-
-/// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
-/// own.
-pub fn nonce() -> String {
-    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
-    let bits = chance::bits();
-    (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
-}
-
-/// Returns a random fraction in 0..1, for jitter.
-pub fn fraction() -> f64 {
-    (chance::bits() as u32) as f64 / f64::from(u32::MAX)
-}

@@ -7,7 +7,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | [`ids`], [`tenant`] | ids of jobs, chunks and uploads; names of tenants |
-//! | [`chance`], [`time_stamp`] | random bits, milliseconds since the epoch |
+//! | [`random`], [`timestamp`] | random names and fractions; milliseconds since the epoch |
 //! | [`job`] | a job's state and all its transitions |
 //! | [`group`], [`cursor`] | the ledger: groups, chunk cursors, the one conditional commit |
 //! | [`concurrency`] | concurrency limits of job types: permits and parked chunks |
@@ -23,7 +23,6 @@
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
 pub mod admission;
-pub mod chance;
 pub mod concurrency;
 pub mod cursor;
 pub mod dataset;
@@ -37,12 +36,13 @@ pub mod outcome;
 pub mod parts;
 pub mod ports;
 pub mod progress;
+pub mod random;
 pub mod rate;
 pub mod records;
 pub mod retry;
 pub mod split;
 pub mod tenant;
 pub mod text;
-pub mod time_stamp;
+pub mod timestamp;
 pub mod work_file;
 pub mod writer;

@@ -44,7 +44,7 @@ impl CreateMessage {
     /// tenant's other jobs would wait behind it for up to two hours. Send the copy first, then delete the message: two
     /// copies are as harmless as two deliveries, and deduplication drops the second within five minutes.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        wants_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
+        needs_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// Creates a request to split the job from its current position.
@@ -54,7 +54,7 @@ impl CreateMessage {
     }
 
     /// Returns the message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it
-    /// is in flight, so a tenant has at most [`SPLIT_LANES`] splitters beside re-sends and copies, and its
+    /// is in flight, so a tenant has at most [`SPLIT_LANES`] splitters in addition to re-sends and copies, and its
     /// continuations wait behind its other jobs.
     ///
     /// Re-sends use lanes of their own, so that they do not wait behind a dead splitter's message. There are only two
@@ -72,9 +72,9 @@ pub const SPLIT_LANES: u128 = 4;
 /// Maximum characters of a tenant's name in a message group, which has up to 128
 /// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/quotas-messages.html>). Two tenants
 /// whose longer names begin alike share their lanes.
-const LANE_NAME: usize = 120;
+const MAX_LANE_NAME_BYTES: usize = 120;
 
-/// A request to work a chunk, from its cursor on.
+/// A request to process a chunk, from its cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ChunkMessage {
@@ -141,7 +141,7 @@ pub struct CompleteMessage {
 }
 
 impl CompleteMessage {
-    /// Creates a request to complete the job's present generation, from its checkpoint on.
+    /// Creates a request to complete the job's current generation, from its checkpoint on.
     pub fn new(job: &Job) -> Self {
         let step = job.completion.checkpoint.as_ref().map_or(0, |at| at.step);
         let (job_id, tenant, generation) = (job.job_id, Some(job.tenant.clone()), job.generation);
@@ -158,7 +158,7 @@ impl CompleteMessage {
     /// Returns the copy that replaces a message after this many failed deliveries, as [`CreateMessage::copy_of_failed`]
     /// does.
     pub fn copy_of_failed(&self, failures: u32) -> Option<Self> {
-        wants_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
+        needs_copy(self.tenant.as_ref(), self.failures, failures).then(|| Self { failures, ..self.clone() })
     }
 
     /// Returns one of the tenant's lanes, as [`CreateMessage::group_id`] does: the same limit holds for concurrent
@@ -171,11 +171,11 @@ impl CompleteMessage {
 /// Returns the tenant's name, shortened to fit into a message group. A name is ASCII.
 fn lane_name(tenant: &TenantId) -> &str {
     let name = tenant.as_str();
-    &name[..name.len().min(LANE_NAME)]
+    &name[..name.len().min(MAX_LANE_NAME_BYTES)]
 }
 
 /// Returns true if the failing message blocks other jobs of its message group and is not a copy itself.
-fn wants_copy(tenant: Option<&TenantId>, failures_before: u32, failures: u32) -> bool {
+fn needs_copy(tenant: Option<&TenantId>, failures_before: u32, failures: u32) -> bool {
     failures > 0 && failures_before == 0 && tenant.is_some()
 }
 
@@ -200,14 +200,14 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::time_stamp::Timestamp;
+    use crate::timestamp::Timestamp;
 
     fn longest() -> TenantId {
         TenantId::parse(&"t".repeat(TenantId::MAX_BYTES)).unwrap()
     }
 
     #[test]
-    fn a_tenant_has_a_few_lanes_and_shares_them_with_nobody() {
+    fn a_tenant_has_a_few_lanes_and_does_not_share_them() {
         let sent = |tenant: &TenantId, resend| {
             let job = Job::waiting(JobId::generate(), tenant.clone(), "import", Timestamp(0));
             CreateMessage { resend, ..CreateMessage::new(&job) }.group_id()
@@ -224,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failed_message_is_replaced_once_by_a_copy_in_a_lane_apart_that_deduplication_lets_through() {
+    fn a_failed_message_is_replaced_once_by_a_copy_in_a_separate_lane_with_its_own_deduplication_id() {
         let job = Job::waiting(JobId::generate(), longest(), "import", Timestamp(0));
         for resend in 0..3 {
             let message = CreateMessage { resend, ..CreateMessage::new(&job) };
@@ -235,11 +235,11 @@ mod tests {
             assert_eq!(copy.copy_of_failed(1), None, "a copy");
         }
         let before_lanes = CreateMessage { tenant: None, ..CreateMessage::new(&job) };
-        assert_eq!(before_lanes.copy_of_failed(1), None, "nobody waits behind it");
+        assert_eq!(before_lanes.copy_of_failed(1), None, "no message waits behind it");
     }
 
     #[test]
-    fn completions_of_a_tenant_have_lanes_as_its_splits_have() {
+    fn completions_of_a_tenant_have_lanes_like_its_splits() {
         for resend in 0..3 {
             let job = Job::waiting(JobId::generate(), longest(), "import", Timestamp(0));
             let create = CreateMessage { resend, ..CreateMessage::new(&job) };
@@ -254,18 +254,18 @@ mod tests {
         let old = serde_json::json!({"jobId": JobId::generate(), "generation": 0});
         let message: CompleteMessage = serde_json::from_value(old.clone()).unwrap();
         assert_eq!(message.group_id(), old["jobId"].as_str().unwrap());
-        assert_eq!(message.copy_of_failed(1), None, "nobody waits behind it");
+        assert_eq!(message.copy_of_failed(1), None, "no message waits behind it");
     }
 
     #[test]
-    fn a_message_from_before_lanes_is_understood() {
+    fn a_message_from_before_lanes_can_be_read() {
         let old = serde_json::json!({"jobId": JobId::generate(), "generation": 0, "position": 3});
         let message: CreateMessage = serde_json::from_value(old.clone()).unwrap();
         assert_eq!(message.group_id(), old["jobId"].as_str().unwrap());
     }
 
     #[test]
-    fn a_chunk_travels_at_its_jobs_priority_which_is_reported_unless_it_is_normal() {
+    fn a_chunk_message_has_its_jobs_priority_unless_it_is_normal() {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
         for (priority, reported) in
             [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]

@@ -52,7 +52,7 @@ impl Outcome {
 pub struct Rejection {
     /// Stable error code in snake case, for programs.
     pub code: String,
-    /// The column or property at fault, if there is one.
+    /// The invalid column or property, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// A sentence for the person who fixes the row.

@@ -3,13 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 /// Minimum size of a part that is not the last one, set by S3.
-pub const LEAST_PART_BYTES: u64 = 5 << 20;
+pub const MIN_PART_BYTES: u64 = 5 << 20;
 
 /// Usual size of a part: some seconds on a slow connection, and small enough for a browser to hash in memory.
 const PART_BYTES: u64 = 16 << 20;
 
 /// Maximum number of parts: few enough to list in one response and in one call of S3.
-pub const MOST_PARTS: u32 = 200;
+pub const MAX_PARTS: u32 = 200;
 
 const MIB: u64 = 1 << 20;
 
@@ -45,8 +45,8 @@ pub struct PartChecksum {
 /// Returns the size of each part except the last: 16 MiB, or `limit_bytes` (above which an upload is multipart) if that
 /// is less. It is larger if there would be too many parts, and never less than S3's minimum.
 pub fn part_bytes(size_bytes: u64, limit_bytes: u64) -> u64 {
-    let usual = limit_bytes.clamp(LEAST_PART_BYTES, PART_BYTES);
-    let needed = size_bytes.div_ceil(u64::from(MOST_PARTS)).div_ceil(MIB).saturating_mul(MIB);
+    let usual = limit_bytes.clamp(MIN_PART_BYTES, PART_BYTES);
+    let needed = size_bytes.div_ceil(u64::from(MAX_PARTS)).div_ceil(MIB).saturating_mul(MIB);
     usual.max(needed)
 }
 
@@ -72,8 +72,8 @@ mod tests {
             (200 * 16 * MIB, 64 * MIB, 16 * MIB),
             (200 * 16 * MIB + 1, 64 * MIB, 17 * MIB),
             (LARGEST, 64 * MIB, 26 * MIB),
-            (6 * MIB, LEAST_PART_BYTES, LEAST_PART_BYTES),
-            (6 * MIB, 1, LEAST_PART_BYTES),
+            (6 * MIB, MIN_PART_BYTES, MIN_PART_BYTES),
+            (6 * MIB, 1, MIN_PART_BYTES),
         ] {
             assert_eq!(part_bytes(size, limit), expected, "{size} above {limit}");
         }
@@ -81,16 +81,16 @@ mod tests {
 
     #[test]
     fn an_empty_file_has_no_part() {
-        assert_eq!(parts(0, LEAST_PART_BYTES).next(), None);
+        assert_eq!(parts(0, MIN_PART_BYTES).next(), None);
     }
 
     proptest! {
         #[test]
         fn parts_cover_a_file_exactly(size in 1..=LARGEST, limit in 1..=LARGEST) {
             let part_bytes = part_bytes(size, limit);
-            prop_assert!(part_bytes >= LEAST_PART_BYTES);
+            prop_assert!(part_bytes >= MIN_PART_BYTES);
             let parts: Vec<_> = parts(size, part_bytes).collect();
-            prop_assert!((1..=MOST_PARTS as usize).contains(&parts.len()), "{} parts", parts.len());
+            prop_assert!((1..=MAX_PARTS as usize).contains(&parts.len()), "{} parts", parts.len());
             prop_assert_eq!(parts.iter().map(|part| part.size_bytes).sum::<u64>(), size);
             prop_assert!(parts.iter().map(|part| part.number).eq(1..=parts.len() as u32));
             let (last, others) = parts.split_last().expect("a part");

@@ -4,7 +4,7 @@
 use crate::group::Group;
 use crate::job::{Job, Stage, Status};
 use crate::outcome::Counts;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A job's progress as the API reports it.
 #[derive(Clone, PartialEq, Debug)]
@@ -17,7 +17,7 @@ pub struct Progress {
     pub counts: Counts,
     /// 0 to 100; 100 only when every item has ended. Never decreases.
     pub percent: u8,
-    /// Items per second since the job was begun; 0 before the first one has ended.
+    /// Items per second since the job was started; 0 before the first one has ended.
     pub items_per_second: u64,
     /// Estimated seconds until the end at that rate; `None` while nothing has ended, or once nothing remains.
     pub eta_seconds: Option<u64>,
@@ -116,7 +116,7 @@ mod tests {
     use crate::tenant::TenantId;
 
     #[test]
-    fn a_group_that_is_touched_after_the_end_changes_nothing_that_is_shown() {
+    fn a_group_that_changes_after_the_end_does_not_change_the_shown_time() {
         let carried_over = CarriedOver { groups: 1, ..CarriedOver::default() };
         let retried = Job {
             retry: RetryState { carried_over, ..RetryState::default() },

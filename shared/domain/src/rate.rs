@@ -1,13 +1,13 @@
 //! Rate limits by the generic cell rate algorithm: a token bucket, stored as the one time at which it is full again.
 
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A sustained rate and a burst.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Rate {
-    /// Sustained calls per second.
+    /// Sustained number of calls per second.
     pub per_second: u32,
-    /// Maximum calls at once.
+    /// Maximum number of calls in one burst.
     pub burst: u32,
 }
 
@@ -16,7 +16,7 @@ impl Rate {
     /// cost above the burst counts as the burst.
     ///
     /// # Errors
-    /// Returns the milliseconds to wait if the bucket holds fewer tokens.
+    /// Returns the milliseconds to wait if the bucket has fewer tokens.
     pub fn spend(self, full_at: Timestamp, cost: u32, now: Timestamp) -> Result<Timestamp, i64> {
         let full_then = Timestamp(full_at.max(now).0 + self.millis(cost.min(self.burst)));
         let missing = full_then.millis_since(now) - self.millis(self.burst);

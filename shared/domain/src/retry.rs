@@ -1,7 +1,7 @@
 //! Back-off schedules: of rounds of transient items (30 s, 2 min, 8 min, 30 min, 2 h with full jitter), and of messages
 //! whose delivery returned an error.
 
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// Maximum delay of a message in a queue: 15 minutes (SQS `DelaySeconds`). The sweeper sends later rounds.
 pub const MAX_QUEUE_DELAY_S: i64 = 900;
@@ -9,14 +9,14 @@ pub const MAX_QUEUE_DELAY_S: i64 = 900;
 /// Multiples of the base delay (30 s by default) for rounds 1, 2, 3 and so on; the last one repeats.
 const SCHEDULE: [i64; 5] = [1, 4, 16, 60, 240];
 
-/// Returns the earliest start of round `round` (from 1). `fraction` in 0..1 is the jitter, `asked_s` the longest wait
-/// that an item of the round asked for. Full jitter: anything between now and the schedule's delay, but at least a
+/// Returns the earliest start of round `round` (from 1). `fraction` in 0..1 is the jitter, `requested_s` the longest
+/// wait that an item of the round requested. Full jitter: anything between now and the schedule's delay, but at least a
 /// second.
-pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, asked_s: i64) -> Timestamp {
+pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, requested_s: i64) -> Timestamp {
     let step = SCHEDULE[(round.max(1) as usize - 1).min(SCHEDULE.len() - 1)];
     let delay = (step * base_s) as f64 * fraction.clamp(0.0, 1.0);
-    let whole = now.plus_seconds((delay as i64).max(asked_s).max(1));
-    Timestamp(whole.seconds() * 1000)
+    let due = now.plus_seconds((delay as i64).max(requested_s).max(1));
+    Timestamp(due.seconds() * 1000)
 }
 
 /// Returns the delay of a round's message in its queue, in seconds; `None` if it exceeds a queue's maximum, so that the
@@ -47,7 +47,7 @@ mod tests {
     #[test]
     fn delays_follow_the_schedule_and_the_jitter() {
         let now = Timestamp(0);
-        for (round, fraction, asked_s, expected_s) in [
+        for (round, fraction, requested_s, expected_s) in [
             (1, 1.0, 0, 30),
             (2, 1.0, 0, 120),
             (3, 1.0, 0, 480),
@@ -58,7 +58,7 @@ mod tests {
             (1, 0.0, 0, 1),
             (1, 0.5, 60, 60),
         ] {
-            assert_eq!(due(now, round, 30, fraction, asked_s), Timestamp(expected_s * 1000), "round {round}");
+            assert_eq!(due(now, round, 30, fraction, requested_s), Timestamp(expected_s * 1000), "round {round}");
         }
     }
 
@@ -76,7 +76,7 @@ mod tests {
     }
 
     #[test]
-    fn a_round_later_than_a_queue_can_delay_is_left_to_the_sweeper() {
+    fn a_round_beyond_the_maximum_queue_delay_is_sent_by_the_sweeper() {
         assert_eq!(queue_delay_s(Timestamp(0), Timestamp(900_000)), Some(900));
         assert_eq!(queue_delay_s(Timestamp(0), Timestamp(901_000)), None);
         assert_eq!(queue_delay_s(Timestamp(5_000), Timestamp(0)), Some(0));

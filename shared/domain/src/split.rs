@@ -44,7 +44,7 @@ pub const GROUPS_PER_GENERATION: u32 = 500;
 /// is short, and 400 groups hold the source.
 const GROWTH: u128 = 640_000;
 
-/// The same slope for items that a retry replans. It is steeper because chunks that were never begun are taken over
+/// The same slope for items that a retry replans. It is steeper because chunks that were never started are taken over
 /// unchanged.
 const REPLANNED_GROWTH: u128 = 160_000;
 
@@ -82,9 +82,9 @@ impl Growth {
         ChunkLimits { items, bytes, ..limits }
     }
 
-    fn share(self, whole: u64, of: u128) -> u64 {
+    fn share(self, total: u64, of: u128) -> u64 {
         let group = u128::from(self.group.saturating_sub(self.carried_over));
-        u64::try_from(u128::from(whole) * group / of).unwrap_or(u64::MAX)
+        u64::try_from(u128::from(total) * group / of).unwrap_or(u64::MAX)
     }
 }
 

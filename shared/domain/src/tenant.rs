@@ -1,4 +1,4 @@
-//! The name of a tenant, of which keys and message groups are built.
+//! The name of a tenant. It is part of keys in DynamoDB and S3, and of message groups in SQS.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -24,7 +24,7 @@ impl TenantId {
     /// space that a record leaves for it.
     pub const MAX_BYTES: usize = 128;
 
-    /// Characters that a name may hold beside letters and digits. The names of the usual issuers fit: UUIDs,
+    /// Characters that a name may contain besides letters and digits. The names of the usual issuers fit: UUIDs,
     /// `auth0|5f7c…`, e-mail addresses, URNs.
     pub const MARKS: &str = "-_.@|:+=";
 
@@ -38,7 +38,7 @@ impl TenantId {
     /// # Panics
     /// If the name is not valid; in a constant or a static, at compile time.
     pub const fn from_static(name: &'static str) -> Self {
-        assert!(is_name(name), "not a valid name of a tenant");
+        assert!(is_name(name), "not a valid tenant name");
         Self(Cow::Borrowed(name))
     }
 
@@ -77,7 +77,7 @@ const fn has(bytes: &[u8], byte: u8) -> bool {
 
 /// A text that is not the name of a tenant. The text is not repeated, because it may be anything.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
-#[error("not a valid name of a tenant")]
+#[error("not a valid tenant name")]
 pub struct BadTenantName;
 
 impl TryFrom<String> for TenantId {

@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_of_names_is_short_whatever_the_names_are() {
+    fn a_list_of_any_names_is_short() {
         assert_eq!(listed(["a", "b\""]), r#""a", "b\"""#);
         assert_eq!(listed([]), "");
         let many: Vec<_> = (0..30).map(|n| format!("c{n}")).collect();

@@ -1,4 +1,4 @@
-//! Work files: the failed, skipped and transient items that a commit records beside its counts.
+//! Work files: the failed, skipped and transient items that a commit records in addition to its counts.
 //!
 //! A chunk's failed, skipped and transient items are written to a file before the commit that passes over them. Each
 //! file names its predecessor, and the cursor names the last, so the valid files form a chain. A file that no cursor
@@ -18,7 +18,7 @@ pub const NAMED_FILES: usize = 32;
 
 /// First line of a work file.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
-pub struct Header {
+pub struct WorkFileHeader {
     /// The round that wrote it.
     pub round: u32,
     /// Token of the previous file in the chunk's chain.
@@ -28,9 +28,9 @@ pub struct Header {
     pub before: Vec<String>,
 }
 
-impl Header {
+impl WorkFileHeader {
     /// Creates the header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
-    pub fn behind(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
+    pub fn following(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
         let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
         Self { round, prev, before }
     }
@@ -77,11 +77,11 @@ pub enum End {
     },
 }
 
-/// A whole work file.
+/// A complete work file.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct WorkFile {
     /// The first line.
-    pub header: Header,
+    pub header: WorkFileHeader,
     /// All other lines.
     pub entries: Vec<Entry>,
 }
@@ -89,7 +89,7 @@ pub struct WorkFile {
 /// A work file that cannot be read: damaged, or written by a newer version.
 #[derive(Debug, thiserror::Error)]
 pub enum WorkFileError {
-    /// There is no first line.
+    /// The file has no first line.
     #[error("the work file is empty")]
     Empty,
     /// A line is not a valid entry.
@@ -132,7 +132,7 @@ mod tests {
     fn a_work_file_survives_storage() {
         let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into(), damaged: n == 7 };
         let file = WorkFile {
-            header: Header { round: 1, prev: Some("abc1".into()), before: vec!["abd7".into()] },
+            header: WorkFileHeader { round: 1, prev: Some("abc1".into()), before: vec!["abd7".into()] },
             entries: vec![
                 entry(7, End::Failed(Rejection::new("bad", Some("x"), "no"))),
                 entry(8, End::Skipped { reason: "asked".into() }),
@@ -144,19 +144,19 @@ mod tests {
 
     #[test]
     fn a_header_names_the_newest_files_before_it() {
-        let mut header = Header::behind(0, None, None);
+        let mut header = WorkFileHeader::following(0, None, None);
         for n in 1..100 {
-            header = Header::behind(0, Some(n.to_string()), Some(&header));
+            header = WorkFileHeader::following(0, Some(n.to_string()), Some(&header));
         }
         let named: Vec<_> = header.named().cloned().collect();
         assert_eq!(named, (68..100).rev().map(|n| n.to_string()).collect::<Vec<_>>());
-        let alone = Header::behind(1, Some("100".into()), None);
+        let alone = WorkFileHeader::following(1, Some("100".into()), None);
         assert_eq!(alone.named().collect::<Vec<_>>(), ["100"]);
     }
 
     #[test]
-    fn a_header_from_before_it_named_more_than_one_file_is_understood() {
+    fn a_header_of_an_earlier_version_can_be_read() {
         let file = WorkFile::parse(b"{\"round\":1,\"prev\":\"abc1\"}\n").unwrap();
-        assert_eq!(file.header, Header { round: 1, prev: Some("abc1".into()), before: vec![] });
+        assert_eq!(file.header, WorkFileHeader { round: 1, prev: Some("abc1".into()), before: vec![] });
     }
 }

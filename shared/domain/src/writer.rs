@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn insert_gives_way_to_all_but_its_own_write_and_upsert_to_later_ones_only() {
+    fn insert_yields_to_every_other_writer_and_upsert_only_to_later_ones() {
         let job = JobId::generate();
         let [first, second] = [1, 2].map(|row| Writer { job, row });
         assert_eq!(Rule::Insert.refusal(first, first), None);

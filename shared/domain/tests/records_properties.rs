@@ -1,4 +1,4 @@
-//! Property tests: the cutter finds the file's records for any bytes, blocks and chunks.
+//! Property tests: the cutter finds the records of a file for any bytes, blocks and chunks.
 //!
 //! The oracle for CSV is the `csv` crate itself, for JSON Lines a split at line breaks.
 
@@ -7,8 +7,8 @@ use proptest::prelude::*;
 
 type Fields = Vec<Vec<u8>>;
 
-/// Reads every record with the `csv` crate. The blank line in front keeps it from treating the first bytes as a byte
-/// order mark: the crate strips EF BB BF at the start of any reader, and a record in the middle of a file may begin
+/// Reads every record with the `csv` crate. The blank line before them prevents it from treating the first bytes as a
+/// byte order mark: the crate strips EF BB BF at the start of any reader, and a record in the middle of a file can begin
 /// with these bytes.
 fn read_with_csv_crate(bytes: &[u8]) -> Vec<Fields> {
     read_delimited(b',', bytes)
@@ -18,22 +18,22 @@ fn read_delimited(delimiter: u8, bytes: &[u8]) -> Vec<Fields> {
     let bytes = [b"\n", bytes].concat();
     let mut reader =
         csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
-    let all: Result<Vec<csv::ByteRecord>, csv::Error> = reader.byte_records().collect();
-    let all = all.unwrap_or_else(|error| panic!("the csv crate never refuses bytes: {error}"));
-    all.iter().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()
+    let rows: Result<Vec<csv::ByteRecord>, csv::Error> = reader.byte_records().collect();
+    let rows = rows.unwrap_or_else(|error| panic!("the csv crate refused bytes: {error}"));
+    rows.iter().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()
 }
 
 fn cut_in_blocks(format: Format, bytes: &[u8], block_sizes: &[usize]) -> Vec<Span> {
     let mut cutter = Cutter::new(format);
     let mut spans = Vec::new();
-    let mut rest = bytes;
+    let mut remaining = bytes;
     let mut sizes = block_sizes.iter().copied().cycle();
-    while !rest.is_empty() {
-        let size = sizes.next().unwrap_or(rest.len()).min(rest.len());
-        let (block, later) = rest.split_at(size);
+    while !remaining.is_empty() {
+        let size = sizes.next().unwrap_or(remaining.len()).min(remaining.len());
+        let (block, later) = remaining.split_at(size);
         cutter.feed(block, &mut |span| spans.push(span));
         assert_eq!(cutter.offset() as usize, bytes.len() - later.len());
-        rest = later;
+        remaining = later;
     }
     spans.extend(cutter.finish());
     spans
@@ -43,16 +43,16 @@ fn contents<'a>(bytes: &'a [u8], spans: &[Span]) -> Vec<&'a [u8]> {
     spans.iter().map(|span| span.content(bytes)).collect()
 }
 
-/// Cuts the records again in chunks of at most `limit` records each, where `cut` says.
+/// Cuts the records again, in chunks of at most `limit` records that end at `cut`.
 fn recut_in_chunks(format: Format, bytes: &[u8], limit: usize, cut: impl Fn(&Span) -> u64) -> Vec<Vec<u8>> {
     let spans: Vec<Span> = records(format, bytes).collect();
-    let mut found = Vec::new();
+    let mut contents = Vec::new();
     for chunk in spans.chunks(limit) {
         let end = cut(&chunk[chunk.len() - 1]) as usize;
         let chunk = &bytes[chunk[0].start as usize..end];
-        found.extend(records(format, chunk).map(|span| span.content(chunk).to_vec()));
+        contents.extend(records(format, chunk).map(|span| span.content(chunk).to_vec()));
     }
-    found
+    contents
 }
 
 fn csv_bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -111,28 +111,28 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 4000, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn csv_records_are_those_of_the_csv_crate(bytes in csv_bytes(), sizes in block_sizes()) {
+    fn csv_records_match_the_csv_crate(bytes in csv_bytes(), sizes in block_sizes()) {
         let spans = cut_in_blocks(Format::Csv, &bytes, &sizes);
-        let mut found = Vec::new();
+        let mut fields = Vec::new();
         for content in contents(&bytes, &spans) {
             let read = read_with_csv_crate(content);
             prop_assert_eq!(read.len(), 1, "{:?} is one record", content);
-            found.extend(read);
+            fields.extend(read);
         }
-        prop_assert_eq!(found, read_with_csv_crate(&bytes));
+        prop_assert_eq!(fields, read_with_csv_crate(&bytes));
     }
 
     #[test]
-    fn records_with_another_delimiter_are_those_of_the_csv_crate(bytes in csv_bytes(), delimiter in prop_oneof![Just(b';'), Just(b'\t')]) {
+    fn records_with_another_delimiter_match_the_csv_crate(bytes in csv_bytes(), delimiter in prop_oneof![Just(b';'), Just(b'\t')]) {
         let bytes: Vec<_> = bytes.into_iter().map(|byte| if byte == b',' { delimiter } else { byte }).collect();
         let spans: Vec<Span> = delimited_records(delimiter, &bytes).collect();
-        let mut found = Vec::new();
+        let mut fields = Vec::new();
         for content in contents(&bytes, &spans) {
             let read = read_delimited(delimiter, content);
             prop_assert_eq!(read.len(), 1, "{:?} is one record", content);
-            found.extend(read);
+            fields.extend(read);
         }
-        prop_assert_eq!(found, read_delimited(delimiter, &bytes));
+        prop_assert_eq!(fields, read_delimited(delimiter, &bytes));
     }
 
     #[test]
@@ -161,11 +161,11 @@ proptest! {
         let Some((last, others)) = spans.split_last() else { return Ok(()) };
         prop_assert!(others.iter().all(|span| !span.unterminated));
         let with_tail = read_with_csv_crate(&[&bytes[..], b"\nx"].concat()).len();
-        prop_assert_eq!(last.unterminated, with_tail == spans.len(), "a row put behind it is swallowed");
+        prop_assert_eq!(last.unterminated, with_tail == spans.len(), "a row after it becomes part of it");
     }
 
     #[test]
-    fn chunks_hold_the_rows_of_the_file(bytes in prop_oneof![csv_bytes(), jsonl_bytes()], limit in 1..6_usize) {
+    fn chunks_contain_the_rows_of_the_file(bytes in prop_oneof![csv_bytes(), jsonl_bytes()], limit in 1..6_usize) {
         for format in [Format::Csv, Format::JsonLines] {
             let whole: Vec<Span> = records(format, &bytes).collect();
             let whole = contents(&bytes, &whole);
@@ -194,10 +194,10 @@ proptest! {
             let spans = cut_in_blocks(format, &bytes, &sizes);
             for (done, span) in spans.iter().enumerate() {
                 let mut cutter = Cutter::starting_at(format, span.end);
-                let mut rest = Vec::new();
-                cutter.feed(&bytes[span.end as usize..], &mut |span| rest.push(span));
-                rest.extend(cutter.finish());
-                prop_assert_eq!(&rest, &spans[done + 1..]);
+                let mut remaining = Vec::new();
+                cutter.feed(&bytes[span.end as usize..], &mut |span| remaining.push(span));
+                remaining.extend(cutter.finish());
+                prop_assert_eq!(&remaining, &spans[done + 1..]);
             }
         }
     }
@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn json_lines_are_the_lines_that_are_not_blank(bytes in jsonl_bytes(), sizes in block_sizes()) {
+    fn json_lines_are_the_non_blank_lines(bytes in jsonl_bytes(), sizes in block_sizes()) {
         let spans = cut_in_blocks(Format::JsonLines, &bytes, &sizes);
         prop_assert_eq!(contents(&bytes, &spans), json_lines_by_splitting(&bytes));
         for span in &spans {

@@ -43,7 +43,7 @@ macro_rules! limits {
             pub const $name: usize = $value;
         )+
 
-        pub(super) const TABLE: &[$crate::aws_limits::Limit] = &[$($crate::aws_limits::Limit {
+        pub(in crate::aws_limits) const TABLE: &[$crate::aws_limits::Limit] = &[$($crate::aws_limits::Limit {
             service: $service,
             name: stringify!($name),
             value: $name,

@@ -25,7 +25,7 @@ super::limit::limits! {
 /// Checks the key of an object.
 ///
 /// # Errors
-/// The refusal that S3 would answer.
+/// The refusal that S3 would return.
 pub fn check_key(key: &str) -> Result<(), Refusal> {
     match key.len() {
         0 => Err(Refusal::new("InvalidRequest", "The object key must not be empty.")),
@@ -37,7 +37,7 @@ pub fn check_key(key: &str) -> Result<(), Refusal> {
 /// Checks the number of a part.
 ///
 /// # Errors
-/// The refusal that S3 would answer.
+/// The refusal that S3 would return.
 pub fn check_part_number(number: usize) -> Result<(), Refusal> {
     if (1..=PARTS).contains(&number) {
         return Ok(());
@@ -49,7 +49,7 @@ pub fn check_part_number(number: usize) -> Result<(), Refusal> {
 /// Checks the parts of an object, each by its number and its size, in the order of the call.
 ///
 /// # Errors
-/// The refusal that S3 would answer.
+/// The refusal that S3 would return.
 pub fn check_parts(parts: &[(usize, u64)]) -> Result<(), Refusal> {
     if parts.is_empty() {
         let message = "The XML you provided was not well-formed or did not validate against our published schema";
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_are_large_enough_in_order_and_not_too_many() {
+    fn parts_must_be_large_enough_in_order_and_not_too_many() {
         let many: Vec<_> = (1..=PARTS + 1).map(|number| (number, MIN)).collect();
         for (parts, code) in [
             (&[][..], Some("MalformedXML")),

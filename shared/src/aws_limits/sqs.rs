@@ -20,7 +20,7 @@ super::limit::limits! {
     ID_CHARACTERS = 128, "characters", "https://docs.aws.amazon.com/AWSSimpleQueueService/latest/APIReference/API_SendMessage.html";
 }
 
-/// One message as it is sent.
+/// A message to send.
 #[derive(Copy, Clone, Debug, Default)]
 pub struct Sent<'a> {
     /// Body of the message.
@@ -36,7 +36,7 @@ pub struct Sent<'a> {
 /// Checks a message: body, ids and delay.
 ///
 /// # Errors
-/// The refusal that SQS would answer.
+/// The refusal that SQS would return.
 pub fn check_message(sent: &Sent<'_>) -> Result<(), Refusal> {
     if sent.body.is_empty() {
         return Err(Refusal::new("MissingParameter", "The request must contain the parameter MessageBody."));
@@ -68,7 +68,7 @@ pub fn check_message(sent: &Sent<'_>) -> Result<(), Refusal> {
 /// Checks a batch as a whole, by the sizes of its bodies; each message has its own check.
 ///
 /// # Errors
-/// The refusal that SQS would answer.
+/// The refusal that SQS would return.
 pub fn check_batch(bodies: &[usize]) -> Result<(), Refusal> {
     if bodies.is_empty() {
         let message = "There should be at least one SendMessageBatchRequestEntry in the request.";

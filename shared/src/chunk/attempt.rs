@@ -1,25 +1,24 @@
-//! One attempt at a chunk's round: passes batch after batch to the handler, and commits once a second and at
-//! the end.
+//! One attempt at a chunk's round: passes batch after batch to the handler, and commits every second and at the end.
 
 use std::panic::AssertUnwindSafe;
 
 use futures::FutureExt;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
-use longshore_domain::ids::nonce;
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::{Outcome, Rejection};
-use longshore_domain::ports::{ChunkState, Files, Queues, Store};
+use longshore_domain::ports::{ChunkState, Files, JobProgress, Queues, Store};
 use longshore_domain::progress;
+use longshore_domain::random::nonce;
 use longshore_domain::retry;
-use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::Header;
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::work_file::WorkFileHeader;
 
-use super::delivery::{ChunkEnd, ChunkError, Delivered, Mode};
+use super::definition_cache::PreparedDefinition;
+use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, Items, find};
-use super::known::KnownJob;
 use super::reasons;
 use super::tally::Tally;
 use super::worker::{TURN_S, Worker};
@@ -27,10 +26,9 @@ use crate::handler::JobContext;
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
-/// Time between two checks that the job still runs: no item starts more than 3 s after the last check.
-const LOOK_MS: i64 = 1_500;
-/// Target time of a batch. A batch grows until it takes about this long, so that commits and checks are not
-/// late.
+/// Time between two checks that the job is still running: no item starts more than 3 s after the last check.
+const CHECK_MS: i64 = 1_500;
+/// Target time of a batch. Batches grow until they take about this long, so that commits and checks are in time.
 const BATCH_MS: i64 = 200;
 
 /// Reason to leave an attempt before its round has ended.
@@ -59,46 +57,46 @@ pub(super) struct Attempt<'a, S, Q, F> {
     pub(super) worker: &'a Worker<'a, S, Q, F>,
     pub(super) message: &'a ChunkMessage,
     pub(super) job: &'a Job,
-    known: &'a KnownJob,
+    definition: &'a PreparedDefinition,
     mode: Mode,
     deadline: Timestamp,
     pub(super) nonce: String,
     pub(super) commits: u32,
     pub(super) cursor: Option<Cursor>,
-    /// Header of the file that the cursor names, once this attempt has written or read it.
-    pub(super) header: Option<Header>,
-    /// Number of the round's items that were already processed when the attempt began.
-    began_at: usize,
+    /// Header of the cursor's work file, once this attempt has written or read it.
+    pub(super) header: Option<WorkFileHeader>,
+    /// Number of the round's items that were already processed when the attempt started.
+    first_position: usize,
     pub(super) tally: Tally,
     pub(super) committed_at: Timestamp,
-    looked_at: Timestamp,
+    checked_at: Timestamp,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     pub(super) fn new(
         worker: &'a Worker<'a, S, Q, F>,
-        delivered: Delivered<'a>,
+        delivery: ChunkDelivery<'a>,
         state: &'a ChunkState,
-        known: &'a KnownJob,
+        definition: &'a PreparedDefinition,
     ) -> Self {
-        let Delivered { message, mode, deadline } = delivered;
+        let ChunkDelivery { message, mode, deadline } = delivery;
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
         Self {
             header: None,
-            began_at: cursor.as_ref().map_or(0, |c| c.position as usize),
-            tally: Tally::at(cursor.as_ref(), known.limits().item_retries),
+            first_position: cursor.as_ref().map_or(0, |c| c.position as usize),
+            tally: Tally::at(cursor.as_ref(), definition.limits().item_retries),
             worker,
             message,
             job: &state.job,
-            known,
+            definition,
             mode,
             deadline,
             nonce: nonce(),
             commits: 0,
             cursor,
             committed_at: now,
-            looked_at: now,
+            checked_at: now,
         }
     }
 
@@ -112,7 +110,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn process(mut self) -> Result<ChunkEnd, Interrupt> {
         let ports = self.worker.ports;
         let source = self.job.source.as_ref();
-        let items = match find(&ports.files, self.message, self.cursor.as_ref(), source, self.known).await? {
+        let items = match find(&ports.files, self.message, self.cursor.as_ref(), source, self.definition).await? {
             Found::Items(items) => items,
             Found::SourceGone(error) => {
                 stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
@@ -120,19 +118,19 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         };
         if self.mode == Mode::Work {
-            // The turn starts here, because it is time for items: finding the items of a late round may take
-            // long.
+            // The turn starts here, because reading the items of a late round can take long.
             self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
         }
         let mut batch = 16;
         while self.tally.position < items.len() {
             self.pause().await?;
-            let began = (self.worker.clock)();
+            let started = (self.worker.clock)();
             let Some(outcomes) = self.outcomes(&items, batch).await? else {
                 batch = 1;
                 continue;
             };
-            batch = next_batch(batch, self.known.limits().batch_items, (self.worker.clock)().millis_since(began));
+            batch =
+                next_batch(batch, self.definition.limits().batch_items, (self.worker.clock)().millis_since(started));
             if let Some(rejection) = self.tally.take(&items, outcomes) {
                 return self.fatal(rejection).await;
             }
@@ -140,26 +138,26 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.end_round().await
     }
 
-    /// Runs between batches: commits if it is time, checks whether the job still runs, and stops before the deadline.
-    /// Never stops before an item is processed; otherwise a chunk whose items take long to find would be
-    /// handed over forever.
+    /// Runs between batches: commits if it is time, checks that the job is still running, and stops before the
+    /// deadline. Never stops before an item is processed; otherwise a chunk whose items take long to read would be
+    /// continued indefinitely.
     async fn pause(&mut self) -> Result<(), Interrupt> {
         let now = (self.worker.clock)();
-        let over = now >= self.deadline && self.tally.position > self.began_at;
+        let over = now >= self.deadline && self.tally.position > self.first_position;
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
             let group = self.commit(CommitPoint::InRound).await?;
-            self.stop_if_intolerable(&group).await?;
+            self.stop_if_tolerance_exceeded(&group).await?;
         }
         if over {
-            // A chunk that is being given up keeps its failure count.
+            // A chunk that is given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
             let message = ChunkMessage { failures, ..self.message.clone() };
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
             return Err(Interrupt::End(ChunkEnd::Continued));
         }
-        if now.millis_since(self.looked_at) >= LOOK_MS {
-            self.looked_at = now;
+        if now.millis_since(self.checked_at) >= CHECK_MS {
+            self.checked_at = now;
             let job = self.worker.ports.store.job(self.message.job_id).await?;
             if !job.is_some_and(|job| job.is_live() && job.generation == self.job.generation) {
                 return Err(Interrupt::End(ChunkEnd::NotLive));
@@ -168,24 +166,26 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(())
     }
 
-    /// Returns the outcomes of the next items, or `None` if the handler panicked over several items. The
-    /// caller then offers them one by one, so that only the item that panics fails.
+    /// Returns the outcomes of the next items, or `None` if the handler panicked with several items. The caller then
+    /// passes them one by one, so that only the item that panics fails.
     async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
         let count = batch.min(items.len() - self.tally.position);
         if self.mode == Mode::GiveUp {
             return Ok(Some(vec![Outcome::Reject(reasons::dead_lettered()); count]));
         }
-        let Some(prepared) = self.known.prepared.as_ref() else {
-            let (job_type, reason) = (self.job.job_type.clone(), "it was read without its handler".to_owned());
+        let Some(prepared) = self.definition.prepared.as_ref() else {
+            let (job_type, reason) =
+                (self.job.job_type.clone(), "its definition was read without a handler".to_owned());
             return Err(ChunkError::Definition { job_type, reason });
         };
-        let here = self.tally.position;
-        if items.is_too_long(here) {
-            return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.known.limits().item_bytes))]));
+        let start = self.tally.position;
+        if items.is_too_long(start) {
+            return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.definition.limits().item_bytes))]));
         }
-        let count = (here..here + count).take_while(|i| !items.is_too_long(*i)).count();
+        let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
         let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
-        let raw: Vec<_> = (here..here + count).map(|i| items.item(i, self.job.source.as_ref(), self.known)).collect();
+        let raw: Vec<_> =
+            (start..start + count).map(|i| items.item(i, self.job.source.as_ref(), self.definition)).collect();
         match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
             Ok(outcomes) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
@@ -205,7 +205,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if group.is_done() {
             roll_up(self.worker.ports, self.message.job_id, self.message.group, (self.worker.clock)()).await?;
         }
-        self.stop_if_intolerable(&group).await?;
+        self.stop_if_tolerance_exceeded(&group).await?;
         match self.cursor.as_ref().filter(|cursor| !cursor.finished) {
             None => Ok(ChunkEnd::Finished),
             Some(cursor) => Ok(self.send_round(cursor).await?),
@@ -221,8 +221,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(ChunkEnd::NextRound)
     }
 
-    /// Stops the job before the commit: a worker that dies after a commit past the fatal item, but before the
-    /// stop, would leave a job that continues. If the commit comes too late, the item counts as unprocessed.
+    /// Stops the job, then commits: with the opposite order, a worker that dies in between would leave a job that
+    /// continues after the fatal item. If the commit is too late, the item counts as unprocessed.
     async fn fatal(mut self, rejection: Rejection) -> Result<ChunkEnd, Interrupt> {
         let stop = failed(JobError::new(rejection.code, rejection.message), (self.worker.clock)());
         stop_job(self.worker.ports, self.job, &stop).await?;
@@ -230,13 +230,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(ChunkEnd::NotLive)
     }
 
-    /// Sums the groups after a commit with failures, if the job has a tolerance. Completion decides again.
-    async fn stop_if_intolerable(&self, group: &Group) -> Result<(), ChunkError> {
+    /// Stops the job if a commit with failures has exceeded its tolerance. Completion checks the tolerance again.
+    async fn stop_if_tolerance_exceeded(&self, group: &Group) -> Result<(), ChunkError> {
         if group.counts.failed == 0 || !self.job.tolerance.is_set() {
             return Ok(());
         }
         let (id, first) = (self.message.job_id, self.job.retry.carried_over.groups);
-        let Some((groups, job)) = self.worker.ports.store.progress_from(id, first).await? else { return Ok(()) };
+        let Some(JobProgress { groups, job }) = self.worker.ports.store.progress_from(id, first).await? else {
+            return Ok(());
+        };
         if !job.is_live() || job.all_done() || job.generation != self.job.generation {
             return Ok(());
         }

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::ports::{FileInfo, PortResult};
+use longshore_domain::ports::{FileInfo, PortResult, PrefixRemoval};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::work_file::Header;
+use longshore_domain::work_file::WorkFileHeader;
 
 use super::*;
 use crate::ports::JobFolder;
@@ -57,7 +57,7 @@ impl Files for Slow {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
@@ -79,7 +79,7 @@ impl Chain {
     }
 
     /// Writes file n, in which item n has failed and `deferred` items wait for the next round.
-    fn put(&self, n: u64, header: &Header, deferred: u64) {
+    fn put(&self, n: u64, header: &WorkFileHeader, deferred: u64) {
         let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
         let waits = || End::Transient { attempts: 0, reason: "busy".into() };
         let entry = |n, end| Entry { n, end, raw: String::new(), damaged: false };
@@ -99,12 +99,12 @@ fn numbers(chain: &[WorkFile]) -> Vec<u64> {
 }
 
 #[tokio::test]
-async fn a_long_chain_is_read_many_files_at_a_time_and_in_its_order() {
+async fn a_long_chain_is_read_concurrently_and_returned_in_order() {
     let chain = Chain::new();
-    let mut header = Header::default();
+    let mut header = WorkFileHeader::default();
     for n in 1..=6_000 {
         chain.put(n, &header, 0);
-        header = Header::behind(0, Some(n.to_string()), Some(&header));
+        header = WorkFileHeader::following(0, Some(n.to_string()), Some(&header));
     }
     assert_eq!(numbers(&chain.read(6_000, 0).await), (1..=6_000).rev().collect::<Vec<_>>());
     let (reads, in_a_row) = (chain.files.reads.load(Relaxed), chain.files.in_a_row.load(Relaxed));
@@ -112,16 +112,16 @@ async fn a_long_chain_is_read_many_files_at_a_time_and_in_its_order() {
     assert!(in_a_row <= 6_000 / CHAIN_READS + 200, "{in_a_row} reads follow one another");
 }
 
-/// A wrong hint has no effect: the walk goes from each file to its predecessor.
+/// The order is that of the predecessors in the headers, regardless of the hints.
 #[tokio::test]
-async fn a_hint_that_is_not_true_changes_nothing() {
+async fn a_wrong_hint_has_no_effect() {
     let chain = Chain::new();
-    let after = |n: u64, before: &[u64]| Header {
+    let after = |n: u64, before: &[u64]| WorkFileHeader {
         round: 0,
         prev: Some((n - 1).to_string()),
         before: before.iter().map(u64::to_string).collect(),
     };
-    chain.put(1, &Header::default(), 0);
+    chain.put(1, &WorkFileHeader::default(), 0);
     chain.put(2, &after(2, &[]), 0);
     chain.put(3, &after(3, &[2, 1]), 0);
     chain.put(4, &after(4, &[1, 2]), 0);
@@ -129,12 +129,12 @@ async fn a_hint_that_is_not_true_changes_nothing() {
 }
 
 #[tokio::test]
-async fn what_the_last_two_rounds_have_recorded_is_kept_and_of_the_others_only_what_has_ended() {
+async fn deferred_items_are_returned_only_for_the_last_two_rounds() {
     let chain = Chain::new();
-    let mut header = Header::default();
+    let mut header = WorkFileHeader::default();
     for n in 1..=200 {
         chain.put(n, &header, 50);
-        header = Header::behind(u32::try_from(n).unwrap(), Some(n.to_string()), Some(&header));
+        header = WorkFileHeader::following(u32::try_from(n).unwrap(), Some(n.to_string()), Some(&header));
     }
     let read = chain.read(200, 0).await;
     assert_eq!(numbers(&read), (1..=200).rev().collect::<Vec<_>>());

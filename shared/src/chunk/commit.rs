@@ -1,12 +1,12 @@
-//! A commit of an attempt: the work file, then the one conditional write that refers to it.
+//! A commit of an attempt: the work file, then the conditional write that refers to it.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
-use longshore_domain::ids::fraction;
 use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::random::fraction;
 use longshore_domain::retry;
-use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::{Header, WorkFile};
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::work_file::{WorkFile, WorkFileHeader};
 
 use super::attempt::{Attempt, CommitPoint, Interrupt};
 use super::chain::read_work_header;
@@ -14,7 +14,7 @@ use super::delivery::{ChunkEnd, ChunkError};
 use crate::ports::JobFolder;
 
 impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
-    /// Writes the work file, then makes the one conditional write that refers to it.
+    /// Writes the work file, then the cursor that refers to it, by one conditional write.
     pub(super) async fn commit(&mut self, point: CommitPoint) -> Result<Box<Group>, Interrupt> {
         self.commits += 1;
         let token = Cursor::token(&self.nonce, self.commits);
@@ -41,7 +41,7 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         if let (None, Some(prev)) = (&self.header, &prev) {
             self.header = read_work_header(files, folder, prev).await;
         }
-        let header = Header::behind(self.round(), prev, self.header.as_ref());
+        let header = WorkFileHeader::following(self.round(), prev, self.header.as_ref());
         let (file, key) = (WorkFile { header, entries }, folder.work_key(token));
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         files.write(&key, "application/x-ndjson", bytes).await?;
@@ -53,15 +53,15 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         let (round, deferred) = (self.round(), self.tally.deferred);
         let due = self.cursor.as_ref().and_then(|c| c.due);
         let position = u32::try_from(self.tally.position).unwrap_or(u32::MAX);
-        let here = Cursor { round, position, token, file, deferred, due, finished: false, by_sweeper: false };
+        let cursor = Cursor { round, position, token, file, deferred, due, finished: false, by_sweeper: false };
         match (point, deferred) {
-            (CommitPoint::InRound, _) => here,
-            (CommitPoint::EndOfRound, 0) => Cursor { position: 0, finished: true, ..here },
+            (CommitPoint::InRound, _) => cursor,
+            (CommitPoint::EndOfRound, 0) => Cursor { position: 0, finished: true, ..cursor },
             (CommitPoint::EndOfRound, _) => {
                 let step = self.tally.attempts.clamp(1, round + 1);
-                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.asked_s);
+                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.requested_wait_s);
                 let by_sweeper = retry::queue_delay_s(now, due).is_none();
-                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..here }
+                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..cursor }
             }
         }
     }

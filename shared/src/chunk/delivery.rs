@@ -2,15 +2,15 @@
 
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::PortError;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFileError;
 
 /// A delivery in progress.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Delivered<'a> {
+pub(super) struct ChunkDelivery<'a> {
     pub(super) message: &'a ChunkMessage,
     pub(super) mode: Mode,
-    /// Time at which the function must have stopped.
+    /// Time by which the function must have stopped.
     pub(super) deadline: Timestamp,
 }
 
@@ -19,16 +19,16 @@ pub(super) struct Delivered<'a> {
 pub enum Mode {
     /// The handler decides.
     Work,
-    /// All remaining items fail with `dead_lettered`: no worker could process this chunk.
+    /// All remaining items fail with `dead_lettered`, because no worker could process the chunk.
     GiveUp,
 }
 
-/// Result of a delivery. In every case the message is done.
+/// Result of a delivery. In every case, the message is acknowledged.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum ChunkEnd {
-    /// Every item of the chunk has ended, now or before.
+    /// Every item of the chunk has ended, in this delivery or before.
     Finished,
-    /// Transient items wait for their next round.
+    /// Deferred items wait for their next round.
     NextRound,
     /// The turn, or the function's time, has ended: another message continues.
     Continued,
@@ -40,12 +40,11 @@ pub enum ChunkEnd {
     Lost,
     /// The job is stopping or has ended.
     NotLive,
-    /// The message's tenant has no such job: it was deleted, or belongs to another tenant.
+    /// The job was deleted, or belongs to another tenant than the message.
     Absent,
 }
 
-/// Error of processing a chunk: the message returns to its queue, and in the end goes to its dead-letter
-/// queue.
+/// Error of processing a chunk. The message returns to its queue, and finally goes to its dead-letter queue.
 #[derive(Debug, thiserror::Error)]
 pub enum ChunkError {
     /// A service failed.
@@ -72,7 +71,7 @@ pub enum ChunkError {
         reason: String,
     },
     /// The chunk does not match its plan.
-    #[error("the chunk holds {found} items, its plan says {planned}")]
+    #[error("the chunk has {found} items, but its plan has {planned}")]
     Plan {
         /// Items found.
         found: usize,
@@ -80,11 +79,11 @@ pub enum ChunkError {
         planned: u32,
     },
     /// A handler returned no outcome at all, or more outcomes than items.
-    #[error("the handler answered {outcomes} outcomes for {items} items")]
+    #[error("the handler returned {outcomes} outcomes for {items} items")]
     Handler {
         /// Outcomes returned.
         outcomes: usize,
-        /// Items offered.
+        /// Items passed.
         items: usize,
     },
 }

@@ -1,5 +1,4 @@
-//! The items of one round of a chunk: from the message, from a range of the source, or from the previous
-//! round.
+//! The items of one round of a chunk: from the message, from a range of the source, or from the previous round.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::job::{JobError, SourceFile};
@@ -10,26 +9,26 @@ use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
 use super::chain::{deferred_in, read_chain};
+use super::definition_cache::PreparedDefinition;
 use super::delivery::ChunkError;
-use super::known::KnownJob;
 use crate::handler::{RawItem, Shape};
 use crate::ports::JobFolder;
 
 /// One remaining item: its number, its attempts, and the range of its bytes.
-struct Todo {
+struct PendingItem {
     number: u64,
     attempts: u32,
     start: usize,
     end: usize,
     unterminated: bool,
-    /// True if the item exceeds the maximum size; its bytes are not here.
+    /// True if the item exceeds the maximum size; its bytes are not in memory.
     too_long: bool,
 }
 
 /// All items of a round, in the order in which the cursor's position counts them.
 pub(super) struct Items {
     bytes: Vec<u8>,
-    todo: Vec<Todo>,
+    pending: Vec<PendingItem>,
 }
 
 /// The items, or the reason to stop the whole job.
@@ -40,128 +39,146 @@ pub(super) enum Found {
 
 impl Items {
     pub(super) fn len(&self) -> usize {
-        self.todo.len()
+        self.pending.len()
     }
 
     pub(super) fn number(&self, i: usize) -> u64 {
-        self.todo[i].number
+        self.pending[i].number
     }
 
     pub(super) fn attempts(&self, i: usize) -> u32 {
-        self.todo[i].attempts
+        self.pending[i].attempts
     }
 
     /// Returns true if the item's bytes are incomplete, or its end is unknown.
     pub(super) fn is_damaged(&self, i: usize) -> bool {
-        self.todo[i].too_long || self.todo[i].unterminated
+        self.pending[i].too_long || self.pending[i].unterminated
     }
 
     pub(super) fn is_too_long(&self, i: usize) -> bool {
-        self.todo[i].too_long
+        self.pending[i].too_long
     }
 
     pub(super) fn raw(&self, i: usize) -> &[u8] {
-        &self.bytes[self.todo[i].start..self.todo[i].end]
+        &self.bytes[self.pending[i].start..self.pending[i].end]
     }
 
-    /// Returns an item in the form that a handler's reader takes.
-    pub(super) fn item<'a>(&'a self, i: usize, source: Option<&SourceFile>, known: &'a KnownJob) -> RawItem<'a> {
+    /// Returns an item as the input of a handler.
+    pub(super) fn item<'a>(
+        &'a self,
+        i: usize,
+        source: Option<&SourceFile>,
+        definition: &'a PreparedDefinition,
+    ) -> RawItem<'a> {
         let shape = match source {
-            None => Shape::Options(&known.definition.options),
+            None => Shape::Options(&definition.stored.options),
             Some(source) => Shape::Record {
                 format: source.format,
-                columns: known.columns(),
+                columns: definition.columns(),
                 bytes: self.raw(i),
-                unterminated: self.todo[i].unterminated,
+                unterminated: self.pending[i].unterminated,
             },
         };
         RawItem { number: self.number(i), shape }
     }
 
-    fn of_options(number: u64, options: &Value) -> Self {
+    fn from_options(number: u64, options: &Value) -> Self {
         let bytes = options.to_string().into_bytes();
-        let todo = Todo { number, attempts: 0, start: 0, end: bytes.len(), unterminated: false, too_long: false };
-        Self { bytes, todo: vec![todo] }
+        let pending =
+            PendingItem { number, attempts: 0, start: 0, end: bytes.len(), unterminated: false, too_long: false };
+        Self { bytes, pending: vec![pending] }
     }
 
-    /// Returns the single record of a chunk that is not read.
+    /// Returns the only record of an oversize chunk, which is not read.
     fn unread(number: u64) -> Self {
-        let todo = Todo { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
-        Self { bytes: Vec::new(), todo: vec![todo] }
+        let pending = PendingItem { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
+        Self { bytes: Vec::new(), pending: vec![pending] }
     }
 
-    /// Returns the records of a chunk. Records of more than `longest` bytes are treated as unread.
-    fn of_chunk(message: &ChunkMessage, source: &SourceFile, longest: u64, bytes: Vec<u8>) -> Result<Self, ChunkError> {
+    /// Returns the records of a chunk. The bytes of records of more than `longest` bytes are omitted.
+    fn from_chunk(
+        message: &ChunkMessage,
+        source: &SourceFile,
+        longest: u64,
+        bytes: Vec<u8>,
+    ) -> Result<Self, ChunkError> {
         let spans = records(source.format, &bytes).zip(message.plan.first..);
-        let todo: Vec<_> = spans
+        let pending: Vec<_> = spans
             .map(|(span, number)| {
                 let too_long = span.content_end - span.start > longest;
                 let (start, end) = (span.start as usize, span.content_end as usize);
                 let end = if too_long { start } else { end };
-                Todo { number, attempts: 0, start, end, unterminated: span.unterminated, too_long }
+                PendingItem { number, attempts: 0, start, end, unterminated: span.unterminated, too_long }
             })
             .collect();
-        if todo.len() != message.plan.items as usize {
-            return Err(ChunkError::Plan { found: todo.len(), planned: message.plan.items });
+        if pending.len() != message.plan.items as usize {
+            return Err(ChunkError::Plan { found: pending.len(), planned: message.plan.items });
         }
-        Ok(Self { bytes, todo })
+        Ok(Self { bytes, pending })
     }
 
-    /// Returns the items that the previous round deferred, by number. Items of more than `longest` bytes are
-    /// treated as unread: an item that was given up may be one, since its chunk was written without the
-    /// limits of its type.
-    fn of_round(chain: &[WorkFile], before: u32, longest: u64) -> Self {
-        let (mut bytes, mut todo) = (Vec::new(), Vec::new());
-        for entry in deferred_in(chain, before) {
+    /// Returns the items that the previous round deferred, by number. The bytes of items of more than `longest` bytes
+    /// are omitted: an item that was given up can be one, because its work file was written without the limits of its
+    /// type.
+    fn from_round(chain: &[WorkFile], previous: u32, longest: u64) -> Self {
+        let (mut bytes, mut pending) = (Vec::new(), Vec::new());
+        for entry in deferred_in(chain, previous) {
             let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
             let (start, too_long) = (bytes.len(), entry.raw.len() as u64 > longest);
             if !too_long {
                 bytes.extend_from_slice(entry.raw.as_bytes());
             }
-            todo.push(Todo { number: entry.n, attempts, start, end: bytes.len(), unterminated: false, too_long });
+            pending.push(PendingItem {
+                number: entry.n,
+                attempts,
+                start,
+                end: bytes.len(),
+                unterminated: false,
+                too_long,
+            });
         }
-        Self { bytes, todo }
+        Self { bytes, pending }
     }
 }
 
-/// Finds the items of the round that the cursor is in.
+/// Reads the items of the cursor's round.
 pub(super) async fn find(
     files: &impl Files,
     message: &ChunkMessage,
     cursor: Option<&Cursor>,
     source: Option<&SourceFile>,
-    known: &KnownJob,
+    definition: &PreparedDefinition,
 ) -> Result<Found, ChunkError> {
     // The limit applies to records only: a job without a file has its options as its item.
-    let longest = if source.is_some() { known.limits().item_bytes } else { u64::MAX };
+    let longest = if source.is_some() { definition.limits().item_bytes } else { u64::MAX };
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let folder = JobFolder { tenant: &message.tenant, id: message.job_id }.chunk(message.id());
         let chain = read_chain(files, folder, cursor.file.as_deref(), cursor.round - 1).await?;
-        return Ok(Found::Items(Items::of_round(&chain, cursor.round - 1, longest)));
+        return Ok(Found::Items(Items::from_round(&chain, cursor.round - 1, longest)));
     }
     let plan = &message.plan;
     let Some(source) = source else {
-        return Ok(Found::Items(Items::of_options(plan.first, &known.definition.options)));
+        return Ok(Found::Items(Items::from_options(plan.first, &definition.stored.options)));
     };
     if plan.oversize {
         return Ok(Found::Items(Items::unread(plan.first)));
     }
     if let Some(inline) = &message.inline {
-        return Items::of_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
+        return Items::from_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
     }
     match files.read(&source.key, Some(&source.etag), Some(plan)).await? {
-        Read::Found(bytes) => Items::of_chunk(message, source, longest, bytes).map(Found::Items),
+        Read::Found(bytes) => Items::from_chunk(message, source, longest, bytes).map(Found::Items),
         Read::Absent => Ok(Found::SourceGone(source_missing(source))),
         Read::Changed => Ok(Found::SourceGone(source_changed(source))),
     }
 }
 
-/// Error: the file is gone from the bucket.
+/// Returns the error of a source that no longer exists.
 pub fn source_missing(source: &SourceFile) -> JobError {
     JobError::new("source_missing", format!("the file {:?} no longer exists; upload it again", source.name))
 }
 
-/// Error: the file has changed since the job was created.
+/// Returns the error of a source that has changed since the job was created.
 pub fn source_changed(source: &SourceFile) -> JobError {
     let message = format!("the file {:?} was replaced while the job ran; upload it again as a new file", source.name);
     JobError::new("source_changed", message)

@@ -1,33 +1,32 @@
 //! Processes one chunk: reads its cursor, skips what is committed, calls the handler, commits.
 //!
-//! The worker that processes a chunk and the sweeper that gives one up share this code, so that they cannot
-//! count differently. If a chunk is delivered twice, the second delivery finds the cursor moved and adds
-//! nothing. If a worker dies at any point, the next delivery continues from the last commit and offers the
-//! items after it to the handler again, under the same keys. This code never deletes a message, and never
-//! decides from a read after a write.
+//! The worker that processes a chunk and the sweeper that gives up a chunk share this code, so that they cannot count
+//! differently. If a chunk is delivered twice, the second delivery finds the cursor moved and adds nothing. If a worker
+//! dies at any point, the next delivery continues from the last commit and passes the items after it to the handler
+//! again, under the same keys. This code never deletes a message, and never decides from a read after a write.
 
 mod attempt;
 mod chain;
 mod commit;
 mod concurrency;
+mod definition_cache;
 mod delivery;
+mod delivery_recorder;
 mod ending;
 mod items;
-mod known;
 mod reasons;
-mod receipts;
 mod remaining;
 mod tally;
 mod work;
 mod worker;
 
-pub use chain::{CHAIN_READS, deferred_in, read_chain};
+pub use chain::{CHAIN_READS, READ_BYTES, concurrent_reads, read_chain};
 pub use concurrency::ConcurrencyLimiter;
+pub use definition_cache::{DefinitionCache, PreparedDefinition};
 pub use delivery::{ChunkEnd, ChunkError, Mode};
-pub use ending::{ask_for_completion, complete_if_done, roll_up, stop_job};
+pub use delivery_recorder::DeliveryRecorder;
+pub use ending::{complete_if_done, request_completion, roll_up, stop_job};
 pub use items::{source_changed, source_missing};
-pub use known::{KnownJob, KnownJobs};
 pub use reasons::DEAD_LETTERED;
-pub use receipts::Receipts;
-pub use remaining::{EndedChunk, Remaining, RemainingError, read_remaining};
+pub use remaining::{EndedChunk, OpenItems, Remaining, RemainingError, open_items, read_remaining};
 pub use worker::{TURN_S, Worker};

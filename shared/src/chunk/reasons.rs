@@ -1,23 +1,21 @@
-//! Reasons for which an item fails without a decision of its handler: codes for programs, sentences for
-//! people.
+//! Reasons for which an item fails without a decision of its handler.
 
 use longshore_domain::outcome::Rejection;
 
-/// The code of items that were given up with their chunk.
+/// Code of items that failed because their chunk was dead-lettered.
 pub const DEAD_LETTERED: &str = "dead_lettered";
 
-/// Hint for a row whose handler did not finish, or got no reply to an operation that it had begun.
-const MAY_BE_DONE: &str = "the row may have been written anyway: a retried import writes no row twice; for another \
-                           job type, check first whether the row was written";
+/// Hint for a row whose handler did not finish, or got no response to an operation that it had started.
+const MAY_BE_DONE: &str = "the row may have been written nevertheless; a retry of an import writes no row twice; for \
+                           another job type, check first whether the row was written";
 
 pub(super) fn dead_lettered() -> Rejection {
-    let message =
-        format!("the workers that tried this row's part of the file died or failed again and again; {MAY_BE_DONE}");
+    let message = format!("every worker that processed this row's part of the file crashed or failed; {MAY_BE_DONE}");
     Rejection::new(DEAD_LETTERED, None, message)
 }
 
 pub(super) fn handler_panicked() -> Rejection {
-    let message = format!("the handler panicked on this row, see its log; {MAY_BE_DONE}");
+    let message = format!("the handler panicked on this row; see its log; {MAY_BE_DONE}");
     Rejection::new("handler_panicked", None, message)
 }
 
@@ -26,12 +24,12 @@ pub(super) fn row_too_long(limit_bytes: u64) -> Rejection {
         0 => format!("{limit_bytes} bytes"),
         mib => format!("{mib} MiB"),
     };
-    let message = format!("the row is longer than {limit}, the maximum for one row; it is not repeated here");
+    let message = format!("the row is longer than {limit}, the maximum for one row; its contents are omitted");
     Rejection::new("row_too_long", None, message)
 }
 
 pub(super) fn retries_exhausted(attempts: u32, last: &str) -> Rejection {
-    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; the last time: {last}; {MAY_BE_DONE}"))
+    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; last error: {last}; {MAY_BE_DONE}"))
 }
 
 #[cfg(test)]
@@ -39,7 +37,7 @@ mod tests {
     use super::{dead_lettered, handler_panicked, retries_exhausted, row_too_long};
 
     #[test]
-    fn a_row_that_may_have_been_written_says_so() {
+    fn the_message_mentions_that_the_row_may_have_been_written() {
         for rejection in [dead_lettered(), handler_panicked(), retries_exhausted(6, "no answer")] {
             assert!(rejection.message.contains("may have been written"), "{}", rejection.message);
         }

@@ -1,4 +1,4 @@
-//! The remaining items of a chunk of an ended generation. Only a retry uses them.
+//! The items of a chunk that have not ended, and the remaining items of a chunk of an ended generation.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
@@ -6,19 +6,45 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, JobError};
 use longshore_domain::ports::{Files, PortError, Read};
 use longshore_domain::records::records;
-use longshore_domain::work_file::{End, Entry};
+use longshore_domain::work_file::{End, Entry, WorkFile};
 
 use super::chain::{deferred_in, read_chain};
 use super::delivery::ChunkError;
 use super::items::{source_changed, source_missing};
 use crate::ports::JobFolder;
 
+/// The items of a chunk that have not ended.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct OpenItems<'a> {
+    /// Number of items of the chunk before the first unread one; `None` if no item is unread.
+    pub unread_from: Option<u32>,
+    /// Items that a round deferred and no later round has processed.
+    pub deferred: Vec<&'a Entry>,
+}
+
+/// Returns the items that have not ended, from a chunk's cursor and all of its work files.
+///
+/// A round processes the items that the previous round deferred. The items before the cursor's position have ended, or
+/// the current round has deferred them.
+pub fn open_items<'a>(cursor: Option<&Cursor>, chain: &'a [WorkFile]) -> OpenItems<'a> {
+    let Some(cursor) = cursor else { return OpenItems { unread_from: Some(0), deferred: Vec::new() } };
+    if cursor.finished {
+        return OpenItems { unread_from: None, deferred: Vec::new() };
+    }
+    let (unread_from, mut deferred) = match cursor.round.checked_sub(1) {
+        None => (Some(cursor.position), Vec::new()),
+        Some(previous) => (None, deferred_in(chain, previous).into_iter().skip(cursor.position as usize).collect()),
+    };
+    deferred.extend(deferred_in(chain, cursor.round));
+    OpenItems { unread_from, deferred }
+}
+
 /// The items of a chunk that neither succeeded nor were skipped.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Remaining {
-    /// Items that failed, or waited for another round, by number.
+    /// Items that failed or were deferred, by number.
     pub entries: Vec<Entry>,
-    /// Items that no worker has processed: a run of the chunk that is still in the source.
+    /// Items that no committed work covers: a run of the chunk, which is still in the source.
     pub unread: Option<ChunkPlan>,
 }
 
@@ -39,7 +65,7 @@ pub enum RemainingError {
     /// A service failed, or a work file is missing or damaged.
     #[error(transparent)]
     Chunk(#[from] ChunkError),
-    /// The source cannot be read any more: an error of the job.
+    /// The source can no longer be read: an error of the job.
     #[error("{}", .0.message)]
     Source(JobError),
 }
@@ -50,34 +76,29 @@ impl From<PortError> for RemainingError {
     }
 }
 
-/// Reads the remaining items of a chunk whose group is closed or done. The source is read only if the chunk
-/// was left half-way.
+/// Reads the remaining items of a chunk whose group is closed or done. Reads the source only if the cursor is within
+/// the chunk's first round.
 ///
 /// # Errors
 /// If the bucket fails, or a work file is missing or damaged. A missing source is an error of the job.
 pub async fn read_remaining(files: &impl Files, job: &Job, chunk: EndedChunk<'_>) -> Result<Remaining, RemainingError> {
     let EndedChunk { id, cursor, plan } = chunk;
-    let Some(cursor) = cursor else { return Ok(Remaining { unread: Some(plan.clone()), ..Remaining::default() }) };
-    let chain = read_chain(files, JobFolder::for_job(job).chunk(id), cursor.file.as_deref(), 0).await?;
-    let mut remaining = Remaining::default();
-    if !cursor.finished {
-        match cursor.round.checked_sub(1) {
-            None => remaining.unread = unread(files, job, cursor.position, plan).await?,
-            Some(before) => {
-                let open = deferred_in(&chain, before).into_iter().skip(cursor.position as usize);
-                remaining.entries.extend(open.cloned());
-            }
-        }
-        remaining.entries.extend(deferred_in(&chain, cursor.round).into_iter().cloned());
-    }
-    let entries = chain.into_iter().flat_map(|file| file.entries);
-    remaining.entries.extend(entries.filter(|entry| matches!(entry.end, End::Failed(_))));
-    remaining.entries.sort_unstable_by_key(|entry| entry.n);
-    Ok(remaining)
+    let last = cursor.and_then(|cursor| cursor.file.as_deref());
+    let chain = read_chain(files, JobFolder::for_job(job).chunk(id), last, 0).await?;
+    let OpenItems { unread_from, deferred } = open_items(cursor, &chain);
+    let mut entries: Vec<Entry> = deferred.into_iter().cloned().collect();
+    let unread = match unread_from {
+        Some(position) => chunk_from(files, job, position, plan).await?,
+        None => None,
+    };
+    let ended = chain.into_iter().flat_map(|file| file.entries);
+    entries.extend(ended.filter(|entry| matches!(entry.end, End::Failed(_))));
+    entries.sort_unstable_by_key(|entry| entry.n);
+    Ok(Remaining { entries, unread })
 }
 
-/// Returns the chunk from `position` on.
-async fn unread(
+/// Returns the chunk from `position` on; `None` if no item is left.
+async fn chunk_from(
     files: &impl Files,
     job: &Job,
     position: u32,

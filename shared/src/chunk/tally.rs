@@ -1,4 +1,4 @@
-//! Results of an attempt since its last commit: counts, and the items with any other outcome than success.
+//! Results of an attempt since its last commit: counts, and entries of the items that did not succeed.
 
 use std::borrow::Cow;
 use std::mem;
@@ -10,21 +10,21 @@ use longshore_domain::work_file::{End, Entry};
 use super::items::Items;
 use super::reasons;
 
-/// Bytes of rows kept in memory until a commit is due.
+/// Bytes of rows in memory above which a commit is due.
 const LARGE_BYTES: usize = 2 << 20;
-/// Approximate size of an entry beside its row.
+/// Approximate size of an entry without its row.
 const ENTRY_BYTES: usize = 100;
 
 /// The tally of one attempt.
 pub(super) struct Tally {
-    /// Items of the round that are processed.
+    /// Number of the round's items that are processed.
     pub(super) position: usize,
     /// Items that the round has deferred to the next one, including those of earlier attempts.
     pub(super) deferred: u32,
     /// The longest wait that an item requested, in seconds.
-    pub(super) asked_s: i64,
-    /// The most attempts that a deferred item has used: the wait for the next round depends on it. Rows that
-    /// found no capacity do not wait longer each time.
+    pub(super) requested_wait_s: i64,
+    /// Maximum number of attempts of a deferred item, which determines the wait for the next round. An attempt without
+    /// capacity does not count.
     pub(super) attempts: u32,
     item_retries: u32,
     counts: Counts,
@@ -33,12 +33,12 @@ pub(super) struct Tally {
 }
 
 impl Tally {
-    /// Returns the tally right after this cursor's commit.
+    /// Creates the tally after this cursor's commit.
     pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
             deferred: cursor.map_or(0, |c| c.deferred),
-            asked_s: 0,
+            requested_wait_s: 0,
             attempts: 0,
             item_retries,
             counts: Counts::default(),
@@ -59,14 +59,14 @@ impl Tally {
         mem::take(&mut self.counts)
     }
 
-    /// Takes the entries, if there are any.
+    /// Takes the entries; `None` if there are none.
     pub(super) fn take_entries(&mut self) -> Option<Vec<Entry>> {
         self.bytes = 0;
         Some(mem::take(&mut self.entries)).filter(|entries| !entries.is_empty())
     }
 
-    /// Counts the outcomes of the next items and keeps an entry for each that did not succeed. Returns the
-    /// rejection if one was fatal.
+    /// Counts the outcomes of the next items, and records an entry for each item that did not succeed. Returns the
+    /// rejection of a fatal outcome.
     pub(super) fn take(&mut self, items: &Items, outcomes: Vec<Outcome>) -> Option<Rejection> {
         for outcome in outcomes {
             let i = self.position;
@@ -79,19 +79,19 @@ impl Tally {
                 Outcome::Skip { reason } => End::Skipped { reason },
                 Outcome::Reject(rejection) => End::Failed(rejection),
                 Outcome::Retry { after, reason } => {
-                    let asked_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
-                    self.asked_s = self.asked_s.max(asked_s);
+                    let requested_wait_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
+                    self.requested_wait_s = self.requested_wait_s.max(requested_wait_s);
                     let attempts = items.attempts(i) + 1;
                     self.attempts = self.attempts.max(attempts);
                     self.transient(attempts, reason)
                 }
                 Outcome::Busy { reason } => End::Transient { attempts: items.attempts(i), reason },
                 Outcome::Fatal(rejection) => {
-                    self.file(items, i, End::Failed(rejection.clone()));
+                    self.record(items, i, End::Failed(rejection.clone()));
                     return Some(rejection);
                 }
             };
-            self.file(items, i, end);
+            self.record(items, i, end);
         }
         None
     }
@@ -103,7 +103,7 @@ impl Tally {
         End::Failed(reasons::retries_exhausted(attempts, &reason))
     }
 
-    fn file(&mut self, items: &Items, i: usize, end: End) {
+    fn record(&mut self, items: &Items, i: usize, end: End) {
         match &end {
             End::Failed(_) => self.counts.failed += 1,
             End::Skipped { .. } => self.counts.skipped += 1,

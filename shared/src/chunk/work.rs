@@ -4,51 +4,51 @@ use longshore_domain::group::Group;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{ChunkState, Files, Queues, Store};
 use longshore_domain::retry;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
 use super::concurrency::ConcurrencyLimiter;
-use super::delivery::{ChunkEnd, ChunkError, Delivered, Mode};
+use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{complete_if_done, roll_up};
 use super::worker::Worker;
 use crate::telemetry;
 
-/// Time within which a round that is almost due starts at once: the queue's delay is in whole seconds.
+/// Time before a round is due within which it starts immediately: the queue's delay is in whole seconds.
 const EARLY_MS: i64 = 2_000;
 
-/// Failed deliveries before a parked chunk is dead-lettered instead of parked again: the queue's default
-/// maximum. The queue itself cannot count them across messages.
-const FAILURES: u32 = 10;
+/// Failed deliveries after which a chunk is given up instead of parked again: the queue's default maximum. The queue
+/// cannot count them itself, because each wake sends a new message.
+const MAX_FAILURES: u32 = 10;
 
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// Processes a chunk until it is finished, the job stops, its turn has ended, or `deadline` is near.
     ///
     /// # Errors
-    /// See [`ChunkError`]; earlier commits stay.
+    /// See [`ChunkError`]; earlier commits are kept.
     pub async fn work(&self, message: &ChunkMessage, mode: Mode, deadline: Timestamp) -> Result<ChunkEnd, ChunkError> {
         let state = self.ports.store.chunk_state(message.job_id, message.group).await?;
-        // A plan is valid only for the job that it was made for: another tenant's job counts as absent.
+        // The message and the job must have the same tenant: another tenant's job counts as absent.
         let Some(state) = state.filter(|state| state.job.tenant == message.tenant) else {
             return Ok(ChunkEnd::Absent);
         };
-        let delivered = Delivered { message, mode, deadline };
+        let delivery = ChunkDelivery { message, mode, deadline };
         let limit = self.registry.find(&state.job.job_type).and_then(|job_type| job_type.limits().chunks_at_once);
         let Some(limit) = limit.filter(|_| mode == Mode::Work) else {
-            return match self.without_handler(delivered, &state).await? {
+            return match self.without_handler(delivery, &state).await? {
                 Some(end) => Ok(end),
-                None => self.attempt(delivered, &state).await,
+                None => self.attempt(delivery, &state).await,
             };
         };
         let (ports, job_type) = (self.ports, state.job.job_type.as_str());
         let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
-        let end = self.work_limited(&limiter, delivered, &state).await;
-        // In every case: a chunk that was woken and needs no permit must not keep others from it.
+        let end = self.work_limited(&limiter, delivery, &state).await;
+        // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
         if !matches!(end, Ok(ChunkEnd::Parked))
             && let Err(error) = limiter.wake().await
         {
-            // The chunk's own result counts; the next worker that leaves, or the sweeper, wakes the others.
+            // Not an error of this chunk: the next worker that ends, or the sweeper, wakes the others.
             let error = telemetry::chain(&error);
-            tracing::warn!(job.r#type = job_type, error, "no parked chunk was woken");
+            tracing::warn!(job.r#type = job_type, error, "cannot wake parked chunks");
         }
         end
     }
@@ -57,50 +57,52 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     async fn work_limited(
         &self,
         limiter: &ConcurrencyLimiter<'_, S, Q, F>,
-        delivered: Delivered<'_>,
+        delivery: ChunkDelivery<'_>,
         state: &ChunkState,
     ) -> Result<ChunkEnd, ChunkError> {
-        if let Some(end) = self.without_handler(delivered, state).await? {
+        if let Some(end) = self.without_handler(delivery, state).await? {
             return Ok(end);
         }
-        let Delivered { message, deadline, .. } = delivered;
+        let ChunkDelivery { message, deadline, .. } = delivery;
         let mut permit = limiter.acquire(deadline).await?;
         if permit.is_none() {
-            if message.failures >= FAILURES {
-                tracing::error!(job.id = %message.job_id, group = message.group, chunk = message.chunk, "a chunk failed too often to be parked again; it is given up");
+            if message.failures >= MAX_FAILURES {
+                let (group, chunk) = (message.group, message.chunk);
+                let text = "a chunk failed too often to be parked again; its remaining items fail";
+                tracing::error!(job.id = %message.job_id, group, chunk, "{text}");
                 return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
             }
             permit = limiter.park(&state.job, message, deadline).await?;
         }
         let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
-        let end = self.attempt(delivered, state).await;
+        let end = self.attempt(delivery, state).await;
         if let Err(error) = limiter.release(&permit).await {
             // The permit expires by itself.
             let error = telemetry::chain(&error);
-            tracing::warn!(job.id = %message.job_id, error, "a permit was not released");
+            tracing::warn!(job.id = %message.job_id, error, "cannot release a permit");
         }
         end
     }
 
-    /// Returns the end of a delivery that offers no item to a handler.
+    /// Returns the end of a delivery that passes no item to a handler.
     async fn without_handler(
         &self,
-        delivered: Delivered<'_>,
+        delivery: ChunkDelivery<'_>,
         state: &ChunkState,
     ) -> Result<Option<ChunkEnd>, ChunkError> {
-        if let Some(end) = self.nothing_to_do(delivered.message, state).await? {
+        if let Some(end) = self.nothing_to_do(delivery.message, state).await? {
             return Ok(Some(end));
         }
-        let early = delivered.mode == Mode::Work && self.send_again_if_early(delivered.message, &state.group).await?;
+        let early = delivery.mode == Mode::Work && self.send_again_if_early(delivery.message, &state.group).await?;
         Ok(early.then_some(ChunkEnd::TooEarly))
     }
 
-    async fn attempt(&self, delivered: Delivered<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
-        let Delivered { message, mode, deadline } = delivered;
-        let known = self.known.get(self.ports, self.registry, &state.job, mode).await?;
-        let end = Attempt::new(self, delivered, state, &known).run().await?;
+    async fn attempt(&self, delivery: ChunkDelivery<'_>, state: &ChunkState) -> Result<ChunkEnd, ChunkError> {
+        let ChunkDelivery { message, mode, deadline } = delivery;
+        let definition = self.definitions.get(self.ports, self.registry, &state.job, mode).await?;
+        let end = Attempt::new(self, delivery, state, &definition).run().await?;
         if end == ChunkEnd::NextRound && mode == Mode::GiveUp {
-            // The items that earlier workers deferred are a round of their own: process it at once.
+            // The items that earlier workers deferred are another round, which is processed immediately.
             return Box::pin(self.work(message, mode, deadline)).await;
         }
         Ok(end)
@@ -115,11 +117,10 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(None);
         }
         if state.job.split.done_groups.contains(&message.group) {
-            // Not recorded again: a dead letter returns with every sweep, and would make a stalled job look
-            // alive.
+            // Not recorded again: a dead letter is processed in every sweep, and would update a job without progress.
             complete_if_done(self.ports, &state.job).await?;
         } else if state.group.is_done() {
-            // The worker that finished the chunk may have died before it recorded that.
+            // The worker that finished the chunk may have died before it recorded the group's end.
             roll_up(self.ports, message.job_id, message.group, (self.clock)()).await?;
         }
         Ok(Some(ChunkEnd::Finished))

@@ -1,14 +1,18 @@
-//! The worker of a function: its services, its job types, and the jobs that it knows.
+//! The worker of a function: its services, its job types, and its cached definitions.
 
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::timestamp::Timestamp;
 
-use super::known::KnownJobs;
+use super::definition_cache::DefinitionCache;
+use super::delivery::{ChunkEnd, ChunkError, Mode};
+use super::delivery_recorder::DeliveryRecorder;
+use crate::batch::Delivery;
 use crate::handler::Registry;
 use crate::ports::Ports;
 
-/// Seconds after which a worker commits, sends its chunk to the end of the queue and makes room for another.
-/// A fair queue delivers the messages of quiet tenants first, but stops no running function. This turn is
-/// what bounds their wait
+/// Seconds after which a worker commits and sends its chunk to the end of the queue. A fair queue delivers the messages
+/// of quiet tenants first, but does not stop a running function. The turn bounds their wait
 /// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-fair-queues.html>).
 pub const TURN_S: i64 = 20;
 
@@ -18,10 +22,30 @@ pub struct Worker<'a, S, Q, F> {
     pub ports: &'a Ports<S, Q, F>,
     /// The job types.
     pub registry: &'a Registry,
-    /// Definitions that this process has read before.
-    pub known: &'a KnownJobs,
+    /// Definitions that this process has cached.
+    pub definitions: &'a DefinitionCache,
     /// Base of the retry schedule, in seconds.
     pub retry_base_s: i64,
     /// The time.
     pub clock: fn() -> Timestamp,
+}
+
+impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
+    /// Processes a chunk message as delivered by its queue: records the delivery, and counts the earlier
+    /// deliveries as failures.
+    ///
+    /// # Errors
+    /// See [`Worker::work`].
+    pub async fn deliver(
+        &self,
+        delivery_recorder: &DeliveryRecorder,
+        message: ChunkMessage,
+        delivery: Delivery,
+    ) -> Result<ChunkEnd, ChunkError> {
+        if let Some(sent_at) = delivery.sent_at {
+            delivery_recorder.record(&self.ports.store, &message, sent_at, (self.clock)()).await;
+        }
+        let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
+        self.work(&message, Mode::Work, delivery.deadline).await
+    }
 }

@@ -1,4 +1,4 @@
-//! Access: mandatory settings, so that no caller is let in, and none is an operator, by omission.
+//! Access: mandatory settings, so that an omission neither admits a caller nor makes one an operator.
 
 use super::{ConfigError, text};
 use crate::http::{Access, Operators};
@@ -37,7 +37,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn access_is_open_only_where_that_is_reported() {
+    fn access_is_open_only_if_set_explicitly() {
         let (claim, missing) = (Ok("sub".to_owned()), Err(ConfigError::Missing(TENANT_CLAIM)));
         let signed_in = Access::SignedIn { tenant_claim: "sub".into() };
         assert_eq!(read("open", missing.clone()), Ok(Access::Open));

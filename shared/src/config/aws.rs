@@ -2,7 +2,7 @@
 //!
 //! Uses only the environment part of `aws-config`, never its chain of profiles and metadata services: on Lambda the
 //! keys are in the environment, and the chain costs binary size and start-up time.
-//! All clients share one HTTP client, and with it the trust store: Amazon's own roots and no others.
+//! All clients share one HTTP client and its trust store: only Amazon's own roots.
 
 use std::time::Duration;
 
@@ -17,6 +17,7 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::SdkConfig;
 use longshore_domain::dead_letter::Queue;
+use longshore_domain::job::Priority;
 
 use super::calls::CountCalls;
 use super::{ConfigError, names, text};
@@ -124,9 +125,9 @@ impl Aws {
         Ok(DynamoRecords::new(self.dynamodb(), text(names::RECORDS_TABLE)?))
     }
 
-    /// Creates the queues whose URLs are set; a send to another one is an error when it happens.
+    /// Creates the queues whose URLs are set. Sending to another queue is an error.
     pub fn queues(&self) -> SqsQueues {
-        SqsQueues::new(self.sqs(), QueueUrls::from_env())
+        SqsQueues::new(self.sqs(), queue_urls())
     }
 
     /// Creates the dead-letter queues.
@@ -149,6 +150,18 @@ impl Aws {
     pub fn files(&self) -> Result<S3Files, ConfigError> {
         Ok(S3Files::new(self.s3(), text(names::BUCKET)?))
     }
+}
+
+/// Returns the queue URLs that are set.
+fn queue_urls() -> QueueUrls {
+    let url = |name| text(name).ok();
+    let variable = |priority| match priority {
+        Priority::High => names::HIGH_CHUNK_QUEUE,
+        Priority::Normal => names::CHUNK_QUEUE,
+        Priority::Low => names::LOW_CHUNK_QUEUE,
+    };
+    let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(variable(priority))?)));
+    QueueUrls { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
 }
 
 /// Returns the trust store of a client. Reading the system's hundred and more roots takes several milliseconds of
@@ -175,7 +188,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn amazons_roots_are_five_certificates_that_a_client_can_be_built_with() {
+    fn a_client_accepts_amazons_five_root_certificates() {
         let pem = std::str::from_utf8(AMAZON_ROOTS).unwrap();
         assert_eq!(pem.matches("-----BEGIN CERTIFICATE-----").count(), 5);
         let credentials = Credentials::new("key", "secret", None, None, "test");

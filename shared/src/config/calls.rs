@@ -1,6 +1,6 @@
 //! Counts every attempt of an AWS call, so that the last log line of an invocation shows its cost.
 //!
-//! Retries count: DynamoDB bills a refused conditional write, and a call whose reply was lost is still a call.
+//! Retries count: DynamoDB bills a refused conditional write, and a call whose response was lost is still a call.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};

@@ -1,19 +1,19 @@
-//! Reads one environment variable, and names it in every error.
+//! Reads one environment variable; every error contains its name.
 
 use std::str::FromStr;
 
-/// Error: the environment is not as the template sets it.
+/// Error of a missing or invalid environment variable.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 pub enum ConfigError {
     /// The variable is not set, or empty.
     #[error("the environment variable {0} is not set")]
     Missing(&'static str),
     /// The variable has an invalid value. The value is not repeated: it may be a misplaced secret.
-    #[error("the environment variable {name} is not a {expected}")]
+    #[error("the environment variable {name} is invalid; expected: {expected}")]
     Invalid {
         /// Name of the variable.
         name: &'static str,
-        /// The expected Rust type.
+        /// The expected Rust type or values.
         expected: &'static str,
     },
 }
@@ -43,15 +43,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_variable_is_named() {
+    fn the_error_names_a_missing_variable() {
         let error = text("LONGSHORE_NO_SUCH_VARIABLE").unwrap_err();
         assert_eq!(error.to_string(), "the environment variable LONGSHORE_NO_SUCH_VARIABLE is not set");
     }
 
     #[test]
-    fn a_malformed_variable_is_named_and_its_value_is_not_repeated() {
+    fn the_error_names_a_malformed_variable_without_its_value() {
         let error = parse::<i64>("LONGSHORE_STALL_SECONDS", "ten").unwrap_err();
-        assert_eq!(error.to_string(), "the environment variable LONGSHORE_STALL_SECONDS is not a i64");
+        assert_eq!(error.to_string(), "the environment variable LONGSHORE_STALL_SECONDS is invalid; expected: i64");
         assert_eq!(parse::<i64>("LONGSHORE_STALL_SECONDS", " 10 "), Ok(10));
     }
 }

@@ -1,6 +1,6 @@
 //! The columns of a report's files: the item's number, its own cells, and its error.
 //!
-//! Defined once, because completion writes these columns and a corrected file is read by them.
+//! Shared by completion, which writes these columns, and the parser of corrected files.
 
 use longshore_domain::records::Format;
 
@@ -10,10 +10,10 @@ pub const REPORT_COLUMNS: [&str; 3] = ["code", "field", "message"];
 /// Name of the column of numbers.
 const NUMBER: &str = "row";
 
-/// Name of the one column that holds a raw item.
+/// Name of the only column of a raw item.
 const RAW: &str = "item";
 
-/// The part of an item that a report's rows repeat.
+/// The columns of an item in a report.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Columns {
     /// The cells under these columns.
@@ -23,7 +23,7 @@ pub enum Columns {
 }
 
 impl Columns {
-    /// Returns the columns of items of a format; `names` are those of CSV. `None` if they are not known.
+    /// Returns the columns of items of a format; `names` are those of CSV. `None` if the names are unknown.
     pub fn from_names(format: Format, names: Option<Vec<String>>) -> Option<Self> {
         match format {
             Format::Csv => names.map(Self::Named),
@@ -44,9 +44,9 @@ impl Columns {
         free_name(NUMBER, &self.own())
     }
 
-    /// Calls `push` with each cell of an item as a report shows it, except for the apostrophes; `cells` are those of
-    /// its record. There are as many cells as columns: missing ones are empty, and surplus ones go into the last,
-    /// joined by commas.
+    /// Calls `push` with each cell of an item for a report, before apostrophes are added; `cells` are the cells of its
+    /// record. There are as many cells as columns: missing cells are empty, and surplus cells are appended to the last
+    /// one, joined by commas.
     pub fn rectangular<'a>(columns: usize, mut cells: impl Iterator<Item = &'a [u8]>, push: &mut impl FnMut(&[u8])) {
         for _ in 1..columns {
             push(cells.next().unwrap_or_default());
@@ -54,15 +54,15 @@ impl Columns {
         match (cells.next(), cells.next()) {
             (last, None) => push(last.unwrap_or_default()),
             (last, Some(surplus)) => {
-                let mut rest = vec![last.unwrap_or_default(), surplus];
-                rest.extend(cells);
-                push(&rest.join(&b','));
+                let mut joined = vec![last.unwrap_or_default(), surplus];
+                joined.extend(cells);
+                push(&joined.join(&b','));
             }
         }
     }
 }
 
-/// Returns a name of ours; with a number appended if the item has a column of that name.
+/// Returns the name of a report column, with a number appended if the item has a column of that name.
 pub fn free_name(name: &str, taken: &[&str]) -> String {
     let numbered = (2..).map(|n| format!("{name}_{n}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);

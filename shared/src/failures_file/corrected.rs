@@ -1,7 +1,7 @@
 //! A corrected failures file in memory: its rows by number, and each row's effect on a failed item.
 //!
-//! A row counts only if it is unambiguous. A row that cannot be read, or whose number occurs twice, changes nothing:
-//! its item stays failed, and an issue reports it.
+//! A row is used only if it is unambiguous. A row that cannot be read, or whose number occurs twice, has no effect: its
+//! item stays failed, and an issue reports it.
 
 use std::borrow::Cow;
 
@@ -9,8 +9,8 @@ use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
 use longshore_domain::records::{Extent, Span, delimited_records};
 use longshore_domain::work_file::Entry;
 
-use super::listed::Listed;
-use super::{Columns, Layout, NotAFailuresFile};
+use super::row_list::RowList;
+use super::{ColumnLayout, Columns, NotAFailuresFile};
 use crate::formula::original;
 use crate::handler::CellReader;
 
@@ -19,13 +19,13 @@ use crate::handler::CellReader;
 pub struct CorrectedFile {
     bytes: Vec<u8>,
     columns: Columns,
-    layout: Layout,
-    /// Rows that count, by number.
+    layout: ColumnLayout,
+    /// Rows that are used, by number.
     pub(super) rows: Vec<Row>,
     /// Numbers that occur in several rows.
-    pub(super) repeated: Listed,
+    pub(super) repeated: RowList,
     /// Rows that cannot be read, by their position in the file: the first line is 1.
-    pub(super) unreadable: Listed,
+    pub(super) unreadable: RowList,
 }
 
 /// Position of a row.
@@ -41,12 +41,12 @@ pub(super) struct Row {
 /// Effect of a corrected file on a failed item.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Correction {
-    /// The item has no row in the file, or no unambiguous one: it stays failed.
+    /// The item has no unambiguous row in the file: it stays failed.
     Absent,
-    /// The item was incomplete in the source, and its row is as the report showed it: as text it would be another
-    /// record.
+    /// The item could not be read from the source, and its row is unchanged from the report: processing the report's
+    /// text would process another record.
     Unchanged,
-    /// The item is processed again as this record, in the job's own format.
+    /// The item is processed again with this record, in the format of the job's file.
     As(String),
 }
 
@@ -54,20 +54,20 @@ impl CorrectedFile {
     /// Parses a whole file. Rows of more than `item_bytes` count as unreadable.
     ///
     /// # Errors
-    /// If it lacks columns of a failures file of this job.
+    /// If the file lacks columns of a failures file of this job.
     pub fn parse(bytes: Vec<u8>, columns: Columns, item_bytes: u64) -> Result<Self, NotAFailuresFile> {
         if bytes.len() as u64 > super::CORRECTED_BYTES {
-            return Err(NotAFailuresFile(format!("it has more than {} MiB", super::CORRECTED_BYTES >> 20)));
+            return Err(NotAFailuresFile(format!("the file has more than {} MiB", super::CORRECTED_BYTES >> 20)));
         }
-        let layout = Layout::find(&bytes, Extent::Whole, &columns)?;
-        let (repeated, unreadable) = (Listed::default(), Listed::default());
+        let layout = ColumnLayout::find(&bytes, Extent::Whole, &columns)?;
+        let (repeated, unreadable) = (RowList::default(), RowList::default());
         let mut file = Self { bytes, columns, layout, rows: Vec::new(), repeated, unreadable };
         file.index(item_bytes);
-        file.forget_repeated();
+        file.remove_repeated();
         Ok(file)
     }
 
-    /// Returns the effect on a failed item.
+    /// Returns the effect of the file on a failed item.
     pub fn correction(&self, entry: &Entry) -> Correction {
         let Ok(row) = self.rows.binary_search_by_key(&entry.n, |row| row.number) else { return Correction::Absent };
         let row = self.rows[row];
@@ -101,7 +101,7 @@ impl CorrectedFile {
     }
 
     /// Keeps only the rows that can be read and whose number is unique.
-    fn forget_repeated(&mut self) {
+    fn remove_repeated(&mut self) {
         self.rows.sort_unstable();
         let mut kept = Vec::new();
         for rows in self.rows.chunk_by(|a, b| a.number == b.number) {
@@ -115,15 +115,15 @@ impl CorrectedFile {
         self.rows = kept;
     }
 
-    /// Returns the item's own cells in a row of the file, as they were before a report neutralised them.
+    /// Returns the item's own cells in a row of the file, without the apostrophes that a report adds to formulas.
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::delimited(self.layout.delimiter);
         let cells: Vec<_> = reader.read(row).iter().collect();
-        let cell = |place: &usize| original(cells.get(*place).copied().unwrap_or_default()).into_owned();
+        let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default()).into_owned();
         self.layout.own.iter().map(cell).collect()
     }
 
-    /// Returns the item's own cells as a report showed them.
+    /// Returns the item's own cells as in the report.
     fn shown(&self, raw: &str) -> Vec<Vec<u8>> {
         let mut cells = Vec::new();
         match &self.columns {
@@ -137,20 +137,20 @@ impl CorrectedFile {
         cells
     }
 
-    /// Formats cells as a record of the job's file: workers read it like any other.
+    /// Formats cells as a record in the format of the job's file.
     fn record(&self, cells: &[Vec<u8>]) -> String {
         let bytes = match (&self.columns, cells) {
             (Columns::Raw, [item]) => Cow::Borrowed(item.as_slice()),
             _ => Cow::Owned(csv_record(cells)),
         };
-        // The row is known to be UTF-8, and its cells are pieces of it.
+        // The row is UTF-8, so its cells are UTF-8.
         String::from_utf8_lossy(&bytes).into_owned()
     }
 }
 
 /// A classified row of a file.
 enum Numbered {
-    /// An empty row, as spreadsheets leave them.
+    /// An empty row, as spreadsheets append them.
     Blank,
     /// A row whose number cannot be read.
     Unreadable,
@@ -158,7 +158,7 @@ enum Numbered {
     Row { number: u64, whole: bool },
 }
 
-impl Layout {
+impl ColumnLayout {
     fn number_of(&self, row: &[u8], reader: &mut CellReader) -> Numbered {
         let cells = reader.read(row);
         if cells.iter().all(|cell| cell.trim_ascii().is_empty()) {
@@ -167,9 +167,9 @@ impl Layout {
         let digits = cells.iter().nth(self.number).unwrap_or_default().trim_ascii();
         let number = std::str::from_utf8(digits).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
         let Some(number) = number.and_then(|text| text.parse().ok()) else { return Numbered::Unreadable };
-        // Cells beyond the last column: one of the row's own cells was split.
-        let torn = cells.iter().skip(self.width).any(|cell| !cell.is_empty());
-        Numbered::Row { number, whole: !torn && std::str::from_utf8(row).is_ok() }
+        // Cells beyond the last column: one of the item's own cells was split.
+        let is_split = cells.iter().skip(self.width).any(|cell| !cell.is_empty());
+        Numbered::Row { number, whole: !is_split && std::str::from_utf8(row).is_ok() }
     }
 
     /// Returns a row after the first line; the file is smaller than 4 GiB.
@@ -185,7 +185,7 @@ fn csv_record(cells: &[Vec<u8>]) -> Vec<u8> {
         .quote_style(QuoteStyle::Necessary)
         .terminator(Terminator::Any(b'\n'))
         .from_writer(Vec::new());
-    // A vector accepts every byte: neither call can fail.
+    // Writing to a vector cannot fail.
     let _ = writer.write_byte_record(&ByteRecord::from_iter(cells));
     let mut record = writer.into_inner().unwrap_or_default();
     record.pop();

@@ -1,4 +1,4 @@
-//! Corrected files as spreadsheets and people leave them.
+//! Corrected files as spreadsheets and people save them.
 
 use longshore_domain::outcome::Rejection;
 use longshore_domain::work_file::End;
@@ -27,18 +27,18 @@ fn correction(file: &CorrectedFile, n: u64) -> Option<String> {
 }
 
 /// Returns the codes of the findings after these items have failed.
-fn found(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
+fn issues(file: &CorrectedFile, items: &[Entry]) -> Vec<(String, String)> {
     let mut findings = Findings::new(file);
-    items.iter().for_each(|item| findings.meet(item));
-    let reported = |issue: longshore_domain::job::JobError| {
+    items.iter().for_each(|item| findings.compare(item));
+    let code_and_numbers = |issue: longshore_domain::job::JobError| {
         let numbers = issue.message.split(['(', ')']).nth(1).unwrap_or_default().to_owned();
         (issue.code, numbers)
     };
-    findings.issues().into_iter().map(reported).collect()
+    findings.issues().into_iter().map(code_and_numbers).collect()
 }
 
 #[test]
-fn a_row_becomes_a_record_of_the_jobs_own_dialect() {
+fn a_row_becomes_a_record_in_the_format_of_the_job() {
     for (file, expected) in [
         ("row,id,name\r\n7,1,Ann\r\n", "1,Ann"),
         ("row;name;id\r\n7;\"A; \"\"nn\"\"\";1\r\n", "1,\"A; \"\"nn\"\"\""),
@@ -51,12 +51,12 @@ fn a_row_becomes_a_record_of_the_jobs_own_dialect() {
     ] {
         assert_eq!(correction(&parse(file), 7).as_deref(), Some(expected), "{file:?}");
         assert_eq!(correction(&parse(file), 8), None, "{file:?}");
-        assert_eq!(found(&parse(file), &[failed(7, "", false)]), [], "{file:?}");
+        assert_eq!(issues(&parse(file), &[failed(7, "", false)]), [], "{file:?}");
     }
 }
 
 #[test]
-fn a_row_in_doubt_changes_nothing_and_is_reported() {
+fn an_ambiguous_row_has_no_effect_and_is_reported() {
     for (file, codes) in [
         ("row,id,name\n7,1,a\n7,2,b\n7,3,c\n9,1,a\n", vec![("corrected_rows_repeated", "7")]),
         ("row,id,name\n7,1,a,torn\n9,1,a\n", vec![("corrected_rows_unreadable", "2")]),
@@ -78,7 +78,7 @@ fn a_row_in_doubt_changes_nothing_and_is_reported() {
         let read = parse(file);
         assert_eq!((correction(&read, 7), correction(&read, 9).as_deref()), (None, Some("1,a")), "{file:?}");
         let expected: Vec<_> = codes.into_iter().map(|(code, rows)| (code.to_owned(), rows.to_owned())).collect();
-        assert_eq!(found(&read, &[failed(7, "", false), failed(9, "", false)]), expected, "{file:?}");
+        assert_eq!(issues(&read, &[failed(7, "", false), failed(9, "", false)]), expected, "{file:?}");
     }
     let mut latin = b"row,id,name\n7,1,\xe4\n9,1,a\n".to_vec();
     latin.extend(format!("10,1,{}\n", "x".repeat(100)).bytes());
@@ -90,14 +90,14 @@ fn a_row_in_doubt_changes_nothing_and_is_reported() {
 }
 
 #[test]
-fn an_item_that_did_not_fail_is_none_of_the_files() {
+fn a_row_of_an_item_that_did_not_fail_is_unknown() {
     let waiting = Entry { end: End::Transient { attempts: 1, reason: "busy".into() }, ..failed(7, "1,a", false) };
-    let codes = found(&parse("row,id,name\n7,1,a\n"), &[waiting]);
+    let codes = issues(&parse("row,id,name\n7,1,a\n"), &[waiting]);
     assert_eq!(codes, [("corrected_rows_unknown".to_owned(), "7".to_owned())]);
 }
 
 #[test]
-fn a_damaged_item_runs_only_if_somebody_has_corrected_it() {
+fn a_damaged_item_runs_only_if_its_row_was_changed() {
     for (raw, row, expected) in [
         ("1,\u{fffd}", "7,1,\u{fffd}", Correction::Unchanged),
         ("1,\u{fffd}", "7,1,ä", Correction::As("1,ä".into())),
@@ -108,18 +108,18 @@ fn a_damaged_item_runs_only_if_somebody_has_corrected_it() {
     ] {
         let (file, item) = (parse(&format!("row,id,name\n{row}\n")), failed(7, raw, true));
         assert_eq!(file.correction(&item), expected, "{raw:?} {row:?}");
-        let codes = found(&file, std::slice::from_ref(&item));
+        let codes = issues(&file, std::slice::from_ref(&item));
         let expected = if expected == Correction::Unchanged { vec!["corrected_rows_unchanged"] } else { vec![] };
         assert_eq!(codes.iter().map(|(code, _)| code.as_str()).collect::<Vec<_>>(), expected);
         assert!(
             matches!(file.correction(&Entry { damaged: false, ..item }), Correction::As(_)),
-            "what is whole runs as it is"
+            "an undamaged item runs unchanged"
         );
     }
 }
 
 #[test]
-fn a_json_line_is_taken_as_it_stands() {
+fn a_json_line_is_used_verbatim() {
     let file = "row;item;code\n1;\"{\"\"a\"\": 1}\";x\n2;'=no json;x\n3;\n";
     let file = CorrectedFile::parse(file.as_bytes().to_vec(), Columns::Raw, 100).unwrap();
     assert_eq!(correction(&file, 1).as_deref(), Some("{\"a\": 1}"));
@@ -129,7 +129,7 @@ fn a_json_line_is_taken_as_it_stands() {
 
 /// An untouched row of a report, saved with any delimiter, gives the item's own cells again.
 #[test]
-fn a_round_trip_changes_no_cell() {
+fn a_round_trip_preserves_every_cell() {
     let pieces = ["", "a", "=", "'", "''=", "-1", "+x", "\t", "\r", "\n", "\"", ",", ";", " ", "ä", "@", "'-", "\r\n"];
     let mut n = 0;
     for a in pieces {
@@ -142,7 +142,7 @@ fn a_round_trip_changes_no_cell() {
                 let shown = [b"7".to_vec(), harmless(second.as_bytes()).into(), harmless(first.as_bytes()).into()];
                 writer.write_record(shown).unwrap();
                 let file = CorrectedFile::parse(writer.into_inner().unwrap(), columns(), 100).unwrap();
-                let raw = correction(&file, 7).unwrap_or_else(|| panic!("{first:?} {second:?} is lost"));
+                let raw = correction(&file, 7).unwrap_or_else(|| panic!("{first:?} {second:?} is missing"));
                 let mut reader = CellReader::default();
                 let cells: Vec<_> = reader.read(raw.as_bytes()).iter().map(<[u8]>::to_vec).collect();
                 assert_eq!(cells, [first.into_bytes(), second.into_bytes()]);

@@ -1,53 +1,53 @@
-//! Findings about a corrected file's rows: those that changed nothing, by kind, with the first few numbers.
+//! Rows of a corrected file that had no effect: counts by reason, with the first few numbers.
 
 use longshore_domain::job::JobError;
 use longshore_domain::work_file::{End, Entry};
 
 use super::corrected::{CorrectedFile, Correction};
-use super::listed::Listed;
+use super::row_list::RowList;
 
 /// Comparison of a corrected file with the failed items.
 #[derive(Debug)]
 pub struct Findings<'a> {
     file: &'a CorrectedFile,
-    /// For each row, true once its item was observed.
-    observed: Vec<bool>,
+    /// For each row, true once its failed item was compared.
+    compared: Vec<bool>,
     unchanged: Vec<u64>,
-    /// True if not every failed item was observed, or there were too many.
-    left_off: bool,
+    /// True if not every failed item was compared.
+    incomplete: bool,
 }
 
 impl<'a> Findings<'a> {
-    /// Starts without any observed item.
+    /// Creates a comparison without any item.
     pub fn new(file: &'a CorrectedFile) -> Self {
-        Self { file, observed: vec![false; file.rows.len()], unchanged: Vec::new(), left_off: false }
+        Self { file, compared: vec![false; file.rows.len()], unchanged: Vec::new(), incomplete: false }
     }
 
-    /// Observes an item, if it failed. Items may come in any order.
-    pub fn meet(&mut self, entry: &Entry) {
+    /// Compares an item with the file, if the item failed. In any order.
+    pub fn compare(&mut self, entry: &Entry) {
         let Ok(row) = self.file.rows.binary_search_by_key(&entry.n, |row| row.number) else { return };
         if matches!(entry.end, End::Failed(_)) {
-            self.observed[row] = true;
+            self.compared[row] = true;
             if entry.damaged && self.file.correction(entry) == Correction::Unchanged {
                 self.unchanged.push(entry.n);
             }
         }
     }
 
-    /// Records that there are too many items to observe the remaining ones.
-    pub fn leave_off(&mut self) {
-        self.left_off = true;
+    /// Records that not all failed items can be compared, because there are too many.
+    pub fn mark_incomplete(&mut self) {
+        self.incomplete = true;
     }
 
-    /// Returns the issues, once every failed item was observed.
+    /// Returns the issues. Call it after every failed item was compared.
     pub fn issues(mut self) -> Vec<JobError> {
-        let (mut unknown, mut unchanged) = (Listed::default(), Listed::default());
-        let rows = self.file.rows.iter().zip(&self.observed);
-        rows.filter(|(_, observed)| !**observed).for_each(|(row, _)| unknown.add(row.number));
+        let (mut unknown, mut unchanged) = (RowList::default(), RowList::default());
+        let rows = self.file.rows.iter().zip(&self.compared);
+        rows.filter(|(_, compared)| !**compared).for_each(|(row, _)| unknown.add(row.number));
         self.unchanged.sort_unstable();
         self.unchanged.iter().for_each(|number| unchanged.add(*number));
         let issues = [
-            match self.left_off {
+            match self.incomplete {
                 false => unknown.issue("corrected_rows_unknown", UNKNOWN),
                 true => unknown.issue("corrected_rows_unchecked", UNCHECKED),
             },

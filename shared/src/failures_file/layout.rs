@@ -1,7 +1,7 @@
 //! The columns of a corrected file, found by their names in its first line.
 //!
-//! The API checks a file's first bytes, so that a wrong file is refused while its owner is present; the splitter
-//! checks again. Both get the same result, because it depends on the first line only.
+//! The API checks a file's first bytes, so that a wrong file is refused immediately. The splitter checks again. Both
+//! get the same result, because it depends only on the first line.
 
 use longshore_domain::records::{Extent, Span, check_utf8, delimited_records, sniff};
 
@@ -9,7 +9,7 @@ use super::Columns;
 use crate::formula::original;
 use crate::handler::CellReader;
 
-/// First bytes of a file that hold its first line: twice the size of the longest header of a source.
+/// First bytes of a file that contain its first line: twice the size of the longest header of a source.
 pub const HEAD_BYTES: u64 = 512 << 10;
 
 /// Delimiters that spreadsheets write.
@@ -18,15 +18,15 @@ const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
 /// Maximum number of columns that a message names.
 const LISTED: usize = 10;
 
-/// The reason why a file is not a failures file of the job; written for the person who uploaded it.
+/// The reason why a file is not a failures file of the job, for the person who uploaded it.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct NotAFailuresFile(pub String);
 
 /// Positions of the columns.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub struct Layout {
-    /// The byte between the cells.
+pub struct ColumnLayout {
+    /// Delimiter of the cells.
     pub(super) delimiter: u8,
     /// Index of the column of numbers.
     pub(super) number: usize,
@@ -38,21 +38,21 @@ pub struct Layout {
     pub(super) rows_from: usize,
 }
 
-impl Layout {
+impl ColumnLayout {
     /// Finds the columns in a file's first bytes: up to [`HEAD_BYTES`] of them, or the whole file.
     ///
     /// # Errors
-    /// If it is not text, or its first line lacks the column of numbers or one of the item's own.
+    /// If the file is not text, or its first line lacks the column of numbers or one of the item's own columns.
     pub fn find(header: &[u8], extent: Extent, columns: &Columns) -> Result<Self, NotAFailuresFile> {
         let bom_len = sniff(header, extent).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
         let text = &header[bom_len..];
-        let mut best: Option<Header> = None;
+        let mut best: Option<FirstLine> = None;
         for delimiter in DELIMITERS {
-            let header = Header::read(text, extent, delimiter)?;
+            let header = FirstLine::read(text, extent, delimiter)?;
             if header.misses(columns).is_empty() {
                 return header.layout(columns, bom_len);
             }
-            // The file's own delimiter finds the most columns; on a tie the first one is used.
+            // The file's own delimiter results in the most columns. On a tie, the first delimiter is used.
             if best.as_ref().is_none_or(|best| header.names.len() > best.names.len()) {
                 best = Some(header);
             }
@@ -63,18 +63,18 @@ impl Layout {
 }
 
 /// A first line, split by one delimiter.
-struct Header {
+struct FirstLine {
     delimiter: u8,
     names: Vec<String>,
     span: Span,
 }
 
-impl Header {
+impl FirstLine {
     fn read(text: &[u8], extent: Extent, delimiter: u8) -> Result<Self, NotAFailuresFile> {
         let mut spans = delimited_records(delimiter, text);
         let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
         if span.unterminated || (extent == Extent::Start && span.end as usize == text.len()) {
-            let message = "the first line does not end; is a quote in it never closed?";
+            let message = "the first line does not end; check it for a quote that is not closed";
             return Err(NotAFailuresFile(message.into()));
         }
         check_utf8(span.content(text), 0).map_err(|error| NotAFailuresFile(error.to_string()))?;
@@ -85,30 +85,30 @@ impl Header {
 
     fn misses(&self, columns: &Columns) -> Vec<String> {
         let number = columns.number();
-        let wanted = std::iter::once(number.as_str()).chain(columns.own());
-        wanted.filter(|name| !self.names.iter().any(|have| have == name)).map(str::to_owned).collect()
+        let expected = std::iter::once(number.as_str()).chain(columns.own());
+        expected.filter(|name| !self.names.iter().any(|actual| actual == name)).map(str::to_owned).collect()
     }
 
     /// Returns the layout of a header that lacks no column.
-    fn layout(&self, columns: &Columns, bom_len: usize) -> Result<Layout, NotAFailuresFile> {
-        let place = |name: &str| {
-            let mut places = (0..).zip(&self.names).filter(|(_, have)| *have == name).map(|(place, _)| place);
-            match (places.next(), places.next()) {
-                (Some(place), None) => Ok(place),
+    fn layout(&self, columns: &Columns, bom_len: usize) -> Result<ColumnLayout, NotAFailuresFile> {
+        let index = |name: &str| {
+            let mut indexes = (0..).zip(&self.names).filter(|(_, actual)| *actual == name).map(|(index, _)| index);
+            match (indexes.next(), indexes.next()) {
+                (Some(index), None) => Ok(index),
                 _ => Err(NotAFailuresFile(format!("two columns are called {name:?}; remove or rename one of them"))),
             }
         };
-        Ok(Layout {
+        Ok(ColumnLayout {
             delimiter: self.delimiter,
-            number: place(&columns.number())?,
-            own: columns.own().into_iter().map(place).collect::<Result<_, _>>()?,
+            number: index(&columns.number())?,
+            own: columns.own().into_iter().map(index).collect::<Result<_, _>>()?,
             width: self.names.len(),
             rows_from: bom_len + self.span.end as usize,
         })
     }
 }
 
-/// Returns a column's name as the job knows it.
+/// Returns a column's name without spaces and without the apostrophe that a report adds to formulas.
 fn name(cell: &[u8]) -> String {
     String::from_utf8_lossy(&original(cell.trim_ascii())).into_owned()
 }
@@ -119,7 +119,8 @@ fn missing_columns(missing: &[String]) -> String {
         names.push_str(&format!(" and {} more", missing.len() - LISTED));
     }
     format!(
-        "its first line has no column {names}; download the failed rows of this job as CSV, correct the cells, and keep the first line"
+        "the first line has no column {names}; download the failed rows of this job as CSV, correct the cells, and \
+         keep the first line"
     )
 }
 
@@ -131,12 +132,12 @@ mod tests {
         Columns::Named(names.iter().map(|name| (*name).to_owned()).collect())
     }
 
-    fn find(file: &str, columns: &Columns) -> Result<Layout, String> {
-        Layout::find(file.as_bytes(), Extent::Whole, columns).map_err(|error| error.to_string())
+    fn find(file: &str, columns: &Columns) -> Result<ColumnLayout, String> {
+        ColumnLayout::find(file.as_bytes(), Extent::Whole, columns).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn columns_are_found_by_name_wherever_a_spreadsheet_puts_them() {
+    fn columns_are_found_by_name_in_any_order() {
         for (file, delimiter, number, own) in [
             ("row,id,name,code,field,message\r\n", b',', 0, [1, 2]),
             ("\u{feff}row;id;name;code;field;message\r\n", b';', 0, [1, 2]),
@@ -152,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_the_job_are_known_as_a_report_shows_them() {
+    fn names_are_recognized_as_a_report_writes_them() {
         let columns = named(&["row", "=a;b", "'=x", "code"]);
         let layout = find("row_2,row,'=a;b,''=x,code,code_2,field,message\r\n1,,,,,,,\r\n", &columns).unwrap();
         assert_eq!((layout.number, &layout.own[..]), (0, &[1, 2, 3, 4][..]));
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_failures_file_says_what_is_missing_and_the_way_out() {
+    fn the_error_names_the_missing_columns_and_a_solution() {
         let columns = named(&["id", "name"]);
         for (file, expected) in [
             ("", "The file is empty"),
@@ -170,7 +171,7 @@ mod tests {
             ("row\n1\n", "no column \"id\", \"name\"; download"),
             ("row,id,name,id\n", "two columns are called \"id\""),
             ("row,id,name,row\n", "two columns are called \"row\""),
-            ("row,id,\"name\n1,2,3\n", "is a quote in it never closed?"),
+            ("row,id,\"name\n1,2,3\n", "check it for a quote that is not closed"),
             ("PK\u{3}\u{4}\n", "zip archive"),
             ("r\0o\0w\0,\0i\0d\0", "UTF-16"),
         ] {
@@ -178,14 +179,14 @@ mod tests {
             assert!(error.contains(expected), "{file:?}: {error}");
         }
         let latin = [b"row,id,name,Gr\xf6\xdfe\n".as_slice(), b"1,2,3,4\n"].concat();
-        assert!(Layout::find(&latin, Extent::Whole, &columns).unwrap_err().to_string().contains("not UTF-8"));
+        assert!(ColumnLayout::find(&latin, Extent::Whole, &columns).unwrap_err().to_string().contains("not UTF-8"));
     }
 
     #[test]
-    fn a_first_line_that_goes_on_behind_the_header_is_refused_and_one_that_ends_in_it_is_not() {
+    fn a_first_line_must_end_within_the_first_bytes() {
         let columns = named(&["id", "name"]);
         for (header, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
-            assert_eq!(Layout::find(header.as_bytes(), Extent::Start, &columns).is_ok(), taken, "{header:?}");
+            assert_eq!(ColumnLayout::find(header.as_bytes(), Extent::Start, &columns).is_ok(), taken, "{header:?}");
         }
     }
 }

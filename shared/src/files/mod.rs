@@ -1,4 +1,4 @@
-//! Sources, work files and reports: bytes in one bucket, never in the table.
+//! Sources, work files and reports: objects in one S3 bucket.
 //!
 //! Reading and writing is the domain's port [`Files`](longshore_domain::ports::Files). The URLs with which clients
 //! upload and download files themselves are created without a call.
@@ -16,12 +16,12 @@ pub use presign::content_disposition;
 pub use resuming::{ResumingReader, Version};
 pub use s3::{S3Files, S3Stream};
 
-/// Error: S3 began an upload without returning an id.
+/// Error of an upload that S3 created without returning an id.
 #[derive(Debug, thiserror::Error)]
 #[error("S3 returned no upload id")]
 struct NoUploadId;
 
-/// Names the failed operation as the port does.
+/// Converts an error of this operation to an error of the port.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
 where
     E: Into<Box<dyn std::error::Error + Send + Sync>>,

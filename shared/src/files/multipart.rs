@@ -1,7 +1,7 @@
 //! Files that are assembled from parts: S3's multipart upload.
 
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
-use longshore_domain::ports::{MultipartFiles, MultipartUpload, PortResult};
+use longshore_domain::ports::{MultipartFiles, MultipartOutcome, MultipartUpload, PortResult};
 
 use super::parts::code;
 use super::{NoUploadId, S3Files, failed};
@@ -10,8 +10,8 @@ impl MultipartFiles for S3Files {
     /// CreateMultipartUpload.
     async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload> {
         let call = self.client.create_multipart_upload().bucket(&self.bucket).key(key).content_type(content_type);
-        let begun = call.send().await.map_err(failed("create_multipart"))?;
-        let id = begun.upload_id.ok_or(NoUploadId).map_err(failed("create_multipart"))?;
+        let created = call.send().await.map_err(failed("create_multipart"))?;
+        let id = created.upload_id.ok_or(NoUploadId).map_err(failed("create_multipart"))?;
         Ok(MultipartUpload { key: key.to_owned(), id })
     }
 
@@ -25,17 +25,18 @@ impl MultipartFiles for S3Files {
         }
     }
 
-    /// CompleteMultipartUpload. A call that is repeated after its reply was lost may find no upload any more: the
-    /// caller checks that the file exists.
-    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
+    /// CompleteMultipartUpload. If the response of a successful call was lost, the repeated call finds no upload: the
+    /// caller checks whether the file exists.
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {
         let part = |(number, etag): (u32, &String)| {
             CompletedPart::builder().part_number(number_of(number)).e_tag(etag).build()
         };
         let parts = CompletedMultipartUpload::builder().set_parts(Some((1..).zip(etags).map(part).collect())).build();
         let call = self.client.complete_multipart_upload().bucket(&self.bucket).key(&upload.key);
         match call.upload_id(&upload.id).multipart_upload(parts).send().await {
-            Ok(_) => Ok(true),
-            Err(error) if matches!(code(&error), "NoSuchUpload" | "InvalidPart") => Ok(false),
+            Ok(_) => Ok(MultipartOutcome::Completed),
+            Err(error) if code(&error) == "NoSuchUpload" => Ok(MultipartOutcome::Gone),
+            Err(error) if code(&error) == "InvalidPart" => Ok(MultipartOutcome::Changed),
             Err(error) => Err(failed("complete_multipart")(error)),
         }
     }

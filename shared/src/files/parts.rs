@@ -1,25 +1,25 @@
 //! Uploads that clients send part by part: S3 keeps the parts, lists them, and assembles the file.
 //!
-//! The upload is begun with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is signed
+//! The upload is started with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is signed
 //! into its URL, and the file only with the checksums of its parts.
 
 use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::list_parts::ListPartsOutput;
 use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart};
 use longshore_domain::parts::{Multipart, PartChecksum};
-use longshore_domain::ports::{Completion, PartPlaces, PortResult, PutUrl, ReceivedPart, Upload};
+use longshore_domain::ports::{MultipartOutcome, PartStorage, PortResult, PutUrl, ReceivedPart, Upload};
 
 use super::presign::{for_seconds, put_url};
 use super::{NoUploadId, S3Files, failed};
 
-impl PartPlaces for S3Files {
+impl PartStorage for S3Files {
     /// CreateMultipartUpload: returns S3's id of the upload. An upload that is never completed is invisible, and the
     /// bucket's lifecycle removes it.
     async fn begin(&self, upload: &Upload) -> PortResult<String> {
         let call = self.client.create_multipart_upload().bucket(&self.bucket).key(&upload.key);
         let call = call.content_type(&upload.content_type).checksum_algorithm(ChecksumAlgorithm::Sha256);
-        let begun = call.send().await.map_err(failed("begin_parts"))?;
-        begun.upload_id.ok_or(NoUploadId).map_err(failed("begin_parts"))
+        let created = call.send().await.map_err(failed("begin_parts"))?;
+        created.upload_id.ok_or(NoUploadId).map_err(failed("begin_parts"))
     }
 
     /// Returns a URL that accepts exactly this part: its length, and the bytes of this SHA-256 (base64). The part can
@@ -50,19 +50,24 @@ impl PartPlaces for S3Files {
     }
 
     /// CompleteMultipartUpload with `If-None-Match: *`: assembles the file from these parts, once. S3 compares their
-    /// total with the promised size. Idempotent: a repeated call returns [`Completion::Gone`].
-    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
+    /// total with the promised size. Idempotent: a repeated call returns [`MultipartOutcome::Gone`].
+    async fn complete(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        parts: &[ReceivedPart],
+    ) -> PortResult<MultipartOutcome> {
         let parts = CompletedMultipartUpload::builder().set_parts(Some(parts.iter().map(completed).collect())).build();
         let call = self.client.complete_multipart_upload().bucket(&self.bucket).key(&upload.key);
         let call = call.upload_id(&multipart.id).if_none_match("*").multipart_upload(parts);
         let size = i64::try_from(upload.size_bytes).unwrap_or(i64::MAX);
         match call.mpu_object_size(size).send().await {
-            Ok(_) => Ok(Completion::Done),
+            Ok(_) => Ok(MultipartOutcome::Completed),
             Err(error) => match code(&error) {
                 "NoSuchUpload" | "PreconditionFailed" | "ConditionalRequestConflict" | "OperationAborted" => {
-                    Ok(Completion::Gone)
+                    Ok(MultipartOutcome::Gone)
                 }
-                "InvalidPart" => Ok(Completion::Changed),
+                "InvalidPart" => Ok(MultipartOutcome::Changed),
                 _ => Err(failed("complete_parts")(error)),
             },
         }
@@ -78,7 +83,7 @@ impl S3Files {
     pub(super) async fn abort_parts(&self, key: &str, upload_id: &str) {
         let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
         if let Err(error) = call.send().await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "an unfinished upload could not be aborted");
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot abort an unfinished upload");
         }
     }
 }

@@ -4,13 +4,13 @@ use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::time::Duration;
 
 use aws_sdk_s3::presigning::{PresignedRequest, PresigningConfig};
-use longshore_domain::ports::{DownloadUrls, Files, PortResult, PutUrl, Upload, UploadPlaces};
+use longshore_domain::ports::{DownloadUrls, Files, PortResult, PutUrl, Upload, UploadStorage};
 
 use super::{S3Files, failed};
 
-impl UploadPlaces for S3Files {
-    /// Signs the length, the media type, the checksum if one was given, and `If-None-Match: *`: only while there is no
-    /// such file.
+impl UploadStorage for S3Files {
+    /// Signs the length, the media type, the checksum (if any), and `If-None-Match: *`, so that S3 accepts only one
+    /// PUT.
     async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
         let size = i64::try_from(upload.size_bytes).unwrap_or(i64::MAX);
         let put = self.client.put_object().bucket(&self.bucket).key(&upload.key).if_none_match("*");
@@ -72,8 +72,8 @@ mod tests {
 
     use aws_sdk_s3::config::{Credentials, Region};
     use longshore_domain::ids::FileGuid;
-    use longshore_domain::ports::{Upload, UploadPlaces};
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::ports::{Upload, UploadStorage};
+    use longshore_domain::timestamp::Timestamp;
 
     use super::{content_disposition, signed_names};
     use crate::config::Aws;
@@ -95,16 +95,16 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn only_signed_headers_are_handed_out() {
+    async fn only_signed_headers_are_returned() {
         const TRACE: [(&str, &str); 2] =
             [("AWS_LAMBDA_FUNCTION_NAME", "upload"), ("_X_AMZN_TRACE_ID", "Root=1-5759e988-bd862e3fe1be46a994272793")];
         if std::env::var_os(TRACE[1].0).is_none() {
             // Run the test again in a process that looks like a function.
-            let name = "files::presign::tests::only_signed_headers_are_handed_out";
-            let mut again = Command::new(std::env::current_exe().unwrap());
-            let output = again.args(["--exact", name]).envs(TRACE).output().unwrap();
-            let reported = String::from_utf8_lossy(&output.stdout);
-            assert!(output.status.success() && reported.contains("1 passed"), "{reported}");
+            let name = "files::presign::tests::only_signed_headers_are_returned";
+            let mut command = Command::new(std::env::current_exe().unwrap());
+            let output = command.args(["--exact", name]).envs(TRACE).output().unwrap();
+            let text = String::from_utf8_lossy(&output.stdout);
+            assert!(output.status.success() && text.contains("1 passed"), "{text}");
         }
         let credentials = Credentials::new("key", "secret", None, None, "test");
         let aws = Aws::new(Region::from_static("eu-central-1"), credentials, None);
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn any_file_name_can_be_saved() {
+    fn any_file_name_can_be_used_for_a_download() {
         for (name, expected) in [
             ("a b.csv", "attachment; filename=\"a b.csv\"; filename*=UTF-8''a%20b.csv"),
             ("ü\".csv", "attachment; filename=\"__.csv\"; filename*=UTF-8''%C3%BC%22.csv"),

@@ -1,24 +1,23 @@
-//! Removes the files of a job page by page, so that a call that dies half-way has still made progress.
+//! Removes the files of a job page by page, so that an interrupted call has still made progress.
 
 use aws_sdk_s3::types::{Delete, ObjectIdentifier};
-use longshore_domain::ports::PortResult;
+use longshore_domain::ports::{PortResult, PrefixRemoval};
 
 use super::{S3Files, failed};
 
-/// Error: S3 did not remove some files.
+/// Error of files that S3 did not remove.
 #[derive(Debug, thiserror::Error)]
-#[error("S3 left {count} files of a page: {code}")]
-struct Left {
+#[error("S3 did not remove {count} files of a page: {code}")]
+struct NotRemoved {
     count: usize,
     code: String,
 }
 
 impl S3Files {
-    /// Removes one page of up to 1,000 files: S3 lists and removes the same number at once. Returns true if there are
-    /// more.
+    /// Removes one page of up to 1,000 files: S3 lists and removes the same number at once.
     ///
     /// An error of a single file fails the call; removed files stay removed, and the next call lists the others.
-    pub(super) async fn remove_page(&self, prefix: &str) -> PortResult<bool> {
+    pub(super) async fn remove_page(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         let list = self.client.list_objects_v2().bucket(&self.bucket).prefix(prefix);
         let page = list.send().await.map_err(failed("remove_some"))?;
         let keys = page.contents().iter().filter_map(|object| object.key());
@@ -27,18 +26,18 @@ impl S3Files {
         if !keys.is_empty() {
             self.delete(keys).await?;
         }
-        Ok(page.is_truncated().unwrap_or(false))
+        Ok(if page.is_truncated().unwrap_or(false) { PrefixRemoval::MoreLeft } else { PrefixRemoval::Emptied })
     }
 
     async fn delete(&self, keys: Vec<ObjectIdentifier>) -> PortResult<()> {
         let delete = Delete::builder().set_objects(Some(keys)).quiet(true).build().map_err(failed("remove_some"))?;
         let call = self.client.delete_objects().bucket(&self.bucket).delete(delete);
-        let left = call.send().await.map_err(failed("remove_some"))?.errors.unwrap_or_default();
-        match left.first() {
+        let errors = call.send().await.map_err(failed("remove_some"))?.errors.unwrap_or_default();
+        match errors.first() {
             None => Ok(()),
             Some(first) => {
                 let code = first.code().unwrap_or_default().to_owned();
-                Err(failed("remove_some")(Left { count: left.len(), code }))
+                Err(failed("remove_some")(NotRemoved { count: errors.len(), code }))
             }
         }
     }

@@ -1,12 +1,12 @@
-//! Reads a large file whose stream may break: the SDK repeats calls, but does not resume their bodies.
+//! Reads a large file and resumes interrupted streams: the SDK repeats calls, but does not resume their bodies.
 
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileStream, Files, PortError, PortResult, Read};
 
 use crate::telemetry;
 
-/// Maximum number of breaks in a row, without a block between them, before the file counts as unreadable.
-const BREAKS: u32 = 3;
+/// Maximum number of consecutive interruptions, without a block in between, before the read fails.
+const MAX_BREAKS: u32 = 3;
 
 /// A version of a file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -25,8 +25,7 @@ impl<'a> From<&'a SourceFile> for Version<'a> {
     }
 }
 
-/// A reader of one version of a file. A stream that breaks, or ends before the file does, is reopened at the next
-/// byte.
+/// A reader of one version of a file. A stream that is interrupted, or ends too early, is reopened at the next byte.
 pub struct ResumingReader<'a, F: Files> {
     files: &'a F,
     version: Version<'a>,
@@ -53,7 +52,7 @@ impl<'a, F: Files> ResumingReader<'a, F> {
     /// Returns the next block; `None` after the last byte of the file, or of the part that is read, never before it.
     ///
     /// # Errors
-    /// If the file cannot be opened, if its stream breaks again and again, or if the bytes do not match their stored
+    /// If the file cannot be opened, if its stream is interrupted repeatedly, or if the bytes do not match their stored
     /// checksum: the SDK compares it after the last byte of a whole file.
     pub async fn next(&mut self) -> PortResult<Read<Option<Vec<u8>>>> {
         let Version { key, etag, size_bytes } = self.version;
@@ -75,12 +74,12 @@ impl<'a, F: Files> ResumingReader<'a, F> {
                 Err(error) => error,
             };
             self.stream = None;
-            if self.breaks == BREAKS {
+            if self.breaks == MAX_BREAKS {
                 return Err(error);
             }
             self.breaks += 1;
             let error = telemetry::chain(&error);
-            tracing::warn!(file.key = key, position = self.position, error, "the stream of a file broke off");
+            tracing::warn!(file.key = key, position = self.position, error, "the stream of a file was interrupted");
         }
         match self.stream.take() {
             Some(mut stream) => stream.next().await.map(Read::Found),

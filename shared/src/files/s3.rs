@@ -4,7 +4,7 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::get_object::{GetObjectError, GetObjectOutput};
 use aws_sdk_s3::primitives::ByteStream;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, Read};
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, PrefixRemoval, Read};
 
 use super::failed;
 
@@ -59,7 +59,7 @@ impl Files for S3Files {
                 Read::Absent => return Ok(Read::Absent),
                 Read::Changed => return Ok(Read::Changed),
             };
-            match whole(stream).await {
+            match read_all(stream).await {
                 Err(_) if breaks < BREAKS => breaks += 1,
                 read => return read.map(Read::Found),
             }
@@ -79,7 +79,7 @@ impl Files for S3Files {
     }
 
     /// ListObjectsV2 and DeleteObjects of one page: idempotent.
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.remove_page(prefix).await
     }
 }
@@ -87,7 +87,7 @@ impl Files for S3Files {
 /// Maximum number of breaks of a body before a read fails: the SDK repeats calls, but does not resume their bodies.
 const BREAKS: u32 = 2;
 
-async fn whole(mut stream: S3Stream) -> PortResult<Vec<u8>> {
+async fn read_all(mut stream: S3Stream) -> PortResult<Vec<u8>> {
     let mut bytes = Vec::with_capacity(stream.size_bytes());
     while let Some(block) = stream.next().await? {
         bytes.extend_from_slice(&block);
@@ -158,7 +158,7 @@ mod tests {
     use super::range;
 
     #[test]
-    fn the_end_of_a_range_is_exclusive_here_and_inclusive_in_http() {
+    fn the_end_of_an_http_range_is_inclusive() {
         assert_eq!(range(0, None), None);
         assert_eq!(range(5, None).as_deref(), Some("bytes=5-"));
         assert_eq!(range(0, Some(1)).as_deref(), Some("bytes=0-0"));

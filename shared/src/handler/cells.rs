@@ -5,8 +5,8 @@ use std::mem;
 
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-/// A byte order mark. It is not text at the beginning of a file; at the beginning of any other record it is a
-/// character of the first cell.
+/// A byte order mark. At the beginning of a file, it is not part of the text; at the beginning of any other record, it
+/// is a character of the first cell.
 const MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// Number of readers that a thread keeps: a report is written to three files at once.
@@ -21,7 +21,7 @@ thread_local! {
 #[derive(Debug)]
 pub struct CellReader {
     core: Reader,
-    /// True if the cells are separated by commas, as nearly always.
+    /// True if the cells are separated by commas.
     commas: bool,
     text: Vec<u8>,
     ends: Vec<usize>,
@@ -67,7 +67,7 @@ impl CellReader {
         Self { core, commas, text: vec![0; 1024], ends: vec![0; 32] }
     }
 
-    /// Reads the cells of one record, given without its terminator.
+    /// Reads the cells of one record, without its terminator.
     pub fn read(&mut self, record: &[u8]) -> Cells<'_> {
         self.core.reset();
         if record.starts_with(MARK) {
@@ -97,7 +97,7 @@ impl Drop for CellReader {
     fn drop(&mut self) {
         if self.commas {
             let core = mem::take(&mut self.core);
-            // A thread that is ending has no use for it.
+            // Fails in a thread that is ending, which needs no spare reader.
             let _ = SPARE.try_with(|spare| {
                 let mut spare = spare.borrow_mut();
                 if spare.len() < KEPT {
@@ -113,7 +113,7 @@ mod tests {
     use super::CellReader;
 
     #[test]
-    fn a_reader_that_is_used_again_knows_nothing_of_what_it_read_and_keeps_its_delimiter() {
+    fn a_reused_reader_is_reset_and_has_the_requested_delimiter() {
         for (delimiter, record, expected) in
             [(b',', "\"open,", vec!["open,"]), (b';', "a;b,c", vec!["a", "b,c"]), (b',', "a;b,c", vec!["a;b", "c"])]
         {
@@ -141,21 +141,21 @@ mod tests {
     }
 
     #[test]
-    fn cells_may_have_something_else_between_them() {
+    fn cells_can_be_separated_by_another_delimiter() {
         let mut reader = CellReader::delimited(b';');
         let cells: Vec<_> = reader.read(b"a,b;\"c;d\"").iter().map(<[u8]>::to_vec).collect();
         assert_eq!(cells, [b"a,b".to_vec(), b"c;d".to_vec()]);
     }
 
     #[test]
-    fn a_byte_order_mark_within_a_file_is_a_dead_letter() {
+    fn a_byte_order_mark_within_a_file_is_text() {
         assert_eq!(cells("\u{feff}a,\u{feff}b"), ["\u{feff}a", "\u{feff}b"]);
         assert_eq!(cells("\u{feff}"), ["\u{feff}"]);
         assert_eq!(cells("\u{feff}\"a,b\""), ["\u{feff}\"a", "b\""]);
     }
 
     #[test]
-    fn a_reader_is_used_again() {
+    fn a_reader_reads_several_records() {
         let mut reader = CellReader::default();
         assert_eq!(reader.read(b"\"open").len(), 1);
         assert_eq!(reader.read(b"a,b").len(), 2);

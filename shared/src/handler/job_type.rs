@@ -1,4 +1,4 @@
-//! The trait of a job type, and the information that its handler gets.
+//! The trait of a job type, and the types of its arguments.
 
 use std::future::Future;
 use std::time::{Duration, Instant};
@@ -12,10 +12,10 @@ use serde_json::Value;
 
 use super::limits::{Input, TypeLimits};
 use super::record::Record;
-use crate::problem::FieldError;
+use crate::field_error::FieldError;
 
-/// Time after which the default batch form returns, so that the worker can commit and check that the job
-/// still runs.
+/// Time after which the default batch form returns, so that the worker can commit and check that the job is still
+/// running.
 const BATCH_TIME: Duration = Duration::from_secs(1);
 
 /// A kind of work over many items.
@@ -54,14 +54,14 @@ pub trait JobType: Send + Sync + 'static {
     /// One row or one JSON line.
     type Item: DeserializeOwned + Send;
 
-    /// Returns every error in the options beyond their types. Called when a job is created.
+    /// Returns every error in the options that parsing has not found. Called when a job is created.
     fn check(&self, options: &Self::Options) -> Vec<FieldError> {
         let _ = options;
         Vec::new()
     }
 
-    /// Checks a file's columns before anything runs: an error fails the job, and the list is shown as its
-    /// `issues`.
+    /// Checks a file's columns before the first item is processed. An error fails the job. The returned list becomes
+    /// the job's `issues`.
     ///
     /// # Errors
     /// If no row of a file with these columns could be processed.
@@ -70,8 +70,8 @@ pub trait JobType: Send + Sync + 'static {
         Ok(Vec::new())
     }
 
-    /// Returns the options of the real job, if a job with these options only validates its items; else
-    /// `None`. `options` are valid, and as the client sent them.
+    /// Returns the options of the job that can be started from a job that only validates its items; `None` if a job
+    /// with these options does more. `options` are valid, and as the client sent them.
     fn started(options: &Value) -> Option<Value> {
         let _ = options;
         None
@@ -83,8 +83,7 @@ pub trait JobType: Send + Sync + 'static {
         Tolerance::default()
     }
 
-    /// Parses one record as an item; by default with serde, which converts a CSV cell to the type of its
-    /// field.
+    /// Parses a record as an item. By default uses serde, which converts a CSV cell to the type of its field.
     ///
     /// # Errors
     /// The reason why the record is invalid; the item then fails with it.
@@ -102,8 +101,8 @@ pub trait JobType: Send + Sync + 'static {
         item: Self::Item,
     ) -> impl Future<Output = Outcome> + Send;
 
-    /// Processes several items at once, where that is cheaper. Returns the outcomes of the first items, at
-    /// least of one; the remaining items are offered again. No outcome may follow [`Outcome::Fatal`].
+    /// Processes several items at once, if that is cheaper. Returns the outcomes of the first items, at least of one;
+    /// the remaining items are passed to a later call. No outcome may follow [`Outcome::Fatal`].
     fn process_batch(
         &self,
         job: &JobContext,
@@ -111,12 +110,12 @@ pub trait JobType: Send + Sync + 'static {
         items: Vec<(ItemKey, Self::Item)>,
     ) -> impl Future<Output = Vec<Outcome>> + Send {
         async move {
-            let (began, mut outcomes) = (Instant::now(), Vec::with_capacity(items.len()));
+            let (started, mut outcomes) = (Instant::now(), Vec::with_capacity(items.len()));
             for (key, item) in items {
                 let outcome = self.process(job, options, key, item).await;
                 let fatal = matches!(outcome, Outcome::Fatal(_));
                 outcomes.push(outcome);
-                if fatal || began.elapsed() > BATCH_TIME {
+                if fatal || started.elapsed() > BATCH_TIME {
                     break;
                 }
             }

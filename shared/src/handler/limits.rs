@@ -14,18 +14,18 @@ pub enum Input {
 /// Limits of a job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct TypeLimits {
-    /// Maximum number of items in a chunk, unless the file is so large that its job would have more than 500 groups:
-    /// its chunks then grow to megabytes. Slow items need small chunks: a chunk is processed in turns of twenty
-    /// seconds, and commits each second.
+    /// Maximum number of items in a chunk. Chunks of a file for which the job would have more than 500 groups are
+    /// larger, up to megabytes. Slow items need small chunks: a chunk is processed in turns of twenty seconds, with a
+    /// commit every second.
     pub chunk_items: u32,
-    /// Size at which a chunk is cut, in bytes; up to 2.5 MB at the end of the largest file. A chunk is held in memory
-    /// as a whole.
+    /// Size in bytes at which a chunk ends; up to 2.5 MB at the end of the largest file. A worker has a whole chunk in
+    /// memory.
     pub chunk_bytes: u64,
-    /// Maximum size of an item. A longer one fails, and no handler sees it.
+    /// Maximum size of an item in bytes. A larger item fails without a call of the handler.
     pub item_bytes: u64,
-    /// Maximum number of items offered to the batch form at once.
+    /// Maximum number of items in a call of the batch form.
     pub batch_items: usize,
-    /// Number of times that an item with the outcome `Retry` is tried again before it fails.
+    /// Number of retries of an item with the outcome `Retry` before it fails.
     pub item_retries: u32,
     /// Maximum number of concurrent chunks of this type, over all jobs and tenants; the number of workers if `None`.
     /// For handlers that call a service with limited concurrency. 0 counts as 1. Chunks above the limit wait without

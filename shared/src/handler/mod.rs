@@ -1,8 +1,8 @@
-//! Job types: the one trait that a team implements. Longshore does everything else.
+//! Job types: the only trait that a team implements.
 //!
-//! A handler decides the outcome of an item; it never sees queues, chunks, retries or counts. It may be
-//! called twice for the same item, because a worker can die after the work and before the commit. So it gets
-//! an idempotency key per item and makes its effects idempotent under that key.
+//! A handler decides the outcome of an item. Queues, chunks, retries and counts are handled for it. It can be called
+//! twice for the same item, because a worker can die after the work and before the commit. Therefore, it gets an
+//! idempotency key for each item, and must make its effects idempotent under that key.
 
 mod cells;
 mod job_type;

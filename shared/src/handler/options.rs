@@ -1,19 +1,19 @@
 //! Parses a job's options and reports every error at once.
 //!
-//! serde stops at the first error, and a client that learns of one error per call gives up. So each member
-//! that serde refuses is recorded and replaced by a value that serde accepts, and the options are parsed
-//! again. The replacement is never used: options with an error create no job.
+//! serde stops at the first error. So each member that serde refuses is recorded and replaced by a value that serde
+//! accepts, and the options are parsed again, which finds the next error. The replacements are never used: options with
+//! an error create no job.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 
-use crate::problem::{FieldError, escape};
+use crate::field_error::{FieldError, escape};
 
-/// Maximum number of errors that are reported at once; a client with more is sending something else.
-const MAX_FAULTS: usize = 32;
+/// Maximum number of errors that are reported at once.
+const MAX_ERRORS: usize = 32;
 
-/// Bytes of options that are parsed again for further errors. Bounds the work: large options get fewer errors
-/// at once.
+/// Bytes of options that are parsed again for further errors. Bounds the work: for large options, fewer errors are
+/// reported at once.
 const READ_BYTES: usize = 256 * 1024;
 
 /// Beginning of serde's message about a missing member; the member's name follows, and another backtick.
@@ -21,16 +21,16 @@ const MISSING: &str = "missing field `";
 
 /// Returns the options, if they could be parsed, and their errors.
 pub(super) fn read<T: DeserializeOwned>(options: &Value) -> (Option<T>, Vec<FieldError>) {
-    let faults = (READ_BYTES / options.to_string().len().max(1)).clamp(2, MAX_FAULTS);
+    let max_errors = (READ_BYTES / options.to_string().len().max(1)).clamp(2, MAX_ERRORS);
     let (mut options, mut errors) = (options.clone(), Vec::new());
-    for _ in 0..faults {
-        let fault = match parse::<T>(&options) {
-            Ok(read) => return (Some(read), errors),
-            Err(fault) => fault,
+    for _ in 0..max_errors {
+        let error = match parse::<T>(&options) {
+            Ok(parsed) => return (Some(parsed), errors),
+            Err(error) => error,
         };
-        let repaired = repair::<T>(&options, &fault.pointer);
-        if !is_reported(&errors, &fault.pointer) {
-            errors.push(fault);
+        let repaired = repair::<T>(&options, &error.pointer);
+        if !is_reported(&errors, &error.pointer) {
+            errors.push(error);
         }
         match repaired {
             Some(repaired) => options = repaired,
@@ -50,31 +50,30 @@ pub(super) fn is_reported(errors: &[FieldError], pointer: &str) -> bool {
 fn parse<T: DeserializeOwned>(options: &Value) -> Result<T, FieldError> {
     serde_path_to_error::deserialize(options).map_err(|error| {
         let detail = error.inner().to_string();
-        let fault = FieldError::in_options(error.path(), &detail);
+        let error = FieldError::in_options(error.path(), &detail);
         match detail.strip_prefix(MISSING).and_then(|rest| rest.split('`').next()) {
             Some(name) => FieldError::new(
-                format!("{}/{}", fault.pointer, escape(name)),
+                format!("{}/{}", error.pointer, escape(name)),
                 "required",
                 format!("{name} is required"),
             ),
-            None => fault,
+            None => error,
         }
     })
 }
 
-/// Returns the same options with another value at the pointer, or with none, so that the next error shows.
-/// Removal is tried last: a removed required member would be reported as missing only after all others were
-/// read.
+/// Returns the options with another value at the pointer, or without the member, so that parsing finds the next error.
+/// Removal is tried last: a removed required member would be reported as missing only after all others were read.
 fn repair<T: DeserializeOwned>(options: &Value, pointer: &str) -> Option<Value> {
     let path = pointer.strip_prefix("/options").filter(|path| !path.is_empty())?;
     let empty =
         [Value::from(""), Value::from(0), Value::from(false), Value::Array(Vec::new()), Value::Object(Map::new())];
     let mut tries = empty.into_iter().map(Some).chain([None]).filter_map(|stand_in| put(options, path, stand_in));
-    tries.find(|repaired| parse::<T>(repaired).map_or_else(|fault| fault.pointer != pointer, |_| true))
+    tries.find(|repaired| parse::<T>(repaired).map_or_else(|error| error.pointer != pointer, |_| true))
 }
 
 /// Returns the options with this value at the path, or without the member; `None` if there is no such path.
-/// Nothing is removed from an array, because the later elements would be reported under another index.
+/// An element of an array is never removed, because the later elements would be reported under another index.
 fn put(options: &Value, path: &str, value: Option<Value>) -> Option<Value> {
     let mut options = options.clone();
     let (parent, name) = path.rsplit_once('/')?;
@@ -129,20 +128,20 @@ mod tests {
         up: bool,
     }
 
-    fn faults<T: DeserializeOwned>(options: Value) -> Vec<(String, String)> {
-        let (read, errors) = read::<T>(&options);
-        assert!(read.is_some() || !errors.is_empty());
-        let mut faults: Vec<_> = errors.into_iter().map(|error| (error.pointer, error.code)).collect();
-        faults.sort();
-        faults
+    fn codes<T: DeserializeOwned>(options: Value) -> Vec<(String, String)> {
+        let (parsed, errors) = read::<T>(&options);
+        assert!(parsed.is_some() || !errors.is_empty());
+        let mut codes: Vec<_> = errors.into_iter().map(|error| (error.pointer, error.code)).collect();
+        codes.sort();
+        codes
     }
 
-    fn describe(faults: &[(&str, &str)]) -> Vec<(String, String)> {
-        faults.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
+    fn owned(codes: &[(&str, &str)]) -> Vec<(String, String)> {
+        codes.iter().map(|(pointer, code)| ((*pointer).to_owned(), (*code).to_owned())).collect()
     }
 
     #[test]
-    fn every_mistake_is_reported_at_once_and_where_it_is() {
+    fn all_errors_are_reported_at_once_with_their_pointers() {
         for (options, expected) in [
             (json!({"name": "n", "count": 1}), vec![]),
             (json!({}), vec![("/options/count", "required"), ("/options/name", "required")]),
@@ -174,26 +173,26 @@ mod tests {
                 ],
             ),
         ] {
-            assert_eq!(faults::<Options>(options.clone()), describe(&expected), "{options}");
+            assert_eq!(codes::<Options>(options.clone()), owned(&expected), "{options}");
         }
     }
 
     #[test]
-    fn a_member_that_nothing_can_stand_in_for_is_reported_once() {
-        let expected = describe(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
-        assert_eq!(faults::<Strict>(json!({"kind": "small", "name": 1})), expected);
+    fn a_member_without_a_valid_replacement_is_reported_once() {
+        let expected = owned(&[("/options/kind", "invalid_option"), ("/options/name", "invalid_option")]);
+        assert_eq!(codes::<Strict>(json!({"kind": "small", "name": 1})), expected);
     }
 
     #[test]
-    fn a_flood_of_mistakes_ends() {
+    fn the_number_of_reported_errors_is_bounded() {
         let options: Map<_, _> = (0..10_000).map(|n| (format!("x{n}"), json!(n))).collect();
-        assert_eq!(faults::<Options>(Value::Object(options)).len(), 2);
+        assert_eq!(codes::<Options>(Value::Object(options)).len(), 2);
         let options: Map<_, _> = (0..100).map(|n| (format!("x{n}"), json!(n))).collect();
-        assert_eq!(faults::<Options>(Value::Object(options)).len(), MAX_FAULTS);
+        assert_eq!(codes::<Options>(Value::Object(options)).len(), MAX_ERRORS);
     }
 
     #[test]
-    fn what_is_part_of_something_wrong_is_reported_with_it() {
+    fn an_error_within_a_reported_value_is_not_reported_again() {
         let errors = [FieldError::new("/options/a", "invalid_option", "")];
         for (pointer, expected) in
             [("/options/a", true), ("/options/a/b", true), ("/options/ab", false), ("/options", false)]

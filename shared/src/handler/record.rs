@@ -1,4 +1,4 @@
-//! One record as a handler sees it, in any file format.
+//! One record of any file format, as the input of a handler.
 
 use csv::StringRecord;
 use serde::de::DeserializeOwned;
@@ -23,7 +23,7 @@ pub enum Record<'a> {
 }
 
 impl<'a> Record<'a> {
-    /// Checks a CSV row, `bytes` unquoted into `cells`, before any handler sees it.
+    /// Checks a CSV row, whose `bytes` were unquoted into `cells`.
     ///
     /// # Errors
     /// `not_utf8`, `too_few_cells`, `too_many_cells`.
@@ -32,12 +32,12 @@ impl<'a> Record<'a> {
             let message = "the row is not UTF-8; save the file as UTF-8";
             return Err(Rejection::new("not_utf8", None, message));
         }
-        let (have, want) = (cells.len(), columns.len());
-        if have == want {
+        let (actual, expected) = (cells.len(), columns.len());
+        if actual == expected {
             return Ok(Self::Row { columns, cells });
         }
-        let code = if have < want { "too_few_cells" } else { "too_many_cells" };
-        Err(Rejection::new(code, None, format!("the row has {have} cells, the header has {want} columns")))
+        let code = if actual < expected { "too_few_cells" } else { "too_many_cells" };
+        Err(Rejection::new(code, None, format!("the row has {actual} cells, the header has {expected} columns")))
     }
 
     /// Parses the record with serde.
@@ -63,5 +63,5 @@ pub(super) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejectio
     if std::str::from_utf8(line).is_err() {
         return Rejection::new("not_utf8", None, "the line is not UTF-8; save the file as UTF-8");
     }
-    Rejection::new("malformed_json", None, format!("the line is not the JSON that is expected: {error}"))
+    Rejection::new("malformed_json", None, format!("the line is not the expected JSON: {error}"))
 }

@@ -1,4 +1,4 @@
-//! The registry: a flat list of job types, with the typed trait erased behind two small ones.
+//! The registry: a list of job types, whose typed trait is erased behind two object-safe ones.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -11,38 +11,38 @@ use serde_json::Value;
 
 use super::options;
 use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
-use crate::problem::FieldError;
+use crate::field_error::FieldError;
 
-/// Time limit for parsing records before the parsed ones are processed: a batch of costly records must not
-/// outlast its worker.
+/// Time limit for parsing records before the parsed ones are processed: a batch of records that are slow to parse must
+/// not exceed the time of its worker.
 const READ_TIME: Duration = Duration::from_secs(1);
 
-/// All job types that a function knows.
+/// The job types of a function.
 #[derive(Default)]
 pub struct Registry {
     types: Vec<Box<dyn AnyJobType>>,
 }
 
 impl Registry {
-    /// Adds a job type; of two with the same name, the later one is found.
+    /// Adds a job type. Of two with the same name, the later one is used.
     #[must_use]
     pub fn with<T: JobType>(mut self, job_type: T) -> Self {
         self.types.insert(0, Box::new(Arc::new(job_type)));
         self
     }
 
-    /// Returns the job type of this name.
+    /// Returns the job type with this name.
     pub fn find(&self, name: &str) -> Option<&dyn AnyJobType> {
         self.types.iter().find(|t| t.name() == name).map(AsRef::as_ref)
     }
 
-    /// Returns all names, for the error that lists them.
+    /// Returns the names of all job types.
     pub fn names(&self) -> Vec<&'static str> {
         self.types.iter().map(|t| t.name()).collect()
     }
 }
 
-/// A job type of any options and items.
+/// A job type, independent of the types of its options and items.
 pub trait AnyJobType: Send + Sync {
     /// Returns the value of `jobType` in a client's request.
     fn name(&self) -> &'static str;
@@ -158,16 +158,16 @@ impl<T: JobType> Prepared<T> {
     }
 
     async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Vec<Outcome> {
-        let began = Instant::now();
-        let (read, good) = self.read_all(job, items, || began.elapsed() > READ_TIME);
-        let mut worked =
-            if good.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, good).await }
+        let started = Instant::now();
+        let (rejections, valid) = self.read_all(job, items, || started.elapsed() > READ_TIME);
+        let mut processed =
+            if valid.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, valid).await }
                 .into_iter();
-        // Merge rejected records and outcomes in the items' order; the first item without an outcome ends the
+        // Rejections and outcomes are merged in the order of the items. The first item without an outcome ends the
         // list.
-        let mut outcomes = Vec::with_capacity(read.len());
-        for rejection in read {
-            match rejection.map(Outcome::Reject).or_else(|| worked.next()) {
+        let mut outcomes = Vec::with_capacity(rejections.len());
+        for rejection in rejections {
+            match rejection.map(Outcome::Reject).or_else(|| processed.next()) {
                 Some(outcome) => outcomes.push(outcome),
                 None => break,
             }
@@ -175,8 +175,8 @@ impl<T: JobType> Prepared<T> {
         outcomes
     }
 
-    /// Parses the first records: returns the error of each, if it has one, and the items of the others. May
-    /// end early, but not before the first record.
+    /// Parses records until `is_over`, at least one. Returns the error of each record, if any, and the items of the
+    /// valid records.
     fn read_all(
         &self,
         job: &JobContext,
@@ -184,20 +184,20 @@ impl<T: JobType> Prepared<T> {
         is_over: impl Fn() -> bool,
     ) -> (Rejections, Vec<(ItemKey, T::Item)>) {
         let mut cells = CellReader::default();
-        let (mut read, mut good) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
+        let (mut rejections, mut valid) = (Vec::with_capacity(items.len()), Vec::with_capacity(items.len()));
         for item in items {
             match self.read(item, &mut cells) {
                 Ok(value) => {
-                    good.push((ItemKey { job_id: job.job_id, number: item.number }, value));
-                    read.push(None);
+                    valid.push((ItemKey { job_id: job.job_id, number: item.number }, value));
+                    rejections.push(None);
                 }
-                Err(rejection) => read.push(Some(rejection)),
+                Err(rejection) => rejections.push(Some(rejection)),
             }
             if is_over() {
                 break;
             }
         }
-        (read, good)
+        (rejections, valid)
     }
 }
 
@@ -225,7 +225,8 @@ impl<T: JobType> PreparedJob for Prepared<T> {
 
 fn unterminated(number: u64) -> Rejection {
     let message = format!(
-        "a quote that opens in row {number} is never closed: everything after it was read as one cell; close or double the quote"
+        "a quote that opens in row {number} is never closed, so the rest of the file was read as one cell; close or \
+         double the quote"
     );
     Rejection::new("unterminated_quote", None, message)
 }
@@ -254,19 +255,19 @@ mod tests {
     }
 
     #[test]
-    fn a_batch_of_records_that_take_long_is_read_in_part_and_at_least_one_of_them() {
+    fn at_least_one_record_is_read_before_the_time_is_over() {
         let prepared = Prepared { job_type: Arc::new(Accepting), options: json!({}) };
         let job = JobContext { job_id: JobId::generate(), tenant: TenantId::from_static("t"), round: 0 };
         let options = json!({});
         let items: Vec<_> = (1..=9).map(|number| RawItem { number, shape: Shape::Options(&options) }).collect();
         for (records, read) in [(0, 1), (1, 1), (4, 4), (20, 9)] {
-            let looks = Cell::new(0);
+            let checks = Cell::new(0);
             let is_over = || {
-                looks.set(looks.get() + 1);
-                looks.get() >= records
+                checks.set(checks.get() + 1);
+                checks.get() >= records
             };
-            let (rejections, good) = prepared.read_all(&job, &items, is_over);
-            assert_eq!((rejections.len(), good.len()), (read, read));
+            let (rejections, valid) = prepared.read_all(&job, &items, is_over);
+            assert_eq!((rejections.len(), valid.len()), (read, read));
         }
     }
 }

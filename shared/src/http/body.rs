@@ -8,12 +8,13 @@ use axum::http::{HeaderMap, header};
 use serde_json::{Map, Value};
 
 use super::{Failure, Fields};
-use crate::problem::{FieldError, Kind, Problem};
+use crate::field_error::FieldError;
+use crate::problem::{Kind, Problem};
 
 /// The members of the JSON object in a request's body of up to `LIMIT` bytes. Must be the last argument of a handler.
 ///
-/// Refused: another content type than JSON (415), more than `LIMIT` bytes (413), malformed JSON (400, with line and
-/// column), JSON that is not an object (422).
+/// Refuses a content type other than JSON (415), more than `LIMIT` bytes (413), malformed JSON (400, with line and
+/// column), and JSON that is not an object (422).
 #[derive(Debug)]
 pub struct JsonFields<const LIMIT: usize>(pub Fields);
 
@@ -32,7 +33,7 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for JsonFields<LIMIT> {
     }
 }
 
-/// The same for a request whose body is optional. No body is equal to an empty object.
+/// Same as [`JsonFields`], for an optional body. An empty body counts as an empty object.
 #[derive(Debug)]
 pub struct OptionalFields<const LIMIT: usize>(pub Fields);
 
@@ -51,7 +52,7 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for OptionalFields<LIMIT
 }
 
 async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
-    // The body is already in memory, so only its length can be wrong.
+    // The body is already in memory, so it can only be too long.
     to_bytes(body, limit).await.map(Vec::from).map_err(|_| too_long(limit))
 }
 
@@ -63,7 +64,7 @@ fn object(bytes: &[u8]) -> Result<Fields, Problem> {
             Err(Problem::invalid(vec![FieldError::new("", "invalid_type", detail)]))
         }
         Err(error) => {
-            // serde_json has no other sign of the recursion limit.
+            // serde_json reports the recursion limit only in the text of the error.
             let detail = match error.to_string() {
                 text if text.starts_with("recursion limit") => format!("the body is nested too deeply: {text}"),
                 text => format!("the body is not JSON: {text}"),
@@ -86,7 +87,7 @@ fn declared_bytes(headers: &HeaderMap) -> Option<u64> {
 }
 
 pub(super) fn too_long(limit: usize) -> Problem {
-    let detail = format!("the body may have up to {} KiB; data belongs in an uploaded file", limit / 1024);
+    let detail = format!("the body may have up to {} KiB; upload rows as a file", limit / 1024);
     Problem::new(Kind::BodyTooLarge, detail)
 }
 
@@ -102,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn json_is_known_by_its_media_type() {
+    fn json_is_recognized_by_its_media_type() {
         for (value, expected) in [
             ("application/json", true),
             ("Application/JSON; charset=utf-8", true),
@@ -130,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn json_that_is_no_object_is_refused() {
+    fn json_that_is_not_an_object_is_refused() {
         for body in ["[]", "null", "1", "\"{}\""] {
             let problem = object(body.as_bytes()).unwrap_err();
             assert_eq!((problem.status(), problem.errors[0].pointer.as_str()), (422, ""), "{body}");

@@ -1,8 +1,8 @@
-//! Size limits of a request, beside its JSON body: enforced before a handler reads it.
+//! Size limits of a request, enforced before a handler reads it.
 //!
-//! On AWS the gateway enforces its own limits (10,240 bytes of request line and headers, 10 MB of body) and answers
-//! by itself. An emulator, or another gateway, may accept anything. So the limits that the functions were written for
-//! are enforced here, on every route, including those that read no body.
+//! API Gateway enforces its own limits (10,240 bytes of request line and headers, 10 MB of body). An emulator or
+//! another gateway can accept larger requests, so the limits are enforced here on every route, including those that
+//! read no body.
 
 use axum::body::HttpBody;
 use axum::extract::Request;
@@ -18,11 +18,11 @@ use crate::problem::{Kind, Problem};
 const MAX_TARGET: usize = 4 * 1024;
 
 /// Bytes of all headers together: API Gateway's own limit, which includes the request line. The gateway adds a few
-/// hundred bytes on the way. Cookies do not count: no function reads them, and a browser on a developer's machine
-/// sends those of every other local project.
+/// hundred bytes. Cookies do not count: no function reads them, and a browser on a developer's machine sends those of
+/// every other local project.
 const MAX_HEADERS: usize = 10 * 1024;
 
-/// Bytes of a list of entity tags: a hundred or more of ours. A client sends one or two.
+/// Bytes of a list of entity tags: more than a hundred tags. A client usually sends one or two.
 const MAX_TAGS: usize = 4 * 1024;
 
 /// Bytes of a `traceparent`: 55 today; a later version may be longer. It is repeated in the response and in the logs.
@@ -32,12 +32,12 @@ const MAX_TRACEPARENT: usize = 256;
 /// size.
 const MAX_BODY: usize = 256 * 1024;
 
-/// Headers that are read, and have no limit of their own where they are read.
+/// Headers that handlers read without a limit of their own.
 const BOUNDED: [(HeaderName, usize); 3] =
     [(header::IF_MATCH, MAX_TAGS), (header::IF_NONE_MATCH, MAX_TAGS), (super::trace::TRACEPARENT, MAX_TRACEPARENT)];
 
-/// Passes the request on, unless it is too large: 414, 431 or 413.
-pub(super) async fn hold(request: Request, next: Next) -> Response {
+/// Refuses a request that is too large: 414, 431 or 413.
+pub(super) async fn enforce(request: Request, next: Next) -> Response {
     match check(&request) {
         Ok(()) => next.run(request).await,
         Err(problem) => problem.into_response(),
@@ -56,7 +56,7 @@ fn check_target(uri: &Uri) -> Result<(), Problem> {
     if bytes <= MAX_TARGET {
         return Ok(());
     }
-    let detail = format!("path and query string may have up to {MAX_TARGET} bytes together, and have {bytes}");
+    let detail = format!("path and query string have {bytes} bytes in total; the maximum is {MAX_TARGET}");
     Err(Problem::new(Kind::UriTooLong, detail))
 }
 
@@ -79,9 +79,9 @@ fn bytes_of<'a>(fields: impl Iterator<Item = (&'a str, usize)>) -> usize {
     fields.map(|(name, bytes)| name.len() + bytes).sum()
 }
 
-/// RFC 6585, section 5: 431 for one header that is too large, and for all of them together.
+/// Returns 431 (RFC 6585, section 5), for one header or for all headers together.
 fn too_large(what: &str, max: usize, bytes: usize) -> Problem {
-    let detail = format!("{what} may have up to {max} bytes, and have {bytes}");
+    let detail = format!("{what} may have up to {max} bytes; the request has {bytes}");
     Problem::new(Kind::HeadersTooLarge, detail)
 }
 
@@ -98,7 +98,7 @@ mod tests {
     use crate::http::with_problems;
 
     /// Returns the status, and the end of the problem's type.
-    async fn answered(request: Request<Body>) -> (u16, String) {
+    async fn call(request: Request<Body>) -> (u16, String) {
         let router: Router = with_problems(Router::new().route("/there", get(async || "here")));
         let (parts, body) = router.oneshot(request).await.unwrap().into_parts();
         let bytes = to_bytes(body, usize::MAX).await.unwrap();
@@ -114,19 +114,19 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_target_has_four_kibibytes() {
+    async fn path_and_query_string_may_have_four_kibibytes() {
         let request = |bytes: usize| {
             let uri = format!("/there?{}", "x".repeat(bytes - "/there?".len()));
             Request::get(uri).body(Body::empty()).unwrap()
         };
-        assert_eq!(answered(request(MAX_TARGET)).await, ok());
-        assert_eq!(answered(request(MAX_TARGET + 1)).await, (414, "uri-too-long".into()));
+        assert_eq!(call(request(MAX_TARGET)).await, ok());
+        assert_eq!(call(request(MAX_TARGET + 1)).await, (414, "uri-too-long".into()));
         let elsewhere = Request::get(format!("/{}", "x".repeat(MAX_TARGET))).body(Body::empty()).unwrap();
-        assert_eq!(answered(elsewhere).await, (414, "uri-too-long".into()), "where no route is, too");
+        assert_eq!(call(elsewhere).await, (414, "uri-too-long".into()), "also for a path without a route");
     }
 
     #[tokio::test]
-    async fn headers_have_a_limit_together_and_those_that_are_read_one_each() {
+    async fn all_headers_together_and_single_headers_have_limits() {
         let request = |name: &str, values: &[usize]| {
             let mut request = Request::get("/there");
             for bytes in values {
@@ -147,14 +147,14 @@ mod tests {
             ("traceparent", vec![MAX_TRACEPARENT], ok()),
             ("traceparent", vec![MAX_TRACEPARENT + 1], too_large.clone()),
         ] {
-            assert_eq!(answered(request(name, &values)).await, expected, "{name} {}", values[0]);
+            assert_eq!(call(request(name, &values)).await, expected, "{name} {}", values[0]);
         }
     }
 
     #[tokio::test]
     async fn a_route_that_reads_no_body_ignores_a_small_one_and_refuses_a_large_one() {
         let request = |bytes: usize| Request::get("/there").body(Body::from("x".repeat(bytes))).unwrap();
-        assert_eq!(answered(request(MAX_BODY)).await, ok());
-        assert_eq!(answered(request(MAX_BODY + 1)).await, (413, "body-too-large".into()));
+        assert_eq!(call(request(MAX_BODY)).await, ok());
+        assert_eq!(call(request(MAX_BODY + 1)).await, (413, "body-too-large".into()));
     }
 }

@@ -1,4 +1,4 @@
-//! Rate limit of a tenant's calls, per process: no other service is called, and nothing is read before.
+//! Rate limit of a tenant's calls, per process: applied before anything is read, without a call of another service.
 //!
 //! Each process counts for itself, so a tenant has at most the rate times the number of processes that serve it. The
 //! store also counts calls that create work, over all processes.
@@ -7,16 +7,18 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use axum::{Extension, Router};
+use longshore_domain::ports::{CallCount, CallWindow, TenantCounts};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
+use super::Failure;
 use crate::problem::{Kind, Problem};
 
 /// Number of tenants that one process remembers: a few hundred bytes each.
 const TENANTS: usize = 10_000;
 
-/// The calls of each tenant, as this process has seen them.
+/// The calls of each tenant in this process.
 #[derive(Debug)]
 pub struct CallLimit {
     rate: Rate,
@@ -42,16 +44,27 @@ impl CallLimit {
         let now = (self.clock)();
         let mut tenants = self.tenants.lock().unwrap_or_else(PoisonError::into_inner);
         let full_at = tenants.get(tenant).copied().unwrap_or(now);
-        let full_then = self.rate.spend(full_at, cost.0, now).map_err(rate_limited)?;
+        let new_full_at = self.rate.spend(full_at, cost.0, now).map_err(rate_limited)?;
         if tenants.len() >= TENANTS && !tenants.contains_key(tenant) {
             // A tenant that has not called for a while has a full bucket, as if it had never called.
             tenants.retain(|_, full_at| *full_at > now);
         }
         // Only the gateway counts tenants beyond the maximum.
         if tenants.len() < TENANTS || tenants.contains_key(tenant) {
-            tenants.insert(tenant.clone(), full_then);
+            tenants.insert(tenant.clone(), new_full_at);
         }
         Ok(())
+    }
+}
+
+/// Counts a call that creates work over all processes, before the work begins.
+///
+/// # Errors
+/// 429 `rate-limited`, or the store fails.
+pub async fn count_work_call(store: &impl TenantCounts, tenant: &TenantId, now: Timestamp) -> Result<(), Failure> {
+    match store.count_call(tenant, now).await? {
+        CallCount::Counted => Ok(()),
+        CallCount::LimitReached => Err(rate_limited(CallWindow::at(now).end().millis_since(now)).into()),
     }
 }
 
@@ -60,10 +73,10 @@ pub fn with_call_limit<S: Clone + Send + Sync + 'static>(router: Router<S>, limi
     router.layer(Extension(Arc::new(limit)))
 }
 
-/// Returns 429 with the milliseconds before the next call.
+/// Returns 429. The next call is allowed after this number of milliseconds.
 pub fn rate_limited(wait_ms: i64) -> Problem {
     let seconds = u32::try_from(wait_ms.div_euclid(1_000) + 1).unwrap_or(u32::MAX);
-    let detail = format!("you have exceeded the rate limit of a tenant; retry in {seconds} s");
+    let detail = format!("your tenant has exceeded its rate limit; retry in {seconds} s");
     Problem::new(Kind::RateLimited, detail).retry_after(seconds)
 }
 
@@ -76,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tenant_that_calls_too_often_is_refused_and_no_other() {
+    fn only_the_tenant_that_calls_too_often_is_refused() {
         let limit = limit(3);
         let count = |tenant| {
             let counted = limit.count(&TenantId::from_static(tenant), CallCost(1));
@@ -86,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_dear_call_costs_more() {
+    fn an_expensive_call_costs_more_tokens() {
         let (limit, a) = (limit(3), TenantId::from_static("a"));
         assert!(limit.count(&a, CallCost(2)).is_ok());
         assert!(limit.count(&a, CallCost(2)).is_err());

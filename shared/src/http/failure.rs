@@ -1,4 +1,4 @@
-//! Reasons why a call failed: the client's error, or ours.
+//! Reasons why a call failed: a client error or an internal error.
 
 use std::error::Error;
 
@@ -13,18 +13,18 @@ use crate::telemetry;
 /// The media type of RFC 9457.
 const PROBLEM_JSON: HeaderValue = HeaderValue::from_static("application/problem+json");
 
-/// Seconds after which a client may repeat a call that found the store busy.
+/// `Retry-After` in seconds of a call that failed because the store was busy.
 const AGAIN_S: u32 = 2;
 
-/// The reason why a call failed. As a response it is always a problem document that no cache keeps.
+/// The reason why a call failed. Its response is always a problem document that is not cached.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// The client can fix it.
+    /// A problem for the client.
     #[error("{}", .0.detail)]
     Problem(Problem),
-    /// An error on our side: answered as 500 without the cause, which is logged here and nowhere else.
+    /// An internal error: 500 without the cause, which is logged when the response is created.
     #[error(transparent)]
-    Ours(Box<dyn Error + Send + Sync>),
+    Internal(Box<dyn Error + Send + Sync>),
 }
 
 impl From<Problem> for Failure {
@@ -34,13 +34,13 @@ impl From<Problem> for Failure {
 }
 
 impl From<PortError> for Failure {
-    /// Returns 503 if the store had no capacity or met conflicting writes, so that the client may repeat the call;
-    /// else 500.
+    /// Returns 503 if the store had no capacity, or concurrent writes conflicted, so that the client can retry the
+    /// call. Otherwise returns 500.
     fn from(error: PortError) -> Self {
         if !error.is_busy() {
-            return Self::Ours(Box::new(error));
+            return Self::Internal(Box::new(error));
         }
-        tracing::warn!(error = telemetry::chain(&error), "a call found the store busy");
+        tracing::warn!(error = telemetry::chain(&error), "a call failed because the store is busy");
         let detail = "the store is too busy for this call at the moment; retry later";
         Self::Problem(Problem::new(Kind::Unavailable, detail).retry_after(AGAIN_S))
     }
@@ -50,8 +50,8 @@ impl IntoResponse for Failure {
     fn into_response(self) -> Response {
         match self {
             Self::Problem(problem) => problem.into_response(),
-            Self::Ours(error) => {
-                tracing::error!(error = telemetry::chain(error.as_ref()), "a call failed on our side");
+            Self::Internal(error) => {
+                tracing::error!(error = telemetry::chain(error.as_ref()), "a call failed with an internal error");
                 Problem::internal().into_response()
             }
         }
@@ -67,7 +67,7 @@ impl IntoResponse for Problem {
         if let Some(seconds) = self.retry_after_s {
             response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(seconds.get()));
         }
-        // The layer that knows the request writes its id into the body; see `trace`.
+        // A layer adds the request's id to the body; see `trace`.
         response.extensions_mut().insert(self);
         response
     }
@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_write_that_others_were_in_the_way_of_is_answered_as_unavailable_and_any_other_failure_as_internal() {
+    fn a_busy_store_is_answered_as_unavailable_and_any_other_error_as_internal() {
         let answer =
             |source| Failure::from(PortError { service: "store", operation: "create_job", source }).into_response();
         let busy = answer(Busy("conflict".into()).into());

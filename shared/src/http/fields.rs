@@ -1,9 +1,9 @@
-//! Reads a request's object member by member and collects every error in it, so that the client gets all errors at
-//! once.
+//! Reads a request's object member by member and collects every error, so that the client gets all errors at once.
 
 use serde_json::{Map, Value};
 
-use crate::problem::{FieldError, Problem, escape};
+use crate::field_error::{FieldError, escape};
+use crate::problem::Problem;
 
 /// Error of a value: a stable code, and a sentence that describes a valid value.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -33,7 +33,7 @@ pub struct Fields {
 }
 
 impl Fields {
-    /// Starts with all members unread.
+    /// Creates a reader of these members.
     pub fn new(members: Map<String, Value>) -> Self {
         Self { members, known: Vec::new(), errors: Vec::new() }
     }
@@ -55,18 +55,18 @@ impl Fields {
         self.checked(name, read(&value))
     }
 
-    /// Records an error that only shows once several members are read.
+    /// Records an error of a member that was found after reading it.
     pub fn refuse(&mut self, name: &str, bad: &Bad) {
         self.errors.push(FieldError::new(format!("/{}", escape(name)), bad.code, &*bad.detail));
     }
 
-    /// Records errors with pointers of their own.
+    /// Records errors that have their own pointers.
     pub fn refuse_all(&mut self, errors: Vec<FieldError>) {
         self.errors.extend(errors);
     }
 
     /// Returns true if and only if every member was read and none has an error.
-    pub fn is_right(&self) -> bool {
+    pub fn is_valid(&self) -> bool {
         self.errors.is_empty() && self.members.is_empty()
     }
 
@@ -79,7 +79,7 @@ impl Fields {
         if errors.is_empty() { Ok(()) } else { Err(Problem::invalid(errors)) }
     }
 
-    /// Returns the problem, if the caller already knows of an error.
+    /// Returns the problem with every recorded error. Only if there is an error.
     pub fn into_problem(self) -> Problem {
         Problem::invalid(self.all_errors())
     }
@@ -87,7 +87,7 @@ impl Fields {
     fn all_errors(self) -> Vec<FieldError> {
         let known = self.known.join(", ");
         let unknown = self.members.keys().map(|name| {
-            let detail = format!("there is no such field; the fields are {known}");
+            let detail = format!("unknown field; the fields are {known}");
             FieldError::new(format!("/{}", escape(name)), "unknown_field", detail)
         });
         self.errors.into_iter().chain(unknown).collect()
@@ -113,24 +113,24 @@ mod tests {
     }
 
     #[test]
-    fn everything_that_is_wrong_is_reported_at_once() {
+    fn all_errors_are_reported_at_once() {
         let mut fields = fields(json!({"a": "x", "c": null, "e/f": 1}));
         assert_eq!(fields.required("a", number), None);
         assert_eq!(fields.required("b", number), None);
         assert_eq!(fields.optional("c", number), None);
-        assert!(!fields.is_right());
+        assert!(!fields.is_valid());
         let problem = fields.finish().unwrap_err();
-        let reported: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
-        assert_eq!(reported, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
+        let errors: Vec<_> = problem.errors.iter().map(|e| (e.pointer.as_str(), e.code.as_str())).collect();
+        assert_eq!(errors, [("/a", "invalid_type"), ("/b", "required"), ("/e~1f", "unknown_field")]);
     }
 
     #[test]
-    fn what_is_right_is_read() {
+    fn valid_members_are_read() {
         let mut fields = fields(json!({"a": 1, "b": 2}));
         assert_eq!(fields.required("a", number), Some(1));
-        assert!(!fields.is_right(), "b is not read");
+        assert!(!fields.is_valid(), "b is not read");
         assert_eq!(fields.optional("b", number), Some(2));
-        assert!(fields.is_right());
+        assert!(fields.is_valid());
         assert_eq!(fields.optional("c", number), None);
         assert_eq!(fields.finish(), Ok(()));
     }

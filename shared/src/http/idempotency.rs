@@ -1,9 +1,9 @@
-//! `Idempotency-Key`: a client that got no response repeats the request and gets the first result.
+//! `Idempotency-Key`: a client that got no response repeats the request and gets the result of the first one.
 
 use axum::http::HeaderMap;
 use data_encoding::HEXLOWER;
 use longshore_domain::ports::IdempotencyKey;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -29,8 +29,8 @@ pub fn key(headers: &HeaderMap) -> Result<Option<String>, Problem> {
     Err(Problem::new(Kind::InvalidIdempotencyKey, detail))
 }
 
-/// Returns the key with the hash of its request's meaning: equal for two bodies with the same meaning.
-pub fn of_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey {
+/// Returns the key with the hash of its request's canonical form: equal for two bodies with the same meaning.
+pub fn key_for_request(key: String, meaning: &Value, at: Timestamp) -> IdempotencyKey {
     let hash = Sha256::digest(meaning.to_string());
     IdempotencyKey { key, request_hash: HEXLOWER.encode(&hash), at }
 }
@@ -56,12 +56,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_is_short_ascii() {
-        let of = |text: &str| key(&HeaderMap::from_iter([("idempotency-key".parse().unwrap(), value(text))]));
-        assert_eq!(of(" 7c6f ").unwrap().as_deref(), Some("7c6f"));
+    fn a_key_has_1_to_255_ascii_characters() {
+        let parse = |text: &str| key(&HeaderMap::from_iter([("idempotency-key".parse().unwrap(), value(text))]));
+        assert_eq!(parse(" 7c6f ").unwrap().as_deref(), Some("7c6f"));
         assert_eq!(key(&HeaderMap::new()).unwrap(), None);
         for bad in ["", " ", "\u{fc}", &"x".repeat(256)] {
-            assert_eq!(of(bad).unwrap_err().kind, Kind::InvalidIdempotencyKey, "{bad}");
+            assert_eq!(parse(bad).unwrap_err().kind, Kind::InvalidIdempotencyKey, "{bad}");
         }
     }
 
@@ -70,8 +70,8 @@ mod tests {
     }
 
     #[test]
-    fn two_bodies_that_mean_the_same_have_one_hash() {
-        let hash = |meaning| of_request("k".into(), &meaning, Timestamp(0)).request_hash;
+    fn two_bodies_with_the_same_meaning_have_the_same_hash() {
+        let hash = |meaning| key_for_request("k".into(), &meaning, Timestamp(0)).request_hash;
         assert_eq!(hash(json!({"a": 1, "b": 2})), hash(json!({"b": 2, "a": 1})));
         assert_ne!(hash(json!({"a": 1})), hash(json!({"a": 2})));
     }

@@ -13,7 +13,7 @@ use super::trace;
 use crate::config::take_calls;
 use crate::telemetry;
 
-/// Serves requests until the process ends. Each request writes a final log line with its cost.
+/// Serves requests until the process ends. Logs the cost of each request.
 ///
 /// # Errors
 /// If the runtime's API fails.
@@ -30,7 +30,7 @@ async fn answer(function: &'static str, router: Router, request: Request) -> Res
     response
 }
 
-/// Fields of every log record of a call. The query string is never logged: it may hold a cursor or a token.
+/// Fields of every log record of a call. The query string is never logged: it can contain a cursor or a token.
 fn span(request: &Request) -> Span {
     let trace = trace::traceparent(request.headers()).and_then(|value| value.to_str().ok());
     tracing::error_span!(

@@ -1,9 +1,9 @@
-//! Shared parts of the HTTP functions: reading a request, answering a problem, running a router on Lambda.
+//! Shared parts of the HTTP functions: reading requests, returning problems, running a router on Lambda.
 //!
 //! Every error that a client sees is `application/problem+json`, including the framework's own: an unknown path, a
-//! wrong method, a body, a header or a URI that is too long, malformed JSON. An error on our side is logged once,
-//! with its cause, and answered without it. Every problem names its request, and a valid `traceparent` is returned
-//! unchanged.
+//! wrong method, a body, a header or a URI that is too long, malformed JSON. An internal error is logged once with its
+//! cause, and the response does not contain the cause. Every problem contains the id of its request, and a valid
+//! `traceparent` is returned unchanged.
 
 mod body;
 mod bounds;
@@ -20,7 +20,7 @@ mod tenant;
 mod trace;
 
 pub use body::{JsonFields, OptionalFields};
-pub use call_limit::{CallCost, CallLimit, rate_limited, with_call_limit};
+pub use call_limit::{CallCost, CallLimit, count_work_call, rate_limited, with_call_limit};
 pub use failure::Failure;
 pub use fields::{Bad, Checked, Fields};
 pub use lambda::serve;

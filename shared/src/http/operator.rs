@@ -8,8 +8,8 @@ use super::tenant::claim_of;
 use super::{Access, Failure};
 use crate::problem::{Kind, Problem};
 
-/// The rule that identifies operators: a claim of the token that the gateway has accepted holds a list of words, and
-/// one of them is this word. Callers must not be able to choose it.
+/// The rule that identifies operators: a claim of the accepted token contains a list of words, and one of them is this
+/// word. Callers must not be able to set the claim.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operators {
     /// Name of the claim, `cognito:groups` for instance.
@@ -23,8 +23,8 @@ pub fn with_operators<S: Clone + Send + Sync + 'static>(router: Router<S>, opera
     router.layer(Extension(operators.clone()))
 }
 
-/// An operator, named by the claim `sub`, for the record. A handler that takes this argument refuses all others: 403
-/// `not-an-operator`. With [`Access::Open`] no caller is an operator, because callers are indistinguishable.
+/// An operator, identified by the claim `sub`. A handler that takes this argument refuses all other callers: 403
+/// `not-an-operator`. With [`Access::Open`], no caller is an operator, because callers are indistinguishable.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operator(pub String);
 
@@ -34,7 +34,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
         let (access, operators) = (parts.extensions.get::<Access>(), parts.extensions.get::<Operators>());
         let (Some(access), Some(operators)) = (access, operators) else {
-            return Err(Failure::Ours("the router was built without saying who is an operator".into()));
+            return Err(Failure::Internal("the router has no rule for operators".into()));
         };
         if *access == Access::Open {
             let detail = "this deployment is open to everyone, so no caller is an operator; deploy it with \
@@ -43,7 +43,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
         }
         let groups = claim_of(&parts.extensions, &operators.claim).unwrap_or_default();
         if !words(groups).any(|word| word == operators.group) {
-            return Err(not_one(operators).into());
+            return Err(not_an_operator(operators).into());
         }
         Ok(Self(claim_of(&parts.extensions, "sub").unwrap_or("unknown").to_owned()))
     }
@@ -51,14 +51,14 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
 
 /// Splits a claim into words: the gateway passes a list as `[a b]`, and a scope as `a b`.
 fn words(claim: &str) -> impl Iterator<Item = &str> {
-    let list = claim.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(claim);
+    let list = claim.strip_prefix('[').and_then(|list| list.strip_suffix(']')).unwrap_or(claim);
     list.split(' ').filter(|word| !word.is_empty())
 }
 
-fn not_one(Operators { claim, group }: &Operators) -> Problem {
+fn not_an_operator(Operators { claim, group }: &Operators) -> Problem {
     let detail = format!(
-        "dead letters hold rows of all tenants, so only operators may see them: users whose token has {group} in \
-         its claim {claim}; ask an administrator to make you one, and sign in again"
+        "only operators can see dead letters, because they contain rows of all tenants; the token of an operator has \
+         {group} in its claim {claim}; ask an administrator to make you an operator, and sign in again"
     );
     Problem::new(Kind::NotAnOperator, detail)
 }
@@ -80,12 +80,12 @@ mod tests {
         access.map(|access| parts.extensions.insert(access));
         Operator::from_request_parts(&mut parts, &()).await.map_err(|failure| match failure {
             Failure::Problem(problem) => problem.status(),
-            Failure::Ours(_) => 500,
+            Failure::Internal(_) => 500,
         })
     }
 
     #[tokio::test]
-    async fn an_operator_is_who_has_the_word_in_the_claim_as_a_whole() {
+    async fn an_operator_has_the_whole_word_in_the_claim() {
         let signed_in = Access::SignedIn { tenant_claim: "sub".into() };
         for (groups, is) in [
             ("[operators]", true),
@@ -98,14 +98,14 @@ mod tests {
             ("[]", false),
             ("", false),
         ] {
-            let asked = ask(Some(signed_in.clone()), json!({"sub": "o", "cognito:groups": groups})).await;
-            assert_eq!(asked, if is { Ok(Operator("o".into())) } else { Err(403) }, "{groups}");
+            let operator = ask(Some(signed_in.clone()), json!({"sub": "o", "cognito:groups": groups})).await;
+            assert_eq!(operator, if is { Ok(Operator("o".into())) } else { Err(403) }, "{groups}");
         }
         assert_eq!(ask(Some(signed_in), json!({"sub": "operators"})).await, Err(403), "no such claim");
     }
 
     #[tokio::test]
-    async fn nobody_is_an_operator_of_an_open_deployment_or_of_one_that_does_not_say() {
+    async fn no_caller_is_an_operator_with_open_access_or_without_an_access_rule() {
         let claims = json!({"sub": "o", "cognito:groups": "[operators]"});
         assert_eq!(ask(Some(Access::Open), claims.clone()).await, Err(403));
         assert_eq!(ask(None, claims).await, Err(500));

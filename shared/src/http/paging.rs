@@ -10,7 +10,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use serde::Serialize;
 
 use super::QueryText;
-use crate::problem::FieldError;
+use crate::field_error::FieldError;
 
 /// Reads `limit`: a whole number within `range`, or `default` if it is missing. Appends an error to `errors` if it is
 /// invalid.
@@ -19,24 +19,24 @@ pub fn limit(query: &QueryText, range: RangeInclusive<usize>, default: usize, er
     if let Some(limit) = text.parse().ok().filter(|limit| range.contains(limit)) {
         return limit;
     }
-    let detail = format!("limit is a whole number from {} to {}", range.start(), range.end());
+    let detail = format!("limit must be a whole number from {} to {}", range.start(), range.end());
     errors.push(FieldError::new("/limit", "invalid_limit", detail));
     default
 }
 
-/// Encodes a position in a list for clients: opaque, and safe within a URL.
-pub fn opaque(place: &str) -> String {
-    URL_SAFE_NO_PAD.encode(place)
+/// Encodes a position in a list as a cursor for clients: opaque, and safe within a URL.
+pub fn encode_cursor(position: &str) -> String {
+    URL_SAFE_NO_PAD.encode(position)
 }
 
-/// Returns the position that a client's cursor names; `None` if no page can have returned it.
-pub fn place(cursor: &str) -> Option<String> {
+/// Returns the position of a client's cursor; `None` if the cursor is not valid.
+pub fn decode_cursor(cursor: &str) -> Option<String> {
     String::from_utf8(URL_SAFE_NO_PAD.decode(cursor).ok()?).ok()
 }
 
-/// Error: a cursor that no page of the list returned.
+/// Returns the error of a cursor that no page of the list has returned.
 pub fn bad_cursor() -> FieldError {
-    let detail = "the cursor was not returned by a page of this list; start again without one";
+    let detail = "the cursor was not returned by a page of this list; start again without a cursor";
     FieldError::new("/cursor", "invalid_cursor", detail)
 }
 
@@ -47,7 +47,7 @@ pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
     format!("<{path}?{}>; rel=\"next\"", query.join("&"))
 }
 
-/// Answers with a page that no cache keeps, and with the link to the next page.
+/// Returns the response with a page, which is not cached, and the link to the next page.
 pub fn answer(page: impl Serialize, next_link: Option<String>) -> Response {
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned())];
     about.extend(next_link.map(|link| (header::LINK, link)));
@@ -59,13 +59,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_reads_back() {
-        assert_eq!(place(&opaque("1.a/b")).as_deref(), Some("1.a/b"));
-        assert_eq!((place("?"), place("_w")), (None, None));
+    fn an_encoded_cursor_is_decoded() {
+        assert_eq!(decode_cursor(&encode_cursor("1.a/b")).as_deref(), Some("1.a/b"));
+        assert_eq!((decode_cursor("?"), decode_cursor("_w")), (None, None));
     }
 
     #[test]
-    fn the_next_page_is_a_link_of_rfc_8288() {
+    fn the_link_to_the_next_page_follows_rfc_8288() {
         let link = next_link("/api/jobs", &[("limit", "2"), ("cursor", "abc")]);
         assert_eq!(link, "</api/jobs?limit=2&cursor=abc>; rel=\"next\"");
     }

@@ -1,4 +1,4 @@
-//! Reads path and query string, with problems in place of the framework's plain texts.
+//! Reads path and query string, with problems instead of the framework's plain texts.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,7 @@ use axum::http::request::Parts;
 use super::Failure;
 use crate::problem::{Kind, Problem};
 
-/// The one parameter of a path, percent-decoded. A path that cannot be decoded, or has an empty parameter, is
-/// answered 404.
+/// The only parameter of a path, percent-decoded. Returns 404 if the path cannot be decoded, or the parameter is empty.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct PathText(pub String);
 
@@ -24,7 +23,7 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     }
 }
 
-/// The parameters of a query string, by name; of two with the same name, the last. Unused parameters are ignored.
+/// The parameters of a query string by name; of two with the same name, the last one. Unused parameters are ignored.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct QueryText(BTreeMap<String, String>);
 

@@ -1,4 +1,4 @@
-//! The table of a function's calls, answers for calls without a handler, and the parts that every response has in common.
+//! The table of a function's calls, responses for calls without a handler, and the common parts of all responses.
 
 use axum::Router;
 use axum::http::{Method, Uri};
@@ -11,8 +11,9 @@ use crate::problem::{Kind, Problem};
 ///
 /// The table becomes:
 /// - `ROUTES`: method and path of each call. `PUBLIC_ROUTES`: those marked `[public]`, which need no token.
-/// - `routes()`: the router. For another method it answers 405 with `Allow`, which lists the methods in the order of the
-///   rows. A call `costs` one token of the tenant's [`CallCost`](super::CallCost) unless its row has another number.
+/// - `routes()`: the router. For an unsupported method, it returns 405 with `Allow`, which lists the methods in the
+///   order of the rows. A call `costs` one token of the tenant's rate limit ([`CallCost`](super::CallCost)) unless its
+///   row has another number.
 /// - `openapi()`, if the table begins with `openapi(…)`: the calls in the order of the rows, with these schemas.
 ///
 /// ```ignore
@@ -63,22 +64,22 @@ macro_rules! routes {
     };
 }
 
-/// Gives a router problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that are too large
-/// (413, 414, 431), and ties every response to its request. Call it last: it covers the routes that exist then.
+/// Adds problems for unknown paths (404), wrong methods (405, with `Allow`) and requests that are too large (413, 414,
+/// 431), and adds the request's id and trace to every response. Call it last: it covers only the routes that exist.
 pub fn with_problems<S: Clone + Send + Sync + 'static>(router: Router<S>) -> Router<S> {
     router
         .fallback(not_found)
         .method_not_allowed_fallback(method_not_allowed)
-        .layer(from_fn(bounds::hold))
-        .layer(from_fn(trace::tie))
+        .layer(from_fn(bounds::enforce))
+        .layer(from_fn(trace::correlate))
 }
 
 async fn not_found(uri: Uri) -> Problem {
-    Problem::new(Kind::NotFound, format!("there is nothing at {}", uri.path()))
+    Problem::new(Kind::NotFound, format!("the path {} does not exist", uri.path()))
 }
 
 async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
-    let detail = format!("{} does not take {method}; the header Allow lists what it takes", uri.path());
+    let detail = format!("{} does not support {method}; the header Allow lists the supported methods", uri.path());
     Problem::new(Kind::MethodNotAllowed, detail)
 }
 
@@ -109,9 +110,9 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_answer_names_its_request_and_its_trace() {
+    async fn a_response_contains_the_request_id_and_the_trace() {
         let trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
-        for (path, sent, back) in
+        for (path, sent, expected) in
             [("/there", trace, Some(trace)), ("/elsewhere", trace, Some(trace)), ("/there", "x", None)]
         {
             let router: Router = with_problems(Router::new().route("/there", get(async || "here")));
@@ -121,7 +122,7 @@ mod tests {
             let response = router.oneshot(request.with_lambda_context(context)).await.unwrap();
             assert_eq!(
                 response.headers().get("traceparent").map(|value| value.to_str().unwrap()),
-                back,
+                expected,
                 "{path} {sent}"
             );
             let body = axum::body::to_bytes(response.into_body(), usize::MAX).await.unwrap();

@@ -1,4 +1,4 @@
-//! The tenant that a request belongs to.
+//! The tenant of a request.
 
 use std::sync::Arc;
 
@@ -12,13 +12,12 @@ use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use super::{CallCost, CallLimit, Failure};
 use crate::problem::{Kind, Problem};
 
-/// The tenant on whose behalf a call is made. Everything that a handler reads or writes belongs to this tenant;
-/// another tenant's data is not found.
+/// The tenant of a call. Everything that a handler reads or writes belongs to this tenant; another tenant's data is not
+/// found.
 ///
-/// The name is the claim that [`Access`] names, as the gateway passes it on with the token that it has accepted;
-/// never a header, and never a default for a caller who has signed in. 403 `no-tenant` if the token has no such
-/// claim, or its value is not a valid name. 429 `rate-limited` if the tenant calls more often than the router's
-/// [`CallLimit`] allows.
+/// The name is the value of a claim ([`Access`]) of the token that the gateway has accepted; never a header, and never
+/// a default for a signed-in caller. 403 `no-tenant` if the token lacks the claim, or its value is not a valid name.
+/// 429 `rate-limited` if the tenant calls more often than the router's [`CallLimit`] allows.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Tenant(pub TenantId);
 
@@ -29,7 +28,7 @@ impl<S: Send + Sync> FromRequestParts<S> for Tenant {
         let tenant = match parts.extensions.get::<Access>() {
             Some(Access::Open) => Self(DEFAULT_TENANT.clone()),
             Some(Access::SignedIn { tenant_claim }) => signed_in(&parts.extensions, tenant_claim)?,
-            None => return Err(Failure::Ours("the router was built without saying who may call".into())),
+            None => return Err(Failure::Internal("the router has no access rule".into())),
         };
         if let Some(limit) = parts.extensions.get::<Arc<CallLimit>>() {
             limit.count(&tenant.0, parts.extensions.get().copied().unwrap_or(CallCost(1)))?;
@@ -41,8 +40,8 @@ impl<S: Send + Sync> FromRequestParts<S> for Tenant {
 fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
     let name = claim_of(extensions, claim).ok_or_else(|| {
         let detail = format!(
-            "the token has no claim {claim}, which identifies tenants in this deployment; ask an administrator to \
-             set it for your user, sign in again, and send the kind of token that carries it"
+            "the token lacks the claim {claim}, which identifies tenants in this deployment; ask an administrator to \
+             set it for your user, sign in again, and send the kind of token that contains it"
         );
         no_tenant(detail)
     })?;
@@ -50,8 +49,8 @@ fn signed_in(extensions: &Extensions, claim: &str) -> Result<Tenant, Problem> {
         return Ok(Tenant(tenant));
     }
     let detail = format!(
-        "the claim {claim} of the token is not a valid tenant name: 1 to {} letters, digits and the characters {}, \
-         without a leading dot",
+        "the claim {claim} of the token is not a valid tenant name; a name has 1 to {} letters, digits and characters \
+         {}, without a leading dot",
         TenantId::MAX_BYTES,
         TenantId::MARKS
     );
@@ -65,19 +64,19 @@ pub(super) fn claim_of<'a>(extensions: &'a Extensions, claim: &str) -> Option<&'
     claims.get(claim).map(String::as_str)
 }
 
-/// 403 and not 404: the configuration is wrong, and no foreign id is involved.
+/// Returns 403, not 404: the configuration is wrong, and no id of another tenant is involved.
 fn no_tenant(detail: String) -> Problem {
     Problem::new(Kind::NoTenant, detail)
 }
 
-/// The callers that are let in.
+/// The callers that are allowed.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Access {
-    /// Any caller, all as one tenant; tokens are ignored. Only if the setting names it explicitly.
+    /// Any caller, all as one tenant; tokens are ignored. Only if it is set explicitly.
     Open,
     /// Callers whose token the gateway has accepted.
     SignedIn {
-        /// Name of the claim that holds the tenant, `sub` for instance.
+        /// Name of the claim with the tenant, for example `sub`.
         tenant_claim: String,
     },
 }

@@ -1,5 +1,5 @@
-//! Ties a response to its request: the caller's `traceparent` is returned, and a problem names the request's id,
-//! which finds the function's log records.
+//! Correlates a response with its request: returns the caller's `traceparent`, and adds the request's id, which is also
+//! in the logs, to a problem.
 
 use axum::body::Body;
 use axum::extract::Request;
@@ -15,17 +15,17 @@ pub(super) const TRACEPARENT: HeaderName = HeaderName::from_static("traceparent"
 /// Bytes of a `traceparent` of version 00, and the minimum of any later version.
 const BYTES: usize = 55;
 
-/// Passes the request on, then adds the headers and the id that tie the response to the request.
-pub(super) async fn tie(request: Request, next: Next) -> Response {
+/// Runs the request, then adds the trace and the request's id to the response.
+pub(super) async fn correlate(request: Request, next: Next) -> Response {
     let id = request_id(&request).map(str::to_owned);
     let trace = traceparent(request.headers()).cloned();
     let mut response = next.run(request).await;
     if let Some(problem) = response.extensions_mut().remove::<Problem>() {
-        let named = Problem { request_id: id, ..problem };
+        let problem = Problem { request_id: id, ..problem };
         response.headers_mut().remove(header::CONTENT_LENGTH);
-        *response.body_mut() = Body::from(named.to_json().to_string());
+        *response.body_mut() = Body::from(problem.to_json().to_string());
     }
-    // A browser must never guess that declared JSON or CSV is a page.
+    // A browser must never render JSON or CSV as a page.
     response.headers_mut().insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(trace) = trace {
         response.headers_mut().insert(TRACEPARENT, trace);
@@ -72,7 +72,7 @@ mod tests {
     const GOOD: &str = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
 
     #[test]
-    fn a_traceparent_is_what_the_w3c_says() {
+    fn a_traceparent_follows_w3c_trace_context() {
         let later = GOOD.replacen("00", "cc", 1);
         for (text, expected) in [
             (GOOD.to_owned(), true),

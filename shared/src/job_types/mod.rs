@@ -1,4 +1,4 @@
-//! The built-in job types: a flat list. To add one, add a file and a line here.
+//! The built-in job types. To add one, add a file and a line here.
 
 pub mod import;
 

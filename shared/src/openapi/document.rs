@@ -1,4 +1,4 @@
-//! The whole document: the parts that belong to no single function, and the merge with those of the functions.
+//! The OpenAPI document: its common parts, merged with the descriptions of the functions.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,8 @@ use utoipa::{Modify, OpenApi as _};
 
 use super::gateway::{self, GatewayError};
 use super::refusals;
-use crate::problem::{FieldError, Kind, ProblemDocument};
+use crate::field_error::FieldError;
+use crate::problem::{Kind, ProblemDocument};
 
 /// The security scheme of every call that needs a token.
 pub const TOKEN: &str = "token";
@@ -18,7 +19,7 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     parts.into_iter().fold(BaseDocument::openapi(), OpenApi::merge_from)
 }
 
-/// The parts of the document that belong to no single function.
+/// The common parts of the document.
 #[derive(utoipa::OpenApi)]
 #[openapi(
     info(
@@ -29,11 +30,11 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     servers((url = "/")),
     security(("token" = [])),
     tags(
-        (name = "uploads", description = "Files, put by the client straight into S3."),
-        (name = "jobs", description = "Work over every row of a file, with exact progress."),
-        (name = "records", description = "What imports have written."),
-        (name = "dead letters", description = "Messages that were received too often. For operators, who see all tenants'."),
-        (name = "documents", description = "This document, and the pages about it. They need no token."),
+        (name = "uploads", description = "Files that clients upload directly to S3."),
+        (name = "jobs", description = "Processing of every row of a file, with exact progress."),
+        (name = "records", description = "Records that imports have written."),
+        (name = "dead letters", description = "Messages whose processing failed repeatedly. For operators only."),
+        (name = "documents", description = "This document and its pages. They require no token."),
     ),
     components(schemas(ProblemDocument, FieldError, GatewayError)),
     modifiers(&Shared),

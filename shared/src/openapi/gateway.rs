@@ -1,4 +1,4 @@
-//! API Gateway's own responses: sent before or in place of a function, with a fixed body.
+//! API Gateway's own responses, returned instead of a function's, with a fixed body.
 
 use std::collections::BTreeMap;
 
@@ -8,10 +8,10 @@ use utoipa::{PartialSchema, ToSchema};
 
 use super::headers::BearerChallenge;
 
-/// The error body of API Gateway if it does not pass a call on, or gets no response to it.
+/// The error body of API Gateway, for a call that it refuses, or to which no function responds.
 #[derive(Debug, ToSchema)]
 pub struct GatewayError {
-    /// The reason, as API Gateway words it.
+    /// The reason, in API Gateway's words.
     #[schema(examples("Unauthorized", "Forbidden", "Too Many Requests", "Service Unavailable"))]
     pub message: String,
 }
@@ -20,19 +20,20 @@ pub struct GatewayError {
 pub(super) fn responses() -> BTreeMap<String, RefOr<Response>> {
     let challenge = HeaderBuilder::new().schema(Some(BearerChallenge::schema())).build();
     let no_token =
-        "No token, or one that is malformed, expired, or of another issuer or audience. The gateway's own answer.";
-    let too_many = "More calls than the deployment allows. The gateway's own answer; wait a second.";
-    let unavailable = "No function could be started, or none answered in time. The gateway's own answer; ask again.";
+        "The token is missing, malformed, expired, or of another issuer or audience. Returned by API Gateway itself.";
+    let too_many = "More calls than the deployment allows. Returned by API Gateway itself; retry after a second.";
+    let unavailable =
+        "No function could be started, or none responded in time. Returned by API Gateway itself; retry the call.";
     [
-        ("NoToken", reported(no_token, "Unauthorized").header("WWW-Authenticate", challenge)),
-        ("TooMany", reported(too_many, "Too Many Requests")),
-        ("Unavailable", reported(unavailable, "Service Unavailable")),
+        ("NoToken", response(no_token, "Unauthorized").header("WWW-Authenticate", challenge)),
+        ("TooMany", response(too_many, "Too Many Requests")),
+        ("Unavailable", response(unavailable, "Service Unavailable")),
     ]
     .map(|(name, response)| (name.to_owned(), RefOr::T(response.build())))
     .into()
 }
 
-fn reported(description: &str, message: &str) -> ResponseBuilder {
+fn response(description: &str, message: &str) -> ResponseBuilder {
     ResponseBuilder::new().description(description).content("application/json", body(message))
 }
 

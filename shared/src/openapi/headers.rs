@@ -32,13 +32,13 @@ header!(
     text().format(Some(SchemaFormat::Custom("uri".to_owned())))
 );
 header!(
-    /// Seconds until the next request is useful; see `poll_interval` in `jobs-api`.
+    /// Seconds until the next poll; see `poll_interval` in `jobs-api`.
     RetryAfterSeconds,
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(30))
 );
 header!(
-    /// Seconds after which a refused call may be repeated: at most until the end of the day.
-    ComeAgainSeconds,
+    /// Seconds after which a refused call can be retried: at most until the end of the day.
+    RefusalRetryAfter,
     ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1)).maximum(Some(86_400))
 );
 header!(
@@ -57,17 +57,17 @@ header!(
     text().examples(["Bearer"])
 );
 header!(
-    /// No cache keeps the response.
+    /// The response is not cached.
     CacheNoStore,
     text().enum_values(Some(["no-store"]))
 );
 header!(
-    /// A browser may keep the response, and must revalidate it before each use.
+    /// A browser may store the response, but must revalidate it before each use.
     CacheNoCache,
     text().enum_values(Some(["private, no-cache"]))
 );
 header!(
-    /// Any cache may keep the response for five minutes.
+    /// Any cache may store the response for five minutes.
     CachePublic,
     text().enum_values(Some(["public, max-age=300"]))
 );
@@ -85,8 +85,9 @@ fn text() -> ObjectBuilder {
 #[derive(Debug, IntoParams)]
 #[into_params(parameter_in = Header)]
 pub struct IdempotencyKeyHeader {
-    /// Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
-    /// refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
+    /// Key that the client chooses for one request, for example a UUID. It is kept for 24 hours. Reuse for another
+    /// request is refused with 422. Keys of jobs and of uploads are independent. A refused request does not use its
+    /// key.
     #[param(
         rename = "Idempotency-Key",
         required = false,

@@ -1,4 +1,4 @@
-//! The problems that a call may return, as the responses of its operation: each status with its kinds, their
+//! The problems that a call can return, as the responses of its operation: each status with its kinds, their
 //! meanings, and an example of each.
 
 use std::collections::BTreeMap;
@@ -10,8 +10,9 @@ use utoipa::openapi::{Content, ContentBuilder, Ref, RefOr, Response, ResponseBui
 use utoipa::{PartialSchema, ToSchema};
 
 use super::gateway;
-use super::headers::ComeAgainSeconds;
-use crate::problem::{FieldError, Kind, Problem, ProblemDocument};
+use super::headers::RefusalRetryAfter;
+use crate::field_error::FieldError;
+use crate::problem::{Kind, Problem, ProblemDocument};
 
 /// Responses by status.
 pub type Responses = BTreeMap<String, RefOr<Response>>;
@@ -72,29 +73,30 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
     let problems = by_status.into_iter().map(|(status, kinds)| (status.to_string(), response(status, &kinds).into()));
     let gateway = [("429", "TooMany"), ("503", "Unavailable")];
     let gateway = gateway.map(|(status, name)| (status.to_owned(), Ref::from_response_name(name).into()));
-    // Where a call has problems of the same status, they are listed beside the gateway's response.
+    // Problems with a status of the gateway replace the gateway's response, and describe it too.
     gateway.into_iter().chain(problems).collect()
 }
 
 fn response(status: u16, kinds: &[Kind]) -> Response {
-    let reported: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
+    let meanings: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
     let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
     if matches!(status, 429 | 503) || kinds.contains(&Kind::UploadIncomplete) {
-        let come_again = HeaderBuilder::new().schema(Some(ComeAgainSeconds::schema()));
-        response = response.header("Retry-After", come_again.description(Some("Of a problem: seconds.")).build());
+        let retry_after = HeaderBuilder::new().schema(Some(RefusalRetryAfter::schema()));
+        response = response.header("Retry-After", retry_after.description(Some("Seconds, with a problem.")).build());
     }
-    let (reported, response) = match gateways(status) {
-        None => (reported.join("\n\n"), response),
+    let (description, response) = match gateway_message(status) {
+        None => (meanings.join("\n\n"), response),
         Some(message) => {
-            let also = format!("{}\n\nAs `application/json` the gateway's own answer.", reported.join("\n\n"));
-            (also, response.content("application/json", gateway::body(message)))
+            let description =
+                format!("{}\n\nAs `application/json`, returned by API Gateway itself.", meanings.join("\n\n"));
+            (description, response.content("application/json", gateway::body(message)))
         }
     };
-    response.description(reported).build()
+    response.description(description).build()
 }
 
-/// Returns the gateway's message for a status that functions return too.
-fn gateways(status: u16) -> Option<&'static str> {
+/// Returns the gateway's message for a status that both the gateway and functions return.
+fn gateway_message(status: u16) -> Option<&'static str> {
     match status {
         403 => Some("Forbidden"),
         413 => Some("Request Entity Too Large"),
@@ -127,7 +129,7 @@ pub(super) fn example(kind: Kind) -> Example {
 }
 
 fn bad_limit() -> FieldError {
-    FieldError::new("/limit", "invalid_limit", "limit is a whole number from 1 to 100")
+    FieldError::new("/limit", "invalid_limit", "limit must be a whole number from 1 to 100")
 }
 
 fn body(problem: Problem) -> Value {

@@ -1,6 +1,6 @@
-//! Every kind of problem: the one place for its status, its title, and the page that its `type` leads to.
+//! Every kind of problem, with its status, its title, and the texts of its page.
 //!
-//! A kind is a promise: clients compare its name, so a name never changes its meaning. To add a kind, add a row.
+//! Clients compare the names, so a name never changes its meaning. To add a kind, add a row.
 
 /// Description of a kind of problem.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -11,19 +11,18 @@ pub struct About {
     pub status: u16,
     /// Title, the same for every problem of the kind.
     pub title: &'static str,
-    /// Conditions under which it is answered. Plain text for people; it says nothing of a single request.
+    /// Conditions under which a call returns the problem, as plain text. Not about a single request.
     pub meaning: &'static str,
     /// Advice for the client.
-    pub way_out: &'static str,
+    pub advice: &'static str,
 }
 
 /// Path of the pages about problems; each kind's page is below it, by its name.
 pub const PAGES: &str = "/api/problems";
 
 macro_rules! kinds {
-    ($($kind:ident = $status:literal $name:literal $title:literal $meaning:literal $way_out:literal;)*) => {
-        /// The kinds of problems of a call, in the order of their names, which is also the order of the page that
-        /// lists them.
+    ($($kind:ident = $status:literal $name:literal $title:literal $meaning:literal $advice:literal;)*) => {
+        /// A kind of problem, in the order of the names.
         #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
         pub enum Kind {
             $(#[doc = $meaning] $kind,)*
@@ -37,7 +36,7 @@ macro_rules! kinds {
             pub fn about(self) -> About {
                 match self {
                     $(Self::$kind => About {
-                        name: $name, status: $status, title: $title, meaning: $meaning, way_out: $way_out,
+                        name: $name, status: $status, title: $title, meaning: $meaning, advice: $advice,
                     },)*
                 }
             }
@@ -47,50 +46,50 @@ macro_rules! kinds {
 
 kinds! {
     AlreadyUploaded = 409 "already-uploaded" "Already uploaded"
-        "Another URL was requested for an upload whose file already exists. A file is uploaded once and never \
+        "The file of the upload already exists, so no further URL is available. A file is uploaded once and never \
          changes."
-        "Create a job with the upload's fileGuid, or request another upload.";
+        "Create a job with the upload's fileGuid, or create another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
         "The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its \
          parts, 256 KiB for any other call, including those that read no body."
-        "Send less data. Data belongs in an uploaded file, and a schema may have up to 64 KiB.";
+        "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \
          work."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
-    FileGone = 409 "file-gone" "The file is gone"
-        "The file that a job has validated no longer exists unchanged, so no job can be started from it."
+    FileGone = 409 "file-gone" "File gone"
+        "The file that the job validated was removed or replaced, so no import can be started from the job."
         "Upload the file again and create another job.";
     HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
-        "All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than \
-         4 KiB, or traceparent more than 256 bytes."
+        "The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of \
+         entity tags, or traceparent has more than 256 bytes."
         "Omit headers that the call does not need.";
     IdempotencyKeyReused = 422 "idempotency-key-reused" "Idempotency key reused"
         "The Idempotency-Key was used for another request within the last 24 hours."
         "Use a new key for a new request, and the same key only for the same request.";
     Internal = 500 "internal" "Internal error"
-        "Something failed on our side. The logs hold the cause, under the requestId."
-        "Retry the call. That is safe for every call except a create without an Idempotency-Key, which may create a \
-         second one.";
+        "An unexpected error occurred on the server. The logs contain the cause under the requestId."
+        "Retry the call. A retry is safe for every call except a create without an Idempotency-Key, which may create \
+         a second job or upload.";
     InvalidIdempotencyKey = 400 "invalid-idempotency-key" "Invalid idempotency key"
-        "The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII."
+        "The header Idempotency-Key is empty, longer than 255 characters, or contains characters that are not ASCII."
         "Send 1 to 255 ASCII characters, for example a UUID.";
-    InvalidRequest = 422 "invalid-request" "The request has invalid fields"
-        "Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to \
-         a hundred: a JSON pointer to each, a stable code, and a description of a valid value."
-        "Fix the fields that errors names, and send the request again.";
-    JobDeleted = 409 "job-deleted" "The job was deleted"
-        "The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key \
-         creates one job, and so does a start; neither restores it."
-        "Create another job, under a new key.";
-    JobEnded = 409 "job-ended" "The job has ended"
+    InvalidRequest = 422 "invalid-request" "Invalid fields"
+        "Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up \
+         to a hundred: a JSON pointer to each, a stable code, and a description of a valid value."
+        "Fix the fields in errors, and send the request again.";
+    JobDeleted = 409 "job-deleted" "Job deleted"
+        "The job that was created with this Idempotency-Key, or started from this validation job, has been deleted. A \
+         repeated call does not restore it."
+        "Create another job with a new key.";
+    JobEnded = 409 "job-ended" "Job ended"
         "The job cannot be canceled: it already has a final status."
-        "Read the job's result, or reopen the job with a retry.";
+        "Read the job's result, or retry the job.";
     LetterSettled = 409 "letter-settled" "Dead letter already resolved"
-        "The dead letter was already replayed or discarded; its resolution does not change."
-        "There is nothing to do. Read the dead letter to see who did what, and when.";
+        "The dead letter was already replayed or discarded. Its resolution does not change."
+        "No action is needed. Read the dead letter for its resolution: what was done, by whom, and when.";
     MalformedJson = 400 "malformed-json" "Malformed JSON"
-        "The body is not JSON. The detail gives line and column."
+        "The body is not valid JSON. The detail contains line and column."
         "Send one JSON object in UTF-8.";
     MalformedQuery = 400 "malformed-query" "Malformed query string"
         "The query string cannot be read."
@@ -101,44 +100,43 @@ kinds! {
     NoReport = 404 "no-report" "No report"
         "The job has ended, and the files of its report do not exist: they could not be written, or they have \
          expired."
-        "The job's output still has its counts. To get the rows again, import the file again.";
+        "Read the counts from the job's output. To get the rows, import the file again.";
     NoTenant = 403 "no-tenant" "No tenant"
         "The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a \
          valid tenant name."
-        "Ask an administrator to set the claim for your user, sign in again, and send the kind of token that \
-         carries it.";
+        "Ask an administrator to set the claim for your user. Sign in again, and send the kind of token (access \
+         token or ID token) that contains the claim.";
     NotAnOperator = 403 "not-an-operator" "Not an operator"
-        "The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of \
-         all tenants. In a deployment that is open to everyone, no user is an operator."
+        "The token is valid, but its user is not an operator. Only operators can see dead letters, because they \
+         contain rows of all tenants. In a deployment that is open to everyone, no user is an operator."
         "Ask an administrator to make you an operator (OperatorClaim and OperatorGroup in the template), and sign \
          in again.";
     NotEnded = 409 "not-ended" "Job not ended"
-        "Only a job that has ended can be retried, started, or reopened for a dead letter."
+        "The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter."
         "Cancel the job, or wait until it ends.";
     NotFinished = 404 "not-finished" "Job not finished"
         "The job has no final status yet, so it has no result."
         "Poll the job at the interval in its Retry-After, until the response has none.";
     NotFound = 404 "not-found" "Not found"
-        "Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another \
-         tenant."
-        "Use ids and links as earlier responses gave them.";
+        "Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant."
+        "Use ids and links exactly as in earlier responses.";
     NotValidated = 409 "not-validated" "Not validated"
-        "Only a job that has validated its whole file can be started: this one failed or was canceled before, or \
-         was deleted or reopened at the same moment."
-        "Retry it until it has completed, or create a job that does more than validate.";
+        "Only a job that has validated its whole file can be started. This job failed or was canceled, or it was \
+         deleted or reopened at the same moment."
+        "Retry the job until it is completed, or create an import in another mode than validate.";
     NothingToReplay = 409 "nothing-to-replay" "Nothing to replay"
-        "A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a \
-         later attempt has processed its items again, or they were completed anyway."
+        "A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its \
+         items were processed by a later attempt or another message."
         "Discard the dead letter.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
-        "There is nothing to do. To import changed rows, create another job.";
+        "No action is needed. To import changed rows, create another job.";
     NothingToStart = 409 "nothing-to-start" "Nothing to start"
-        "The job did more than validate its file, so nothing is left to start."
-        "There is nothing to do. Items that failed can be retried.";
+        "The job is not a validation job: it has already imported its rows."
+        "No action is needed. To process failed items again, retry the job.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the response whose ETag is in If-Match. Nothing was done."
-        "Read the job again and decide again.";
+        "Read the job again. If the change still applies, repeat it with the new ETag.";
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
          uploads, retries, starts, cancels, deletes). Nothing was done."
@@ -149,11 +147,11 @@ kinds! {
         "Wait until a job ends, or cancel one. Retry after the number of seconds in Retry-After, with the same \
          Idempotency-Key.";
     Unavailable = 503 "unavailable" "Temporarily unavailable"
-        "The call could not read or write its data in time: a service failed or was slow, or other calls wrote the \
-         same data at that moment."
+        "The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote \
+         the same data."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
-        "The body is not declared as JSON."
+        "The header Content-Type does not declare the body as JSON."
         "Send JSON, with the header Content-Type: application/json.";
     UploadAbandoned = 409 "upload-abandoned" "Upload abandoned"
         "The upload in parts was not completed within a day. Its parts have been removed."
@@ -164,13 +162,13 @@ kinds! {
         "Upload what is missing, and complete the upload again; if the response has a Retry-After, wait that number \
          of seconds first.";
     UploadQuotaExceeded = 429 "upload-quota-exceeded" "Upload quota exceeded"
-        "The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, \
-         used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing \
-         was done."
+        "The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every \
+         upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, \
+         start and retry. Nothing was done."
         "Use a smaller file, or retry after the number of seconds in Retry-After, when the next day begins.";
     UriTooLong = 414 "uri-too-long" "URI too long"
         "Path and query string together have more than 4 KiB."
-        "Use links and cursors as earlier responses gave them.";
+        "Use links and cursors exactly as in earlier responses.";
 }
 
 impl Kind {
@@ -185,7 +183,7 @@ impl Kind {
         format!("{PAGES}/{}", self.name())
     }
 
-    /// Returns the kind of that name.
+    /// Returns the kind with this name.
     pub fn named(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
@@ -196,7 +194,7 @@ mod tests {
     use super::Kind;
 
     #[test]
-    fn kinds_are_listed_by_name_and_each_name_is_its_own() {
+    fn kinds_are_sorted_by_name_and_names_are_unique() {
         let names: Vec<_> = Kind::ALL.iter().map(|kind| kind.name()).collect();
         assert!(names.is_sorted_by(|a, b| a < b), "{names:?}");
         for kind in Kind::ALL {
@@ -210,10 +208,10 @@ mod tests {
     }
 
     #[test]
-    fn every_kind_says_what_it_means_and_what_to_do() {
+    fn every_kind_has_a_meaning_and_advice() {
         for about in Kind::ALL.iter().map(|kind| kind.about()) {
             assert!((400..=599).contains(&about.status), "{about:?}");
-            assert!(about.meaning.ends_with('.') && about.way_out.ends_with('.'), "{about:?}");
+            assert!(about.meaning.ends_with('.') && about.advice.ends_with('.'), "{about:?}");
             assert!(!about.title.ends_with('.'), "{about:?}");
         }
     }

@@ -2,11 +2,8 @@
 
 mod codes;
 mod document;
-mod field;
 mod kind;
 
 pub use codes::CODES;
 pub use document::{Problem, ProblemDocument};
-pub use field::FieldError;
-pub(crate) use field::escape;
 pub use kind::{About, Kind, PAGES};

@@ -1,4 +1,4 @@
-//! Bodies of messages, in the characters that SQS accepts.
+//! Message bodies with only the characters that SQS accepts.
 
 use serde::Serialize;
 
@@ -38,7 +38,7 @@ mod tests {
         proptest::collection::vec(prop_oneof![odd, any::<char>()], 0..bytes).prop_map(String::from_iter)
     }
 
-    fn travels<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
+    fn round_trips<T: Serialize + DeserializeOwned + PartialEq + std::fmt::Debug>(message: &T) {
         let body = body(message).unwrap();
         assert_eq!(check_message(&Sent { body: &body, ..Sent::default() }), Ok(()));
         assert_eq!(&serde_json::from_str::<T>(&body).unwrap(), message);
@@ -46,7 +46,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_message_is_of_the_characters_that_sqs_takes(
+        fn every_message_has_only_characters_that_sqs_accepts(
             inline in proptest::option::of(text(2_000)),
             numbers in any::<[u32; 4]>(),
             oversize in any::<bool>(),
@@ -54,17 +54,18 @@ mod tests {
             let [position, resend, group, chunk] = numbers;
             let (job_id, generation) = (JobId::generate(), position);
             let plan = ChunkPlan { first: 1, items: group, start: 0, end: u64::from(chunk), oversize };
-            travels(&CreateMessage { tenant: None, job_id, generation, position, resend, failures: 0 });
-            travels(&CompleteMessage { job_id, generation, resend, step: resend, tenant: None, failures: 0 });
+            round_trips(&CreateMessage { tenant: None, job_id, generation, position, resend, failures: 0 });
+            round_trips(&CompleteMessage { job_id, generation, resend, step: resend, tenant: None, failures: 0 });
             let priority = Priority::Low;
-            travels(&ChunkMessage { job_id, tenant: TenantId::from_static("t"), priority, group, chunk, plan, inline, failures: resend });
+            let tenant = TenantId::from_static("t");
+            round_trips(&ChunkMessage { job_id, tenant, priority, group, chunk, plan, inline, failures: resend });
         }
     }
 
     #[test]
-    fn an_escape_before_such_a_character_stays_one() {
+    fn a_backslash_before_an_escaped_character_is_preserved() {
         for text in ["\\\u{FFFE}", "\u{FFFE}\u{FFFF}", "\u{FFFD}"] {
-            travels(&text.to_owned());
+            round_trips(&text.to_owned());
         }
     }
 }

@@ -1,18 +1,18 @@
 //! The dead-letter queues on SQS: messages are received, made visible again, and deleted once an operator has
 //! resolved them.
 //!
-//! A queue can only be received from, and a received message is hidden for a while: from the next sweep, from the
-//! console, and from the metric of the alarms. So code that has read dead letters makes them visible again at once.
+//! SQS can read messages only by receiving them, and a received message is hidden for some time: from the next sweep,
+//! from the console, and from the metric of the alarms. So code that has read dead letters makes them visible again
+//! immediately.
 
 use std::collections::BTreeMap;
 
 use aws_sdk_sqs::types::{ChangeMessageVisibilityBatchRequestEntry, Message, MessageSystemAttributeName as Name};
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::ports::{DeadLetterQueues, PortResult, Received};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-use super::failed;
-use crate::config::ConfigError;
+use super::{NoQueueUrl, failed};
 
 /// Seconds for which a received message stays invisible, unless it is made visible again: longer than a sweep reads,
 /// shorter than a person waits.
@@ -35,7 +35,7 @@ impl SqsDeadLetters {
     }
 
     fn url(&self, queue: Queue, operation: &'static str) -> PortResult<&str> {
-        let url = self.urls.get(&queue).ok_or(ConfigError::Missing("the URL of a dead-letter queue"));
+        let url = self.urls.get(&queue).ok_or_else(|| NoQueueUrl(format!("{} dead-letter", queue.as_str())));
         url.map(String::as_str).map_err(failed(operation))
     }
 }
@@ -56,16 +56,16 @@ impl DeadLetterQueues for SqsDeadLetters {
     }
 
     /// ChangeMessageVisibilityBatch to zero. If it refuses a message, the visibility timeout ends by itself.
-    async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
+    async fn make_visible(&self, dead_letters: &[&Received]) -> PortResult<()> {
         for batch in dead_letters.chunks(CALL_MESSAGES) {
             let Some(first) = batch.first() else { break };
             let entry = |(n, dead_letter): (usize, &&Received)| {
                 let entry = ChangeMessageVisibilityBatchRequestEntry::builder().id(n.to_string());
-                entry.receipt_handle(&dead_letter.handle).visibility_timeout(0).build().map_err(failed("show"))
+                entry.receipt_handle(&dead_letter.handle).visibility_timeout(0).build().map_err(failed("make_visible"))
             };
             let entries: PortResult<Vec<_>> = batch.iter().enumerate().map(entry).collect();
-            let call = self.client.change_message_visibility_batch().queue_url(self.url(first.queue, "show")?);
-            call.set_entries(Some(entries?)).send().await.map_err(failed("show"))?;
+            let call = self.client.change_message_visibility_batch().queue_url(self.url(first.queue, "make_visible")?);
+            call.set_entries(Some(entries?)).send().await.map_err(failed("make_visible"))?;
         }
         Ok(())
     }

@@ -12,6 +12,11 @@ pub use body::body;
 pub use dead_letters::SqsDeadLetters;
 pub use sqs::{QueueUrls, SqsQueues};
 
+/// Error of an operation on a queue whose URL was not configured.
+#[derive(Debug, thiserror::Error)]
+#[error("no URL is configured for the {0} queue")]
+struct NoQueueUrl(String);
+
 /// Names the failed operation as the port does.
 fn failed<E>(operation: &'static str) -> impl Fn(E) -> PortError
 where

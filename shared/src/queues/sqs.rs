@@ -1,6 +1,6 @@
-//! The queues on SQS: two FIFO ones for control messages, and a standard queue for the chunks of each priority.
+//! The queues on SQS: two FIFO queues for control messages, and a standard queue for the chunks of each priority.
 //!
-//! Every send may happen twice (the SDK repeats a call whose reply was lost): on the FIFO queues deduplication drops
+//! Every send may happen twice (the SDK repeats a call whose response was lost): on the FIFO queues deduplication drops
 //! the second within five minutes, and a duplicate chunk message is harmless.
 
 use std::collections::BTreeMap;
@@ -13,10 +13,9 @@ use longshore_domain::ports::{InFlight, PortResult, QueueDepth, Queues, RedriveT
 use serde::Serialize;
 
 use super::body::body;
-use super::failed;
+use super::{NoQueueUrl, failed};
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::back_off::{self, BackOff};
-use crate::config::{ConfigError, names, text};
 
 /// Maximum bytes in one batch: SQS's limit, minus a reserve for attributes.
 const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
@@ -33,25 +32,17 @@ pub struct QueueUrls {
 }
 
 impl QueueUrls {
-    /// Reads the URLs from the environment, as far as they are set.
-    pub fn from_env() -> Self {
-        let url = |name| text(name).ok();
-        let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(chunk_variable(priority))?)));
-        Self { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
+    fn create(&self, operation: &'static str) -> PortResult<&str> {
+        self.create.as_deref().ok_or_else(|| NoQueueUrl("create".to_owned())).map_err(failed(operation))
     }
 
-    fn of_chunks(&self, priority: Priority, operation: &'static str) -> PortResult<&str> {
-        let url = self.chunks.get(&priority).ok_or(ConfigError::Missing(chunk_variable(priority)));
+    fn chunks(&self, priority: Priority, operation: &'static str) -> PortResult<&str> {
+        let url = self.chunks.get(&priority).ok_or_else(|| NoQueueUrl(format!("{}-chunk", priority.as_str())));
         url.map(String::as_str).map_err(failed(operation))
     }
-}
 
-/// Returns the variable that names the queue of this priority.
-fn chunk_variable(priority: Priority) -> &'static str {
-    match priority {
-        Priority::High => names::HIGH_CHUNK_QUEUE,
-        Priority::Normal => names::CHUNK_QUEUE,
-        Priority::Low => names::LOW_CHUNK_QUEUE,
+    fn complete(&self, operation: &'static str) -> PortResult<&str> {
+        self.complete.as_deref().ok_or_else(|| NoQueueUrl("complete".to_owned())).map_err(failed(operation))
     }
 }
 
@@ -62,7 +53,7 @@ pub struct SqsQueues {
     urls: QueueUrls,
 }
 
-/// Error: SQS accepted only a part of a batch, again and again.
+/// Error of a batch that SQS accepted only in part, repeatedly.
 #[derive(Debug, thiserror::Error)]
 #[error("SQS refused {count} messages of a batch: {code}")]
 struct RefusedEntries {
@@ -80,7 +71,7 @@ impl SqsQueues {
         let body = body(message).map_err(failed(to.operation))?;
         self.client
             .send_message()
-            .queue_url(url(to.url, to.variable, to.operation)?)
+            .queue_url(to.url)
             .message_body(body)
             .message_group_id(to.group)
             .message_deduplication_id(to.deduplication)
@@ -90,15 +81,15 @@ impl SqsQueues {
             .map_err(failed(to.operation))
     }
 
-    /// SendMessageBatch. Entries that SQS could not accept are sent again; entries that it will never accept are an
-    /// error at once.
+    /// SendMessageBatch. Sends entries that SQS could not accept again. An entry that SQS will never accept is an
+    /// error.
     async fn send_batch(&self, url: &str, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
         let mut back_off = BackOff::new(back_off::sleep);
         loop {
             let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
             let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
             let Some(first) = refused.first() else { return Ok(()) };
-            // Wait first: SQS refuses parts of batches when it is overloaded.
+            // SQS refuses parts of batches if it is overloaded, so wait before the next call.
             if refused.iter().any(BatchResultErrorEntry::sender_fault) || !back_off.wait().await {
                 let error = RefusedEntries { count: refused.len(), code: first.code().to_owned() };
                 return Err(failed("send_chunks")(error));
@@ -112,8 +103,7 @@ impl Queues for SqsQueues {
     async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
         let to = Fifo {
             operation: "send_create",
-            url: &self.urls.create,
-            variable: names::CREATE_QUEUE,
+            url: self.urls.create("send_create")?,
             group: message.group_id(),
             deduplication: message.deduplication_id(),
         };
@@ -124,7 +114,7 @@ impl Queues for SqsQueues {
         for priority in Priority::ALL {
             let own = messages.iter().filter(|message| message.priority == priority);
             for batch in batches(own, delay_s).map_err(failed("send_chunks"))? {
-                self.send_batch(self.urls.of_chunks(priority, "send_chunks")?, batch).await?;
+                self.send_batch(self.urls.chunks(priority, "send_chunks")?, batch).await?;
             }
         }
         Ok(())
@@ -133,8 +123,7 @@ impl Queues for SqsQueues {
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
         let to = Fifo {
             operation: "send_complete",
-            url: &self.urls.complete,
-            variable: names::COMPLETE_QUEUE,
+            url: self.urls.complete("send_complete")?,
             group: message.group_id(),
             deduplication: message.deduplication_id(),
         };
@@ -151,21 +140,21 @@ impl QueueDepth for SqsQueues {
             Name::ApproximateNumberOfMessagesNotVisible,
             Name::ApproximateNumberOfMessagesDelayed,
         ];
-        let url = self.urls.of_chunks(priority, "backlog")?;
+        let url = self.urls.chunks(priority, "chunks")?;
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
-        let answer = ask.send().await.map_err(failed("backlog"))?.attributes.unwrap_or_default();
+        let answer = ask.send().await.map_err(failed("chunks"))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
     }
 }
 
 impl Visibility for SqsQueues {
-    /// ChangeMessageVisibility. The URL is found among those that the function sends to, which include its own source
-    /// queue.
+    /// ChangeMessageVisibility. The function's own source queue is one of the queues to which it sends, so its URL is
+    /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
         let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
-        let url = url.ok_or(ConfigError::Missing("the URL of the function's own queue")).map_err(failed("hide"))?;
+        let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);
         call.visibility_timeout(seconds.min(sqs::VISIBILITY_SECONDS as i32))
             .send()
@@ -179,15 +168,15 @@ impl RedriveToSource for SqsQueues {
     /// SendMessage. A chunk whose source queue is unknown goes to the queue of normal priority.
     async fn redrive_to_source(&self, dead_letter: &DeadLetterRecord, body: &str) -> PortResult<()> {
         let url = match dead_letter.queue {
-            Queue::Create => url(&self.urls.create, names::CREATE_QUEUE, "put_back")?,
-            Queue::Complete => url(&self.urls.complete, names::COMPLETE_QUEUE, "put_back")?,
+            Queue::Create => self.urls.create("redrive_to_source")?,
+            Queue::Complete => self.urls.complete("redrive_to_source")?,
             Queue::Chunk => {
-                let came_from = |url: &&String| {
+                let is_source = |url: &&String| {
                     dead_letter.source.as_deref().is_some_and(|name| url.rsplit('/').next() == Some(name))
                 };
-                match self.urls.chunks.values().find(came_from) {
+                match self.urls.chunks.values().find(is_source) {
                     Some(url) => url,
-                    None => self.urls.of_chunks(Priority::Normal, "put_back")?,
+                    None => self.urls.chunks(Priority::Normal, "redrive_to_source")?,
                 }
             }
         };
@@ -198,21 +187,16 @@ impl RedriveToSource for SqsQueues {
                 .message_group_id(dead_letter.group_id.as_deref().unwrap_or(&dead_letter.id))
                 .message_deduplication_id(&dead_letter.id);
         }
-        send.send().await.map(|_| ()).map_err(failed("put_back"))
+        send.send().await.map(|_| ()).map_err(failed("redrive_to_source"))
     }
 }
 
 /// Parameters of a send to a FIFO queue.
 struct Fifo<'a> {
     operation: &'static str,
-    url: &'a Option<String>,
-    variable: &'static str,
+    url: &'a str,
     group: String,
     deduplication: String,
-}
-
-fn url<'a>(url: &'a Option<String>, variable: &'static str, operation: &'static str) -> PortResult<&'a str> {
-    url.as_deref().ok_or(ConfigError::Missing(variable)).map_err(failed(operation))
 }
 
 /// Packs messages in order into as few batches as SQS allows.

@@ -20,20 +20,20 @@ fn message(chunk: u32, bytes: usize) -> ChunkMessage {
 }
 
 #[test]
-fn batches_keep_to_the_limits_of_sqs_and_to_the_order() {
+fn batches_are_within_the_limits_of_sqs_and_in_order() {
     for (count, bytes, expected) in
         [(0, 10, vec![]), (25, 10, vec![10, 10, 5]), (4, 400_000, vec![2, 2]), (2, 1_040_000, vec![1, 1])]
     {
         let messages: Vec<_> = (0..count).map(|chunk| message(chunk, bytes)).collect();
-        let made = batches(messages.iter(), 7).unwrap();
-        assert_eq!(made.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{count} of {bytes}");
-        let bodies = made.iter().flatten().map(|e| serde_json::from_str(e.message_body()).unwrap());
+        let entries = batches(messages.iter(), 7).unwrap();
+        assert_eq!(entries.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{count} of {bytes}");
+        let bodies = entries.iter().flatten().map(|e| serde_json::from_str(e.message_body()).unwrap());
         assert_eq!(bodies.collect::<Vec<ChunkMessage>>(), messages);
     }
 }
 
 #[test]
-fn a_chunk_waits_for_its_delay_in_its_tenants_message_group() {
-    let made = batches([message(0, 1)].iter(), 900).unwrap();
-    assert_eq!((made[0][0].delay_seconds(), made[0][0].message_group_id()), (Some(900), Some("t")));
+fn an_entry_has_the_delay_and_the_message_group_of_its_tenant() {
+    let entries = batches([message(0, 1)].iter(), 900).unwrap();
+    assert_eq!((entries[0][0].delay_seconds(), entries[0][0].message_group_id()), (Some(900), Some("t")));
 }

@@ -3,7 +3,7 @@
 //! They behave as the adapters of AWS do, which one conformance suite verifies, and refuse what AWS refuses: too large
 //! an item, a message or key with characters that are not allowed, too many parts. Clones share their contents.
 //!
-//! | adapter | in place of |
+//! | adapter | instead of |
 //! | --- | --- |
 //! | [`MemoryStore`] | the jobs table |
 //! | [`MemoryRecords`] | the records table |

@@ -7,10 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::Priority;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{
-    DeadLetter, DeadLetterQueues, DeadLetters, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
-    Unreadable,
-};
+use longshore_domain::ports::{DeadLetterQueues, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource};
 
 use serde::Serialize;
 
@@ -26,10 +23,7 @@ struct Messages {
     creates: Vec<CreateMessage>,
     chunks: Vec<SentChunk>,
     completes: Vec<CompleteMessage>,
-    seen: BTreeSet<String>,
-    dead_creates: Vec<CreateMessage>,
-    dead_chunks: Vec<ChunkMessage>,
-    unreadable: Vec<Unreadable>,
+    deduplication_ids: BTreeSet<String>,
     dead: Vec<Received>,
     hidden: BTreeSet<String>,
     redrive_to_source: Vec<(Queue, String)>,
@@ -62,36 +56,21 @@ impl MemoryQueues {
 
     /// Simulates the passing of five minutes: forgets all deduplication ids.
     pub fn forget_deduplication(&self) {
-        self.messages().seen.clear();
-    }
-
-    /// Adds a create message that was received too often.
-    pub fn bury_create(&self, message: CreateMessage) {
-        self.messages().dead_creates.push(message);
-    }
-
-    /// Adds a chunk message that was received too often.
-    pub fn bury_chunk(&self, message: ChunkMessage) {
-        self.messages().dead_chunks.push(message);
-    }
-
-    /// Adds an unreadable message to every dead-letter queue.
-    pub fn bury_unreadable(&self, dead_letter: Unreadable) {
-        self.messages().unreadable.push(dead_letter);
+        self.messages().deduplication_ids.clear();
     }
 
     /// Adds a message that was received too often, as in its dead-letter queue.
-    pub fn bury(&self, dead_letter: Received) {
+    pub fn add_dead_letter(&self, dead_letter: Received) {
         self.messages().dead.push(dead_letter);
     }
 
     /// Ends the visibility timeout of all received dead-letter messages.
-    pub fn show_all(&self) {
+    pub fn make_all_visible(&self) {
         self.messages().hidden.clear();
     }
 
     /// Returns the ids of the messages in the dead-letter queues.
-    pub fn buried(&self) -> Vec<String> {
+    pub fn dead_letters_left(&self) -> Vec<String> {
         self.messages().dead.iter().map(|dead_letter| dead_letter.message_id.clone()).collect()
     }
 
@@ -110,7 +89,7 @@ impl Queues for MemoryQueues {
         let ids = [message.group_id(), message.deduplication_id()];
         check_control("send_create", message, &ids)?;
         let mut messages = self.messages();
-        if messages.seen.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
+        if messages.deduplication_ids.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
             messages.creates.push(message.clone());
         }
         Ok(())
@@ -132,7 +111,8 @@ impl Queues for MemoryQueues {
         let ids = [message.group_id(), message.deduplication_id()];
         check_control("send_complete", message, &ids)?;
         let mut messages = self.messages();
-        if messages.seen.insert(format!("complete {} {}", message.group_id(), message.deduplication_id())) {
+        if messages.deduplication_ids.insert(format!("complete {} {}", message.group_id(), message.deduplication_id()))
+        {
             messages.completes.push(message.clone());
         }
         Ok(())
@@ -142,18 +122,6 @@ impl Queues for MemoryQueues {
 impl QueueDepth for MemoryQueues {
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         Ok(self.messages().chunks.iter().filter(|sent| sent.message.priority == priority).count() as u64)
-    }
-}
-
-impl DeadLetters for MemoryQueues {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
-        let messages = self.messages();
-        Ok(dead_letters(&messages.dead_creates, &messages.unreadable))
-    }
-
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
-        let messages = self.messages();
-        Ok(dead_letters(&messages.dead_chunks, &messages.unreadable))
     }
 }
 
@@ -179,7 +147,7 @@ impl DeadLetterQueues for MemoryQueues {
         Ok(())
     }
 
-    async fn show(&self, dead_letters: &[&Received]) -> PortResult<()> {
+    async fn make_visible(&self, dead_letters: &[&Received]) -> PortResult<()> {
         let mut messages = self.messages();
         for dead_letter in dead_letters {
             messages.hidden.remove(&dead_letter.message_id);
@@ -191,7 +159,7 @@ impl DeadLetterQueues for MemoryQueues {
 impl RedriveToSource for MemoryQueues {
     async fn redrive_to_source(&self, dead_letter: &dead_letter::DeadLetterRecord, body: &str) -> PortResult<()> {
         let sent = Sent { body, group_id: dead_letter.group_id.as_deref(), ..Sent::default() };
-        check_message(&sent).map_err(failed("put_back"))?;
+        check_message(&sent).map_err(failed("redrive_to_source"))?;
         self.messages().redrive_to_source.push((dead_letter.queue, body.to_owned()));
         Ok(())
     }
@@ -212,11 +180,6 @@ fn check_chunk(message: &ChunkMessage, delay_s: i32) -> PortResult<()> {
     let delay_s = i64::from(delay_s);
     let sent = Sent { body: &body, group_id: Some(message.tenant.as_str()), delay_s, ..Sent::default() };
     check_message(&sent).map_err(failed("send_chunks"))
-}
-
-fn dead_letters<T: Clone>(dead: &[T], unreadable: &[Unreadable]) -> Vec<DeadLetter<T>> {
-    let readable = dead.iter().cloned().map(Ok);
-    readable.chain(unreadable.iter().cloned().map(Err)).collect()
 }
 
 /// Names the failed operation as the port does.

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ports::{Page, PortError, PortResult};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use longshore::aws_limits::Refusal;
 use longshore::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, check_item, check_key};
-use longshore::store::records::cursor::Cursor;
+use longshore::store::records::cursor::RecordsCursor;
 use longshore::store::records::shard;
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 use longshore_domain::writer::{Rule, Writer, Written};
 
 /// Records of all datasets; clones share them.
@@ -58,13 +58,13 @@ impl MemoryRecords {
         if let Err(refusal) = check_item(&item_of(into, &record)) {
             return Written::Refused(refusal.message);
         }
-        let place = (into.clone(), shard::shard_of(&record.key), record.key);
+        let key = (into.clone(), shard::shard_of(&record.key), record.key);
         let mut records = self.lock();
-        if let Some(refusal) = records.get(&place).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
+        if let Some(refusal) = records.get(&key).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
             return refusal;
         }
         let stored = Stored { data: record.data, writer: record.writer, updated_at: Timestamp::now() };
-        records.insert(place, stored);
+        records.insert(key, stored);
         Written::Stored
     }
 }
@@ -89,7 +89,7 @@ impl RecordStore for MemoryRecords {
     }
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
-        let Cursor { shard, after } = Cursor::decode(cursor)?;
+        let RecordsCursor { shard, after } = RecordsCursor::decode(cursor)?;
         if let Some(after) = &after {
             let start = [("SK".to_owned(), AttributeValue::S(after.clone()))].into();
             check_key(&start).map_err(failed("list records"))?;
@@ -98,16 +98,15 @@ impl RecordStore for MemoryRecords {
         let records = self.lock();
         let mut rest = records.range((start, Bound::Unbounded)).take_while(|((dataset, ..), _)| dataset == from);
         let items: Vec<_> = rest.by_ref().take(limit).map(|((.., key), stored)| stored.named(key)).collect();
-        let next = rest.next().and(items.last()).map(|last| Cursor::behind(&last.key).encode());
+        let next = rest.next().and(items.last()).map(|last| RecordsCursor::after(&last.key).encode());
         Ok(Page { items, next })
     }
 
-    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         let datasets = self.lock_datasets();
         let rest = datasets.iter().filter(|(dataset, _)| dataset.tenant == *tenant);
         let mut rest = rest.filter(|(dataset, _)| after.is_none_or(|after| dataset.name.as_str() > after));
-        let known =
-            |(dataset, at): (&Dataset, &Timestamp)| KnownDataset { name: dataset.name.clone(), created_at: *at };
+        let known = |(dataset, at): (&Dataset, &Timestamp)| DatasetInfo { name: dataset.name.clone(), created_at: *at };
         let items: Vec<_> = rest.by_ref().take(limit).map(known).collect();
         let next = rest.next().and(items.last()).map(|last| last.name.clone());
         Ok(Page { items, next })

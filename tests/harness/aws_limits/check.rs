@@ -1,4 +1,4 @@
-//! Choice of the service that a request is for.
+//! Selection of the checks for a request, by its service.
 
 use longshore::aws_limits::Refusal;
 use serde_json::{Value, json};
@@ -20,7 +20,7 @@ impl Checks {
     /// Checks a request. Returns the guard to hold until the request is answered.
     ///
     /// # Errors
-    /// Returns the response, if AWS would refuse the request.
+    /// The response, if AWS would refuse the request.
     pub(super) fn pass(&self, head: &Head, body: &[u8]) -> Result<Option<InFlight>, Refused> {
         let Some((service, operation)) = head.operation() else {
             let refusal = |refusal: Refusal| refused(&head.method, &refusal, in_xml(&refusal));
@@ -42,6 +42,6 @@ impl Checks {
 
     /// Records the size of a part.
     pub(super) fn record_part(&self, head: &Head, length: u64) {
-        self.parts.note(head, length);
+        self.parts.record(head, length);
     }
 }

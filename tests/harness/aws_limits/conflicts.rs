@@ -1,5 +1,5 @@
-//! Conflicts of DynamoDB's transactions: if two concurrent writes change one item and one of them is a transaction,
-//! the later write is refused. The emulator executes the writes one after the other.
+//! Conflicts with DynamoDB's transactions: if two concurrent writes change the same item and one of them is a
+//! transaction, the later write is refused. The emulator executes the writes one after the other.
 //!
 //! "A PutItem, UpdateItem, or DeleteItem request for an item conflicts with an ongoing TransactWriteItems request
 //! that includes the same item", and "an item within a TransactWriteItems request is part of another ongoing
@@ -46,10 +46,10 @@ impl Conflicts {
         }
         let is_transaction = operation == "TransactWriteItems";
         let mut writes = self.writes();
-        let meets = |key: &String| {
+        let conflicts_with = |key: &String| {
             writes.iter().any(|other| (is_transaction || other.is_transaction) && other.keys.contains(key))
         };
-        let conflicts: Vec<bool> = keys.iter().map(meets).collect();
+        let conflicts: Vec<bool> = keys.iter().map(conflicts_with).collect();
         if conflicts.contains(&true) {
             return Err(if is_transaction { canceled(&conflicts) } else { conflict() });
         }
@@ -89,7 +89,7 @@ fn canceled(conflicts: &[bool]) -> Vec<u8> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
+#[allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 mod tests {
     use super::*;
 
@@ -110,7 +110,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_of_an_item_that_a_transaction_in_flight_holds_is_refused_until_that_has_ended() {
+    fn a_write_of_an_item_is_refused_while_a_transaction_with_that_item_is_in_flight() {
         let conflicts = Conflicts::default();
         let begin = |operation: &str, call: Value| {
             conflicts.begin(operation, &call).map_err(|answer| String::from_utf8(answer).unwrap())
@@ -124,10 +124,10 @@ mod tests {
             let answer = begin(operation, update("a")).unwrap_err();
             assert!(answer.contains("#TransactionConflictException"), "{answer}");
         }
-        assert!(begin("GetItem", update("a")).unwrap().is_none(), "a read meets no conflict");
+        assert!(begin("GetItem", update("a")).unwrap().is_none(), "a read does not conflict");
         drop(first);
         let single = begin("UpdateItem", update("a")).unwrap();
-        assert!(begin("UpdateItem", update("a")).is_ok(), "single writes take turns");
+        assert!(begin("UpdateItem", update("a")).is_ok(), "single writes do not conflict with each other");
         assert!(begin("TransactWriteItems", transaction(["a", "b"])).is_err());
         drop((single, other));
         assert!(begin("TransactWriteItems", transaction(["a", "c"])).is_ok());

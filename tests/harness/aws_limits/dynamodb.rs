@@ -20,18 +20,18 @@ pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
         "BatchGetItem" => {
             let tables = members(&call["RequestItems"]);
             let keys: Vec<_> =
-                tables.flat_map(|(table, wanted)| list(&wanted["Keys"]).map(move |key| named(table, key))).collect();
+                tables.flat_map(|(table, request)| list(&request["Keys"]).map(move |key| named(table, key))).collect();
             check_call(Call::BatchGet, &keys)
         }
         "BatchWriteItem" => batch_write(call),
         "TransactWriteItems" => transaction(call),
         "BatchExecuteStatement" => statements(call),
-        _ => one(call).map(|_| ()),
+        _ => check_one(call).map(|_| ()),
     }
 }
 
 /// Checks a call on one item, or one action of a transaction. Returns its size in bytes.
-fn one(call: &Value) -> Result<usize, Refusal> {
+fn check_one(call: &Value) -> Result<usize, Refusal> {
     for name in EXPRESSIONS {
         call[name].as_str().map_or(Ok(()), |text| check_expression(name, text))?;
     }
@@ -57,7 +57,7 @@ fn batch_write(call: &Value) -> Result<(), Refusal> {
 }
 
 fn transaction(call: &Value) -> Result<(), Refusal> {
-    let bytes = actions(call).try_fold(0, |bytes, action| Ok(bytes + one(action)?))?;
+    let bytes = actions(call).try_fold(0, |bytes, action| Ok(bytes + check_one(action)?))?;
     check_call(Call::Transaction, &written("TransactWriteItems", call))?;
     check_transaction_bytes(bytes)
 }
@@ -81,16 +81,16 @@ fn actions(call: &Value) -> impl Iterator<Item = &Value> {
 
 fn statements(call: &Value) -> Result<(), Refusal> {
     let (mut keys, mut reads) = (Vec::new(), 0);
-    for one in list(&call["Statements"]) {
-        let statement = one["Statement"].as_str().unwrap_or_default();
+    for request in list(&call["Statements"]) {
+        let statement = request["Statement"].as_str().unwrap_or_default();
         if statement.len() > STATEMENT_CHARACTERS {
             return Err(Refusal::new(
                 "ValidationException",
-                format!("a statement has up to {STATEMENT_CHARACTERS} characters"),
+                format!("a statement can have up to {STATEMENT_CHARACTERS} characters"),
             ));
         }
         reads += usize::from(statement.starts_with("SELECT"));
-        let named_values = parameters(statement).zip(list(&one["Parameters"]).map(value));
+        let named_values = parameters(statement).zip(list(&request["Parameters"]).map(value));
         let item: Item = named_values.collect();
         check_item(&item)?;
         keys.push(["PK", "SK"].map(|name| format!("{:?}", item.get(name))).concat());
@@ -132,7 +132,7 @@ fn value(typed: &Value) -> AttributeValue {
     match kind {
         "S" => AttributeValue::S(text(inner)),
         "N" => AttributeValue::N(text(inner)),
-        // In Base64, which is a third longer than the bytes.
+        // The size is that of the Base64 text, which is a third longer than the bytes.
         "B" => AttributeValue::B(Blob::new(text(inner))),
         "SS" => AttributeValue::Ss(list(inner).map(text).collect()),
         "NS" => AttributeValue::Ns(list(inner).map(text).collect()),

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, ensure};
 /// Maximum size of a head: more than any client sends.
 const HEAD_BYTES: u64 = 64 * 1024;
 
-/// Maximum size in bytes of a body that is read as a whole.
+/// Maximum size in bytes of a body that is checked.
 const BODY_BYTES: u64 = 32 << 20;
 
 /// Request line and headers.
@@ -25,10 +25,10 @@ pub(super) struct Head {
 /// The body that follows a head.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Body {
-    /// A body of this many bytes that is checked.
-    Whole(usize),
-    /// A body of this many bytes that is forwarded unread: rows of a file.
-    Passed(u64),
+    /// A body of this many bytes that is read and checked.
+    Checked(usize),
+    /// A body of this many bytes that is forwarded without a check: rows of a file.
+    Forwarded(u64),
     /// A body of unknown length.
     Unknown,
 }
@@ -40,14 +40,15 @@ impl Head {
         let mut limited = reader.take(HEAD_BYTES);
         while !bytes.ends_with(b"\r\n\r\n") {
             if limited.read_until(b'\n', &mut bytes)? == 0 {
-                ensure!(bytes.is_empty(), "a head that is broken off");
+                ensure!(bytes.is_empty(), "the connection ends within a head");
                 return Ok(None);
             }
         }
         let text = String::from_utf8_lossy(&bytes).into_owned();
         let mut lines = text.lines();
         let mut words = lines.next().unwrap_or_default().split(' ').map(str::to_owned);
-        let (method, target) = (words.next().context("no method")?, words.next().context("no target")?);
+        let (method, target) =
+            (words.next().context("the request has no method")?, words.next().context("the request has no target")?);
         let header =
             |line: &str| line.split_once(':').map(|(name, value)| (name.to_ascii_lowercase(), value.trim().to_owned()));
         Ok(Some(Self { method, target, headers: lines.filter_map(header).collect(), bytes }))
@@ -75,8 +76,8 @@ impl Head {
         let length = self.header("content-length").map_or(Ok(0), str::parse::<u64>);
         match length {
             Err(_) => Body::Unknown,
-            Ok(length) if self.method == "PUT" || length > BODY_BYTES => Body::Passed(length),
-            Ok(length) => Body::Whole(length as usize),
+            Ok(length) if self.method == "PUT" || length > BODY_BYTES => Body::Forwarded(length),
+            Ok(length) => Body::Checked(length as usize),
         }
     }
 }

@@ -13,7 +13,7 @@ use super::request::Head;
 pub(super) struct Parts(Mutex<BTreeMap<(String, usize), u64>>);
 
 impl Parts {
-    pub(super) fn note(&self, head: &Head, length: u64) {
+    pub(super) fn record(&self, head: &Head, length: u64) {
         let size = head.header("x-amz-decoded-content-length").and_then(|size| size.parse().ok()).unwrap_or(length);
         if let Some(part) = part_of(head) {
             self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(part, size);

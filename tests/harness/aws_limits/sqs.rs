@@ -4,8 +4,8 @@ use longshore::aws_limits::Refusal;
 use longshore::aws_limits::sqs::{Sent, check_batch, check_message};
 use serde_json::Value;
 
-/// Checks a call. SQS refuses single entries of a batch. The proxy refuses the whole call, because it cannot build
-/// the responses of batches: nothing that this system sends may be refused.
+/// Checks a call. SQS refuses single entries of a batch. The proxy refuses the complete call, because it cannot build
+/// the response to a batch. This system must not send an entry that SQS refuses.
 pub(super) fn check(operation: &str, call: &Value) -> Result<(), Refusal> {
     match operation {
         "SendMessage" => check_message(&sent(call, &call["MessageBody"])),

@@ -9,7 +9,7 @@ fn head(text: &str) -> Head {
     Head::read(&mut text.as_bytes()).unwrap().unwrap()
 }
 
-/// The response to a call of a service that speaks JSON. `None` if the call is forwarded.
+/// The response to a call of a service that uses JSON. `None` if the call is forwarded.
 fn json_call(target: &str, call: &Value) -> Option<String> {
     let head = head(&format!("POST / HTTP/1.1\r\nX-Amz-Target: {target}\r\ncontent-length: 1\r\n\r\n"));
     let refused = Checks::default().pass(&head, call.to_string().as_bytes()).err();
@@ -25,12 +25,19 @@ fn item(sk: &str) -> Value {
 }
 
 #[test]
-fn a_head_is_read_with_the_kind_of_its_body() {
+fn a_head_determines_the_kind_of_its_body() {
     let first = "PUT /b/k?partNumber=2&uploadId=u HTTP/1.1\r\nHost: h\r\nContent-Length: 7\r\n\r\nrest";
     let put = head(first);
-    assert_eq!((put.query("uploadId"), put.query("partNumber"), put.body()), (Some("u"), Some("2"), Body::Passed(7)));
-    assert_eq!(put.bytes, first.strip_suffix("rest").unwrap().as_bytes(), "headers are signed: passed on as they came");
-    assert_eq!(head("POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\n").body(), Body::Whole(3));
+    assert_eq!(
+        (put.query("uploadId"), put.query("partNumber"), put.body()),
+        (Some("u"), Some("2"), Body::Forwarded(7))
+    );
+    assert_eq!(
+        put.bytes,
+        first.strip_suffix("rest").unwrap().as_bytes(),
+        "headers are signed, so they are forwarded unchanged"
+    );
+    assert_eq!(head("POST / HTTP/1.1\r\ncontent-length: 3\r\n\r\n").body(), Body::Checked(3));
     assert_eq!(head("POST / HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n").body(), Body::Unknown);
     assert!(Head::read(&mut &b""[..]).unwrap().is_none());
     assert!(Head::read(&mut &b"GET / HT"[..]).is_err());
@@ -63,7 +70,7 @@ fn calls_within_the_limits_are_forwarded() {
 }
 
 #[test]
-fn calls_beyond_the_limits_are_refused_in_the_words_of_dynamodb() {
+fn calls_that_exceed_a_limit_are_refused_with_the_messages_of_dynamodb() {
     let put = |sk: &str| json!({ "Put": { "TableName": "t", "Item": item(sk) } });
     let update = "UPDATE \"t\" SET \"data\" = ? SET \"writer\" = ? WHERE \"PK\" = ? AND \"SK\" = ? AND \"writer\" <= ?";
     let parameters = json!([{ "M": {} }, { "S": "w" }, { "S": "p" }, { "S": "s" }, { "S": "w" }]);
@@ -89,7 +96,7 @@ fn calls_beyond_the_limits_are_refused_in_the_words_of_dynamodb() {
 }
 
 #[test]
-fn calls_beyond_the_limits_are_refused_in_the_words_of_sqs_and_s3() {
+fn calls_that_exceed_a_limit_are_refused_with_the_codes_of_sqs_and_s3() {
     let entries = |count: usize| json!({ "Entries": vec![json!({ "MessageBody": "x" }); count] });
     for (operation, call, code) in [
         ("SendMessage", json!({ "MessageBody": "\u{fffe}" }), "InvalidMessageContents"),

@@ -1,13 +1,13 @@
-"""Loaded by the fault proxy's Python at start, because PYTHONPATH contains this folder.
+"""Patches of the fault proxy. Python loads this module at start, because PYTHONPATH contains this folder.
 
-The proxy drops headers that are needed:
+The proxy drops required headers:
 
-- Host and Content-Length of a request, which are signed. An emulator that enforces policies checks
-  signatures too, and would refuse every call and every upload.
+- Host and Content-Length of a request, which are part of the signature. An emulator that enforces
+  policies also checks signatures, and would refuse every call and every upload.
 - Content-Length of the response to a HEAD, without which the size of an S3 object would be 0.
 
-The proxy also takes the calls of a multipart upload for other calls, because it looks for `UploadId`
-where they have `uploadId`. A rule for them would never match.
+The proxy also mistakes the calls of a multipart upload for other calls, because it looks for `UploadId`
+instead of `uploadId`. A rule for them would never match.
 """
 
 from aiohttp import web
@@ -18,7 +18,7 @@ outbound_headers = forward.Upstream._outbound_headers
 stream = forward._stream_to_client
 match = operation.match_rest_operation
 
-OF_PARTS = {
+MULTIPART_OPERATIONS = {
     "GET": "ListParts",
     "PUT": "UploadPart",
     "POST": "CompleteMultipartUpload",
@@ -44,7 +44,7 @@ async def with_length(request, status, headers, mutator, chunks):
 
 def match_with_parts(service, method, path, query, headers, body=None):
     if service == "s3" and "uploadId" in query:
-        return OF_PARTS[method]
+        return MULTIPART_OPERATIONS[method]
     return match(service, method, path, query, headers, body)
 
 

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use longshore::handler::{ItemKey, JobContext, Outcome, Rejection};
 
-/// Behavior of the row, its duration, the rounds in which it is transient, and the file that records its calls.
+/// A row: its behavior, its duration, the number of rounds in which it is transient, and the file that records its
+/// calls.
 #[derive(serde::Deserialize)]
 pub struct Row {
     action: Action,
@@ -22,7 +23,7 @@ enum Action {
     Ok,
     Skip,
     Reject,
-    /// Rejected on the first call of this row, as `mark` shows; ok on later ones.
+    /// Rejected on the first call of this row, by the calls in `mark`; ok on later ones.
     Recover,
     /// `Retry` in the first `rounds` rounds, then ok.
     Retry,
@@ -31,18 +32,18 @@ enum Action {
     Panic,
     /// The process aborts, on each call.
     Abort,
-    /// The process is killed on the first call of this row, or on its first `rounds` calls, as `mark` shows; ok on
-    /// later ones.
+    /// The process is killed on the first call of this row, or on its first `rounds` calls, by the calls in `mark`; ok
+    /// on later ones.
     Kill,
 }
 
 impl Row {
-    /// Behaves as the row says.
-    pub(crate) async fn work(self, job: &JobContext, key: ItemKey) -> Outcome {
+    /// Behaves as the row requests.
+    pub(crate) async fn process(self, job: &JobContext, key: ItemKey) -> Outcome {
         if let Some(millis) = self.millis {
             tokio::time::sleep(Duration::from_millis(millis)).await;
         }
-        let calls = self.note(key.number);
+        let calls = self.record_call(key.number);
         match self.action {
             Action::Ok => Outcome::Ok,
             Action::Skip => Outcome::Skip { reason: "asked to".into() },
@@ -60,22 +61,22 @@ impl Row {
         }
     }
 
-    /// Behaves as the row says, and records start and end in a file beside `mark`: `in`, `out`.
-    pub(crate) async fn work_noted(self, job: &JobContext, key: ItemKey) -> Outcome {
+    /// Behaves as the row requests, and records start and end in a file beside `mark`: `in`, `out`.
+    pub(crate) async fn process_recorded(self, job: &JobContext, key: ItemKey) -> Outcome {
         let path = self.mark.as_ref().map(|mark| mark.with_extension("inside"));
-        let note = |word| path.as_ref().is_none_or(|path| append(path, word));
-        note("in");
-        let outcome = self.work(job, key).await;
-        note("out");
+        let record = |word| path.as_ref().is_none_or(|path| append(path, word));
+        record("in");
+        let outcome = self.process(job, key).await;
+        record("out");
         outcome
     }
 
-    /// Records the call in the row's file. Returns the number of calls recorded before.
-    fn note(&self, item: u64) -> Option<u32> {
+    /// Records the call in the row's file. Returns the number of earlier calls.
+    fn record_call(&self, item: u64) -> Option<u32> {
         let path = self.mark.as_ref()?;
         let item = item.to_string();
-        let noted = std::fs::read_to_string(path).unwrap_or_default();
-        let calls = noted.lines().filter(|line| *line == item).count();
+        let recorded = std::fs::read_to_string(path).unwrap_or_default();
+        let calls = recorded.lines().filter(|line| *line == item).count();
         append(path, &item).then(|| u32::try_from(calls).unwrap_or(u32::MAX))
     }
 }
@@ -90,9 +91,9 @@ fn rejected() -> Outcome {
     Outcome::reject("asked_to", Some("action"), "the row asked to be rejected")
 }
 
-#[allow(clippy::panic, reason = "that is what the row asked for")]
+#[allow(clippy::panic, reason = "the row requests a panic")]
 fn panicking() -> Outcome {
-    panic!("the row asked the handler to panic")
+    panic!("the row requests a panic")
 }
 
 /// Kills the process with SIGKILL, which no code can intercept.

@@ -7,9 +7,9 @@ pub(super) struct File {
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
     pub(super) format: Format,
-    /// Failing rows of a JSON file. Those of CSV are derived from their cells.
+    /// Numbers of the failing rows of a JSON file. Those of a CSV file are derived from its cells.
     pub(super) bad_lines: Vec<u64>,
-    /// The kind of job that the file is made for; `None` for every kind.
+    /// The kind of job for which the file is made; `None` for every kind.
     pub(super) work: Option<Work>,
     /// Expected end of the file's jobs.
     pub(super) end: End,
@@ -39,10 +39,10 @@ pub(super) enum Work {
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum End {
     /// Every row is processed.
-    Whole,
+    Completed,
     /// The file is refused with this code, before its first row.
     Refused(&'static str),
-    /// The job fails with this code: it tolerates no failed row and has one, or a row stops it.
+    /// The job fails with this code: a row fails and none is tolerated, or a row stops the job.
     Stopped(&'static str),
     /// The job is canceled as soon as it exists.
     Canceled,
@@ -59,14 +59,14 @@ pub(super) struct Run<'a> {
 impl File {
     pub(super) fn csv(name: &str, bytes: impl Into<Vec<u8>>) -> Self {
         let (name, bytes) = (name.to_owned(), bytes.into());
-        Self { name, bytes, format: Format::Csv, bad_lines: Vec::new(), work: None, end: End::Whole }
+        Self { name, bytes, format: Format::Csv, bad_lines: Vec::new(), work: None, end: End::Completed }
     }
 
     pub(super) fn json_lines(name: &str, bytes: impl Into<Vec<u8>>, bad: &[u64]) -> Self {
         Self { format: Format::JsonLines, bad_lines: bad.to_vec(), ..Self::csv(name, bytes) }
     }
 
-    /// The same file for one kind of job only.
+    /// The same file, for one kind of job.
     pub(super) fn only(self, work: Work) -> Self {
         Self { work: Some(work), ..self }
     }
@@ -84,12 +84,12 @@ impl File {
         }
     }
 
-    /// The jobs over the `n`th file. One runs to its end, with each kind of job in turn. Every third file has another
-    /// one that is canceled at once, so that completion itself reads the rows that were never split.
+    /// The jobs over the `n`th file. One runs to its end; the kinds of jobs alternate. Every third file has another job
+    /// that is canceled at once, so that completion reads the rows that were never split.
     pub(super) fn runs(&self, n: usize) -> Vec<Run<'_>> {
-        let turn = [Work::Upsert, Work::Insert, Work::Validate][n / 3 % 3];
-        let run = Run { file: self, work: self.work.unwrap_or(turn), end: self.end };
+        let alternating = [Work::Upsert, Work::Insert, Work::Validate][n / 3 % 3];
+        let run = Run { file: self, work: self.work.unwrap_or(alternating), end: self.end };
         let canceled = Run { end: End::Canceled, ..run.clone() };
-        if self.end == End::Whole && n.is_multiple_of(3) { vec![run, canceled] } else { vec![run] }
+        if self.end == End::Completed && n.is_multiple_of(3) { vec![run, canceled] } else { vec![run] }
     }
 }

@@ -1,4 +1,5 @@
-//! Crafted CSV files. Each contains one construct that parsers of CSV disagree about, fail on, or read in blocks.
+//! Crafted CSV files. Each contains one construct about which CSV parsers disagree, on which they fail, or which they
+//! read in blocks.
 
 use super::case::{File, Work};
 
@@ -90,12 +91,12 @@ const FILES: &[(&str, &[u8])] = &[
     ("right to left, zero width, controls", "id,a\n1,\u{202e}x\u{200b}\n\u{200b},y\n\u{1},\u{7f}\n".as_bytes()),
     ("names in other scripts", "id,имя,名前,اسم\n1,а,山,ب\n,а,山,ب\n".as_bytes()),
     ("noncharacters", "id,a\n1,\u{fffe}\u{ffff}\n2,\u{10ffff}\n,\u{fffd}\n".as_bytes()),
-    // Cells that a spreadsheet takes for a formula (CSV injection).
+    // Cells that a spreadsheet would evaluate as formulas (CSV injection).
     ("formulas that fail", b"id,a\n,=1+1\n,@SUM(A1)\n,+x\n,-y\n,\"=\"\"x\"\"\"\n,-5.2\n,+3e4\n"),
     ("formulas as keys", b"=id,a\n=1,x\n,=2\n"),
     ("apostrophes before formulas", b"id,a\n,'=1\n,''=1\n,'x\n,'-5\n,'\n,'-x\n"),
     ("cells that begin with tab and return", b"id,a\n,\"\t=1\"\n,\"\r=1\"\n,\"\n=1\"\n, =1\n"),
-    // Only a header.
+    // Files without rows.
     ("only a header", b"id,a\n"),
     ("only a header, without line end", b"id,a"),
     ("only a header and blank lines", b"id,a\r\n\r\n\n\r\n"),

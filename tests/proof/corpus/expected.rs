@@ -9,7 +9,7 @@ use super::reading::{Input, Row};
 
 /// Maximum size of a key.
 const KEY_BYTES: usize = 1024;
-/// Maximum size of a record, names and values together. No file of the corpus has a record near it.
+/// Maximum size of a record: names and values together. No file of the corpus has a record of nearly that size.
 const RECORD_BYTES: usize = 400 << 10;
 
 /// Expected outcome of a row.
@@ -26,24 +26,25 @@ pub(super) enum Expected {
 /// The expected outcome of every row, regardless of other rows.
 pub(super) fn expectations(run: &Run<'_>, input: &Input) -> Vec<Expected> {
     let expected = |(row, number): (&Row, u64)| match (run.work, run.file.format) {
-        (Work::Probe, _) => ordered(input, row),
+        (Work::Probe, _) => probed(input, row),
         (_, Format::Csv) => imported(input, row),
         (_, Format::JsonLines) => line(run.file, row, number),
     };
     input.rows.iter().zip(1..).map(expected).collect()
 }
 
-fn is_torn(input: &Input, row: &Row) -> bool {
-    !row.is_whole() || row.cells.len() != input.columns.len()
+fn is_damaged(input: &Input, row: &Row) -> bool {
+    !row.is_readable() || row.cells.len() != input.columns.len()
 }
 
 fn text(cell: &[u8]) -> String {
     String::from_utf8_lossy(cell).into_owned()
 }
 
-fn ordered(input: &Input, row: &Row) -> Expected {
-    let action = input.columns.iter().position(|name| name == "action").and_then(|place| row.cells.get(place));
-    if is_torn(input, row) {
+/// The outcome that a row of the probe names.
+fn probed(input: &Input, row: &Row) -> Expected {
+    let action = input.columns.iter().position(|name| name == "action").and_then(|column| row.cells.get(column));
+    if is_damaged(input, row) {
         return Expected::Fails;
     }
     match action.map(Vec::as_slice) {
@@ -57,7 +58,7 @@ fn ordered(input: &Input, row: &Row) -> Expected {
 /// The first column is the key; an empty cell is an absent property.
 fn imported(input: &Input, row: &Row) -> Expected {
     let bytes = row.cells.iter().map(Vec::len).sum::<usize>();
-    if is_torn(input, row) || row.cells[0].is_empty() || row.cells[0].len() > KEY_BYTES || bytes > RECORD_BYTES {
+    if is_damaged(input, row) || row.cells[0].is_empty() || row.cells[0].len() > KEY_BYTES || bytes > RECORD_BYTES {
         return Expected::Fails;
     }
     let cells = input.columns.iter().zip(&row.cells).filter(|(_, cell)| !cell.is_empty());

@@ -9,13 +9,13 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use super::case::{File, Work};
 
-/// The seed of this run: the requested one, or one from the clock.
+/// The seed of this run: from `LONGSHORE_SEED`, or from the clock.
 pub(super) fn seed() -> u64 {
     static SEED: OnceLock<u64> = OnceLock::new();
     *SEED.get_or_init(|| {
-        let asked = std::env::var("LONGSHORE_SEED").ok().and_then(|seed| seed.parse().ok());
+        let requested = std::env::var("LONGSHORE_SEED").ok().and_then(|seed| seed.parse().ok());
         let now = std::time::SystemTime::UNIX_EPOCH.elapsed().unwrap_or_default();
-        asked.unwrap_or(now.as_micros() as u64 % 1_000_000_000)
+        requested.unwrap_or(now.as_micros() as u64 % 1_000_000_000)
     })
 }
 
@@ -25,21 +25,21 @@ pub(super) fn files(seed: u64, count: usize) -> Vec<File> {
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), rng);
-    let mut made = Vec::new();
+    let mut files = Vec::new();
     for n in 0..count {
         let file = match n % 4 {
             0 => json_lines().new_tree(&mut runner).map(|tree| tree.current()),
             1 => orders().new_tree(&mut runner).map(|tree| tree.current()),
             _ => rows().new_tree(&mut runner).map(|tree| tree.current()),
         };
-        let file = file.unwrap_or_else(|error| panic!("the generator gives up: {error}"));
-        made.push(File { name: format!("{} {n} of {seed}", file.name), ..file });
+        let file = file.unwrap_or_else(|error| panic!("the generator has failed: {error}"));
+        files.push(File { name: format!("{} {n} of {seed}", file.name), ..file });
     }
-    made
+    files
 }
 
-/// Bytes of a cell: special characters of CSV, spreadsheets and Unicode, and bytes that are no text. No NUL, which
-/// makes a file binary.
+/// Bytes of a cell: special characters of CSV, spreadsheets and Unicode, and bytes that are not text. A NUL does not
+/// occur, because it makes a file binary.
 fn cell() -> impl Strategy<Value = Vec<u8>> {
     let special = prop::sample::select(
         &[
@@ -50,7 +50,7 @@ fn cell() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         5 => "[a-z0-9]{1,6}".prop_map(String::into_bytes),
         5 => special.prop_map(|text| text.as_bytes().to_vec()),
-        // In no valid sequence of UTF-8, whatever the bytes around it.
+        // Bytes that occur in no valid UTF-8 sequence.
         1 => prop::sample::select(&[0xff_u8, 0xfe, 0xc0][..]).prop_map(|byte| vec![byte]),
     ];
     prop_oneof![
@@ -117,7 +117,7 @@ fn rows() -> impl Strategy<Value = File> {
     file.prop_map(|bytes| File::csv("rows", bytes))
 }
 
-/// A file for the probe: rows name their own outcome, and some of them an unknown one.
+/// A file for the probe: rows name their own outcome, and some of them name an unknown one.
 fn orders() -> impl Strategy<Value = File> {
     let action = prop::sample::select(&["ok", "ok", "ok", "skip", "reject", "panic", "retry", "nonsense"][..]);
     let action = prop_oneof![20 => action.prop_map(|action| action.as_bytes().to_vec()), 1 => cell()];

@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::case::{End, File, Format, Run, Work};
 use super::expected::{Expected, by_key};
 use super::reading::{Input, is_blank, rows};
-use super::report::{Listed, Report};
+use super::report::{Report, ReportRow};
 
 /// Numbers of rows.
 type Numbers = BTreeSet<u64>;
@@ -27,30 +27,31 @@ pub(super) struct Partition {
 }
 
 impl Partition {
-    /// Reads the report: every row is in one of its files, or in none and therefore succeeded.
+    /// Reads the report. A row that is in none of its files has succeeded.
     pub(super) fn new(report: &Report, input: &Input) -> Result<Self> {
-        let all: Numbers = (1..).take(input.rows.len()).collect();
-        let mut rest = all.clone();
-        let mut take = |rows: &[Listed]| -> Result<Numbers> {
+        let numbers: Numbers = (1..).take(input.rows.len()).collect();
+        let mut unlisted = numbers.clone();
+        let mut take = |rows: &[ReportRow]| -> Result<Numbers> {
             rows.iter().try_for_each(|row| {
-                ensure!(all.contains(&row.number), "row {} is not in the input", row.number);
-                ensure!(rest.remove(&row.number), "row {} is in the report twice", row.number);
+                ensure!(numbers.contains(&row.number), "row {} is not in the input", row.number);
+                ensure!(unlisted.remove(&row.number), "row {} is in the report twice", row.number);
                 Ok(())
             })?;
             Ok(rows.iter().map(|row| row.number).collect())
         };
         let (failed, skipped, unprocessed) =
             (take(&report.failed)?, take(&report.skipped)?, take(&report.unprocessed)?);
-        let partition = Self { succeeded: rest, failed, skipped, unprocessed };
+        let partition = Self { succeeded: unlisted, failed, skipped, unprocessed };
         for (name, rows) in partition.named() {
-            let counted = report.count(name)?;
+            let count = report.count(name)?;
             ensure!(
-                counted == rows.len() as u64,
-                "{name}: {counted} are counted, and {} are there: {rows:?}",
+                count == rows.len() as u64,
+                "{name}: the count is {count}, but {} rows are listed: {rows:?}",
                 rows.len()
             );
         }
-        ensure!(report.document["itemCount"] == all.len(), "{} items of {}", report.document["itemCount"], all.len());
+        let item_count = &report.document["itemCount"];
+        ensure!(*item_count == numbers.len(), "itemCount is {item_count}, but the file has {} rows", numbers.len());
         Ok(partition)
     }
 
@@ -62,18 +63,21 @@ impl Partition {
 
     /// Checks that each row has its expected outcome. In a stopped job any row may be unprocessed instead.
     pub(super) fn fits(&self, run: &Run<'_>, expectations: &[Expected]) -> Result<()> {
-        let whole = run.end == End::Whole;
-        ensure!(!whole || self.unprocessed.is_empty(), "a job that completed left rows {:?}", self.unprocessed);
+        ensure!(
+            run.end != End::Completed || self.unprocessed.is_empty(),
+            "the job completed, but rows {:?} are unprocessed",
+            self.unprocessed
+        );
         for (expected, number) in expectations.iter().zip(1..) {
             let fits = self.unprocessed.contains(&number)
                 || match expected {
-                    // An insert takes one of several rows with the same key; the records show which one.
+                    // An insert writes one of several rows with the same key; the records show which one.
                     Expected::Succeeds(_) if run.work == Work::Insert => !self.skipped.contains(&number),
                     Expected::Succeeds(_) => self.succeeded.contains(&number),
                     Expected::Fails | Expected::Stops => self.failed.contains(&number),
                     Expected::IsSkipped => self.skipped.contains(&number),
                 };
-            ensure!(fits, "row {number} should be {expected:?}, and is another: {:?}", self.part_of(number));
+            ensure!(fits, "row {number}: expected {expected:?}, found {:?}", self.part_of(number));
         }
         Ok(())
     }
@@ -91,12 +95,16 @@ impl Partition {
     ) -> Result<()> {
         let keys = by_key(expectations);
         for (key, record) in records {
-            ensure!(run.work != Work::Validate, "a validation has written {record}");
+            ensure!(run.work != Work::Validate, "a validation has written the record {record}");
             let number = record["row"].as_u64().unwrap_or_default();
             let rows = keys.get(key.as_str()).with_context(|| format!("no row has the key {key:?}: {record}"))?;
             let row = rows.iter().find(|(row, _)| *row == number);
-            let (_, expected) = row.with_context(|| format!("row {number} has not the key {key:?}"))?;
-            ensure!(same(&record["record"], expected), "row {number}: {} was {expected}", record["record"]);
+            let (_, expected) = row.with_context(|| format!("row {number} does not have the key {key:?}"))?;
+            ensure!(
+                same(&record["record"], expected),
+                "row {number}: the record is {}, not {expected}",
+                record["record"]
+            );
         }
         if run.work == Work::Validate {
             return Ok(());
@@ -105,12 +113,18 @@ impl Partition {
             let done: Vec<_> = rows.iter().map(|(row, _)| *row).filter(|row| self.succeeded.contains(row)).collect();
             let holder = records.get(*key).and_then(|record| record["row"].as_u64());
             match (run.work, done.last()) {
-                (_, None) if run.end != End::Whole => {}
+                (_, None) if run.end != End::Completed => {}
                 (Work::Insert, _) => {
-                    ensure!(done == holder.as_slice(), "{key:?}: rows {done:?} succeeded, and {holder:?} is there");
+                    ensure!(
+                        done == holder.as_slice(),
+                        "{key:?}: rows {done:?} succeeded, but the record is of row {holder:?}"
+                    );
                 }
                 (_, last) => {
-                    ensure!(holder >= last.copied(), "{key:?}: row {last:?} succeeded, and {holder:?} is there")
+                    ensure!(
+                        holder >= last.copied(),
+                        "{key:?}: row {last:?} succeeded, but the record is of row {holder:?}"
+                    )
                 }
             }
         }
@@ -130,14 +144,19 @@ fn same(a: &Value, b: &Value) -> bool {
     }
 }
 
-/// Checks that each row of the report has the same cells as in the file, and none that a spreadsheet would evaluate
+/// Checks that each row of the report has the same cells as in the file, and no cell that a spreadsheet would evaluate
 /// (CSV injection).
-pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()> {
-    for row in report.all() {
+pub(super) fn check_cells(report: &Report, input: &Input) -> Result<()> {
+    for row in report.rows() {
         let index = usize::try_from(row.number)? - 1;
-        let original = input.rows[index].shown(input.columns.len());
+        let original = input.rows[index].report_cells(input.columns.len());
         for (shown, cell) in row.cells.iter().zip(&original) {
-            ensure!(shown == cell || is_neutral(shown, cell), "row {}: {:?} was {original:?}", row.number, row.cells);
+            ensure!(
+                shown == cell || is_neutral(shown, cell),
+                "row {}: {:?} instead of {original:?}",
+                row.number,
+                row.cells
+            );
             let harmless = !shown.starts_with(['\t', '\r', '\n'])
                 && shown.split(SEPARATORS).all(|text| !is_formula(text) || text.parse::<f64>().is_ok());
             ensure!(harmless, "row {}: {shown:?} is a formula", row.number);
@@ -147,7 +166,7 @@ pub(super) fn cells_are_the_inputs(report: &Report, input: &Input) -> Result<()>
     Ok(())
 }
 
-/// Characters at which some spreadsheet begins another cell.
+/// Characters at which some spreadsheets begin another cell.
 const SEPARATORS: [char; 4] = [';', '\t', '\r', '\n'];
 
 /// Returns true if a reported cell equals the original, except for apostrophes before texts that look like formulas.
@@ -167,47 +186,38 @@ fn is_formula(text: &str) -> bool {
     readable.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
 }
 
-/// Checks that the chunks in the ledger are the file's bytes: in order, without gap or overlap, and each with the
-/// number of rows in its plan. Rows in no chunk are unprocessed.
-pub(super) fn chunks_are_the_files(
-    stack: &Stack,
-    job: JobId,
-    file: &File,
-    input: &Input,
-    partition: &Partition,
-) -> Result<()> {
+/// Checks that the chunks in the ledger cover the file's bytes in order, without gap or overlap, and that each has the
+/// number of rows in its plan. Rows in no chunk must be unprocessed.
+pub(super) fn check_chunks(stack: &Stack, job: JobId, file: &File, input: &Input, partition: &Partition) -> Result<()> {
     let (mut at, mut number) = (0, 1);
     for chunk in chunks(stack, job)? {
         let (start, end) = (usize::try_from(chunk.start)?, usize::try_from(chunk.end)?);
         ensure!(at <= start && start < end && end <= file.bytes.len(), "{chunk:?} after byte {at}");
         match number {
-            1 => opens(&file.bytes[..start], file.format)?,
+            1 => check_header(&file.bytes[..start], file.format)?,
             _ => ensure!(is_blank(&file.bytes[at..start], file.format), "bytes {at} to {start} are in no chunk"),
         }
-        ensure!(chunk.first == number, "{chunk:?} comes after item {}", number - 1);
-        let found = rows(&file.bytes[start..end], file.format);
+        ensure!(chunk.first == number, "{chunk:?} follows item {}", number - 1);
+        let chunk_rows = rows(&file.bytes[start..end], file.format);
         let from = usize::try_from(number - 1)?;
         let planned = input.rows.get(from..from + chunk.items as usize);
-        ensure!(planned == Some(&found[..]), "{chunk:?} holds {} other rows: {found:?}", found.len());
+        ensure!(planned == Some(&chunk_rows[..]), "{chunk:?} has {} other rows: {chunk_rows:?}", chunk_rows.len());
         (at, number) = (end, number + u64::from(chunk.items));
     }
     let unsplit: Vec<_> = (number..).take((input.rows.len() + 1).saturating_sub(usize::try_from(number)?)).collect();
     ensure!(unsplit.iter().all(|row| partition.unprocessed.contains(row)), "rows {unsplit:?} are in no chunk");
-    let rest = &file.bytes[at..];
-    ensure!(
-        !unsplit.is_empty() || number == 1 || is_blank(rest, file.format),
-        "the bytes from {at} on are in no chunk"
-    );
+    let tail = &file.bytes[at..];
+    ensure!(!unsplit.is_empty() || number == 1 || is_blank(tail, file.format), "the bytes after {at} are in no chunk");
     Ok(())
 }
 
-/// Checks that the bytes before the first chunk are a header and nothing else, if the format has one.
-fn opens(bytes: &[u8], format: Format) -> Result<()> {
+/// Checks that the bytes before the first chunk are the header, or blank if the format has no header.
+fn check_header(bytes: &[u8], format: Format) -> Result<()> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let expected = usize::from(format == Format::Csv);
     match rows(bytes, format).len() {
-        found if found == expected => Ok(()),
-        found => bail!("{found} rows before the first chunk"),
+        count if count == expected => Ok(()),
+        count => bail!("{count} rows instead of {expected} before the first chunk"),
     }
 }
 

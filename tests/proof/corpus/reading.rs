@@ -1,12 +1,12 @@
 //! An independent parser: the `csv` crate over the whole file, and lines of JSON.
 //!
-//! It knows nothing of chunks, ranges, spans or blocks.
+//! It has no notion of chunks, ranges, spans or blocks.
 
 use csv::ByteRecord;
 
 use super::case::{File, Format};
 
-/// Maximum size of a row that is read.
+/// Maximum size of a row that the system reads.
 const ROW_BYTES: usize = 16 << 20;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
@@ -35,12 +35,12 @@ impl Row {
     }
 
     /// Returns true if every byte of the row reaches a handler unchanged.
-    pub(super) fn is_whole(&self) -> bool {
+    pub(super) fn is_readable(&self) -> bool {
         !self.open && !self.is_too_long() && self.cells.iter().all(|cell| std::str::from_utf8(cell).is_ok())
     }
 
-    /// The cells of the row in a report: as many as there are columns, with surplus cells joined in the last one.
-    pub(super) fn shown(&self, columns: usize) -> Vec<String> {
+    /// The cells of the row in a report: one for each column, with surplus cells joined in the last one.
+    pub(super) fn report_cells(&self, columns: usize) -> Vec<String> {
         let mut cells: Vec<_> = self.cells.iter().map(|cell| String::from_utf8_lossy(cell).into_owned()).collect();
         if self.is_too_long() {
             cells.clear();
@@ -67,9 +67,9 @@ pub(super) fn read(file: &File) -> Input {
 
 /// The name of a column: the header's cell without surrounding spaces and marks. A column without a name is named by
 /// its position.
-fn name((place, cell): (usize, &Vec<u8>)) -> String {
+fn name((index, cell): (usize, &Vec<u8>)) -> String {
     match String::from_utf8_lossy(cell).trim_matches([' ', '\t', '\r', '\n', '\u{feff}']) {
-        "" => format!("column_{}", place + 1),
+        "" => format!("column_{}", index + 1),
         name => name.to_owned(),
     }
 }
@@ -92,7 +92,7 @@ fn row(record: &ByteRecord) -> Row {
     Row { cells: record.iter().map(<[u8]>::to_vec).collect(), open: false }
 }
 
-/// Parses CSV. The blank line in front keeps the parser from reading the first bytes as a byte order mark.
+/// Parses CSV. The leading blank line keeps the parser from reading the first bytes as a byte order mark.
 fn records(bytes: &[u8]) -> Vec<ByteRecord> {
     let bytes = [b"\n", bytes].concat();
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);

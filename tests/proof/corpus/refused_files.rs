@@ -1,4 +1,4 @@
-//! Files that are refused as a whole: the job fails with a code, and none of their rows is reported or stored.
+//! Files that are refused: the job fails with a code, and none of their rows is reported or stored.
 
 use super::case::{End, File};
 
@@ -27,7 +27,7 @@ const FILES: &[(&str, &[u8], &str)] = &[
     ("a column that has the name of one without", b"id,,column_2\n1,x,y\n", "duplicate_column"),
 ];
 
-/// Maximum size of a header. A longer first row is no header.
+/// Maximum size of a header. A longer first row is not a header.
 const HEADER_BYTES: usize = 256 * 1024;
 
 /// All refused files.

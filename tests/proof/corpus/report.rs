@@ -8,14 +8,14 @@ use serde_json::Value;
 #[derive(Debug)]
 pub(super) struct Report {
     pub(super) document: Value,
-    pub(super) failed: Vec<Listed>,
-    pub(super) skipped: Vec<Listed>,
-    pub(super) unprocessed: Vec<Listed>,
+    pub(super) failed: Vec<ReportRow>,
+    pub(super) skipped: Vec<ReportRow>,
+    pub(super) unprocessed: Vec<ReportRow>,
 }
 
 /// A row of one of the report's files.
 #[derive(Debug)]
-pub(super) struct Listed {
+pub(super) struct ReportRow {
     /// Number of the row in the input.
     pub(super) number: u64,
     /// The item's own cells, still escaped against CSV injection.
@@ -34,30 +34,32 @@ impl Report {
     }
 
     /// All rows of the report's files.
-    pub(super) fn all(&self) -> impl Iterator<Item = &Listed> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &ReportRow> {
         self.failed.iter().chain(&self.skipped).chain(&self.unprocessed)
     }
 
     /// A count in the document.
     pub(super) fn count(&self, name: &str) -> Result<u64> {
-        self.document["counts"][name].as_u64().with_context(|| format!("no count {name}: {}", self.document))
+        self.document["counts"][name]
+            .as_u64()
+            .with_context(|| format!("the document has no count {name}: {}", self.document))
     }
 }
 
-/// Rows of a file with so many report columns. A file that was not written has none.
-fn rows(client: &Client, file: &Value, columns: usize, report_columns: usize) -> Result<Vec<Listed>> {
+/// The rows of a file with this number of report columns. A file that was not written has no rows.
+fn rows(client: &Client, file: &Value, columns: usize, report_columns: usize) -> Result<Vec<ReportRow>> {
     let Some(url) = file["url"].as_str() else { return Ok(Vec::new()) };
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "{}: {}", answer.status, answer.text());
     // Not flexible: a row with a different number of cells is an error.
     let mut reader = csv::ReaderBuilder::new().from_reader(answer.body.as_slice());
     let width = reader.headers()?.len();
-    ensure!(width == 1 + columns + report_columns, "{width} columns for {columns} of the item");
-    let listed = reader.records().map(|record| {
+    ensure!(width == 1 + columns + report_columns, "{width} columns, but the item has {columns}");
+    let rows = reader.records().map(|record| {
         let mut cells: Vec<_> = record?.iter().map(str::to_owned).collect();
         cells.truncate(1 + columns);
-        let number = cells.remove(0).parse().context("no row number")?;
-        Ok(Listed { number, cells })
+        let number = cells.remove(0).parse().context("the row has no number")?;
+        Ok(ReportRow { number, cells })
     });
-    listed.collect()
+    rows.collect()
 }

@@ -1,4 +1,4 @@
-//! Execution of the jobs: all are started before the first result is read, so that their waiting times overlap.
+//! Execution of the jobs. All jobs are started before the first result is read, so that their waiting times overlap.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
@@ -6,24 +6,25 @@ use std::thread;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use longshore_domain::ids::{JobId, nonce};
+use longshore_domain::ids::JobId;
+use longshore_domain::random::nonce;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
 use super::case::{End, Run, Work};
 use super::expected::expectations;
-use super::partition::{Partition, cells_are_the_inputs, chunks_are_the_files};
+use super::partition::{Partition, check_cells, check_chunks};
 use super::reading::read;
 use super::report::Report;
 
-/// Number of concurrent calls, which are mostly waiting.
+/// Number of concurrent calls. They mostly wait.
 const THREADS: usize = 8;
 
 /// Maximum time until a job ends. Jobs wait for each other, so this is more than all files need on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(900);
 
-/// Number of a run's rows in each part: succeeded, failed, skipped, unprocessed.
+/// Number of a run's rows by outcome: succeeded, failed, skipped, unprocessed.
 pub(super) type Counts = [usize; 4];
 
 /// A job that was created.
@@ -34,34 +35,34 @@ struct Started {
 
 /// Executes the runs. Returns the outcome of each, in their order.
 pub(super) fn all(stack: &Stack, runs: &[Run<'_>]) -> Vec<Result<Counts>> {
-    let began = std::time::Instant::now();
-    let jobs = at_once(runs, |run| start(stack, run));
-    println!("{} jobs are started after {:.1} s", jobs.len(), began.elapsed().as_secs_f32());
+    let begin = std::time::Instant::now();
+    let jobs = concurrently(runs, |run| start(stack, run));
+    println!("{} jobs were started in {:.1} s", jobs.len(), begin.elapsed().as_secs_f32());
     let pairs: Vec<_> = runs.iter().zip(jobs).collect();
-    at_once(&pairs, |(run, job)| match job {
+    concurrently(&pairs, |(run, job)| match job {
         Ok(job) => outcome(stack, run, job),
-        Err(error) => Err(anyhow::anyhow!("it was not started: {error:?}")),
+        Err(error) => Err(anyhow::anyhow!("the job was not started: {error:?}")),
     })
 }
 
-/// Applies an action to each thing, several at a time. The results are in the order of the things.
-fn at_once<T: Sync, A: Send>(things: &[T], action: impl Fn(&T) -> A + Sync) -> Vec<A> {
-    let (next, answers) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
+/// Applies an action to each input, several at a time. The results are in the order of the inputs.
+fn concurrently<T: Sync, R: Send>(inputs: &[T], action: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let (next, results) = (AtomicUsize::new(0), Mutex::new(Vec::new()));
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                while let Some((at, thing)) =
-                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, things.get(at)?)))
+                while let Some((at, input)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|at| Some((at, inputs.get(at)?)))
                 {
-                    let answer = action(thing);
-                    answers.lock().unwrap_or_else(PoisonError::into_inner).push((at, answer));
+                    let result = action(input);
+                    results.lock().unwrap_or_else(PoisonError::into_inner).push((at, result));
                 }
             });
         }
     });
-    let mut answers = answers.into_inner().unwrap_or_else(PoisonError::into_inner);
-    answers.sort_by_key(|(at, _)| *at);
-    answers.into_iter().map(|(_, answer)| answer).collect()
+    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results.sort_by_key(|(at, _)| *at);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 fn start(stack: &Stack, run: &Run<'_>) -> Result<Started> {
@@ -70,8 +71,8 @@ fn start(stack: &Stack, run: &Run<'_>) -> Result<Started> {
     let id = stack.client.start(job_type, run.file.upload_name(), &run.file.bytes, &options)?;
     if run.end == End::Canceled {
         let answer = stack.client.cancel(&id)?;
-        // A small job may have ended already.
-        ensure!(matches!(answer.status, 202 | 409), "the cancel is answered {}: {}", answer.status, answer.text());
+        // A small job can have ended already.
+        ensure!(matches!(answer.status, 202 | 409), "the cancel was answered {}: {}", answer.status, answer.text());
     }
     Ok(Started { id, dataset })
 }
@@ -95,7 +96,7 @@ fn request(run: &Run<'_>, dataset: &str) -> (&'static str, Value) {
 /// Waits for the end of a job and checks all its results against its file.
 fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
     let document = Watch::new(stack, &job.id).patient(PATIENCE).end()?;
-    ended_as_it_should(run, &document)?;
+    check_end(run, &document)?;
     let mut input = read(run.file);
     if matches!(run.end, End::Refused(_)) {
         input.rows.clear();
@@ -104,9 +105,9 @@ fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
     let partition = Partition::new(&report, &input).context("by number")?;
     let expectations = expectations(run, &input);
     partition.fits(run, &expectations).context("by outcome")?;
-    cells_are_the_inputs(&report, &input).context("by cell")?;
-    let id = JobId::parse(&job.id).context("no job id")?;
-    chunks_are_the_files(stack, id, run.file, &input, &partition).context("by byte")?;
+    check_cells(&report, &input).context("by cell")?;
+    let id = JobId::parse(&job.id).context("the id is not a UUID")?;
+    check_chunks(stack, id, run.file, &input, &partition).context("by byte")?;
     if run.work != Work::Probe {
         let records = stack.client.records(&job.dataset)?;
         partition.fits_records(run, &expectations, &records).context("by record")?;
@@ -114,15 +115,15 @@ fn outcome(stack: &Stack, run: &Run<'_>, job: &Started) -> Result<Counts> {
     Ok(partition.named().map(|(_, rows)| rows.len()))
 }
 
-fn ended_as_it_should(run: &Run<'_>, document: &Value) -> Result<()> {
+fn check_end(run: &Run<'_>, document: &Value) -> Result<()> {
     let status = document["status"].as_str().unwrap_or_default();
     let code = document["error"]["code"].as_str().unwrap_or_default();
     let expected = match run.end {
-        End::Whole => status == "completed",
+        End::Completed => status == "completed",
         End::Refused(expected) | End::Stopped(expected) => (status, code) == ("failed", expected),
-        // The cancel may have been too late.
+        // The cancel can be too late.
         End::Canceled => matches!((status, code), ("canceled", "canceled") | ("completed", "")),
     };
-    ensure!(expected, "it should end as {:?}: {document}", run.end);
+    ensure!(expected, "expected end {:?}: {document}", run.end);
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Files with critical sizes: rows that end at an internal boundary.
+//! Files with critical sizes: rows that end at a boundary inside the system.
 //!
-//! The sizes are those of the system: up to 48 KiB are sent inside a message, the first 64 KiB are inspected to
-//! recognize text, a header may have 256 KiB, a record 400 KB, a row 16 MiB; a chunk of the probe has 50 rows.
+//! A message contains up to 48 KiB of rows. The first 64 KiB of a file are inspected to recognize text. A header can
+//! have 256 KiB, a record 400 KB, a row 16 MiB. A chunk of the probe has 50 rows.
 
 use super::case::{End, File, Work};
 
@@ -55,7 +55,7 @@ pub(super) fn files() -> Vec<File> {
     files
 }
 
-/// Files of jobs that stop half-way, so that a part of the file is processed and the rest is not.
+/// Files of jobs that stop half-way, so that a part of the file is unprocessed.
 fn stopped() -> Vec<File> {
     let fatal = |at| move |n| if n == at { "fatal" } else { "ok" };
     let mixed = |n: usize| ["ok", "skip", "reject", "ok"][n % 4];
@@ -110,7 +110,7 @@ pub(super) fn large_files() -> Vec<File> {
     files
 }
 
-/// A file whose first row, line end included, ends before this byte.
+/// A file whose first row, including its line end, ends before this byte.
 fn row_ends_at(end: usize, line_end: &str) -> String {
     let start = format!("id,a{line_end}1,");
     let fill = "x".repeat(end - start.len() - line_end.len());
@@ -152,7 +152,7 @@ fn numbered_file(rows: usize, line_end: &str) -> String {
     format!("id,a{line_end}{}", numbered(1..rows + 1, line_end))
 }
 
-/// Rows of different lengths. Every five hundredth has no key and fails.
+/// Rows of different lengths. Every five hundredth row has no key, and fails.
 fn numbered(numbers: std::ops::Range<usize>, line_end: &str) -> String {
     let row = |n: usize| match n % 500 {
         0 => format!(",x{line_end}"),

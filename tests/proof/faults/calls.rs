@@ -1,8 +1,8 @@
-//! Injection of every kind of fault into every call of AWS. The test runs in waves, each with a few operations and
-//! one kind of fault for each.
+//! Injection of every kind of fault into every AWS operation. The test runs in waves. A wave has a few operations, each
+//! with one kind of fault.
 //!
 //! The complete set has waves for all operations with every kind. The reduced set is a single wave in which the kinds
-//! take turns, so that every operation meets one.
+//! alternate, so that every operation has one fault.
 
 use std::fmt::Display;
 use std::time::Instant;
@@ -28,24 +28,25 @@ const OPERATIONS_PER_WAVE: usize = 6;
 type Injection = (Operation, Kind);
 
 #[test]
-fn every_call_meets_faults_and_every_row_is_accounted_for() {
+fn with_faults_in_every_operation_every_row_is_accounted_for() {
     let Some(stack) = faulty() else { return };
-    let mut all = Outcome::default();
+    let mut total = Outcome::default();
     for wave in waves() {
-        all.add(run(&stack, &wave));
+        total.add(run(&stack, &wave));
     }
-    all.must_be_clean(&format!("{SELECTION}='Query 500' cargo test -p longshore-tests --test proof every_call_meets"));
+    let command = "cargo test -p longshore-tests --test proof with_faults_in_every_operation";
+    total.assert_clean(&format!("{SELECTION}='Query 500' {command}"));
 }
 
 fn waves() -> Vec<Vec<Injection>> {
-    let only = std::env::var(SELECTION).ok();
-    let is_wanted = |(operation, kind): &Injection| {
+    let selection = std::env::var(SELECTION).ok();
+    let is_selected = |(operation, kind): &Injection| {
         let name = format!("{} {}", operation.name, kind.name());
-        only.as_ref().is_none_or(|only| only == operation.name || only == kind.name() || *only == name)
+        selection.as_ref().is_none_or(|text| text == operation.name || text == kind.name() || *text == name)
     };
     let of_kind = |kind: Kind| OPERATIONS.iter().map(move |operation| (*operation, kind));
-    if measurements::is_whole() || only.is_some() {
-        let cut = |kind| of_kind(kind).filter(&is_wanted).collect::<Vec<_>>();
+    if measurements::is_complete_run() || selection.is_some() {
+        let cut = |kind| of_kind(kind).filter(&is_selected).collect::<Vec<_>>();
         return KINDS
             .into_iter()
             .flat_map(|kind| cut(kind).chunks(OPERATIONS_PER_WAVE).map(<[_]>::to_vec).collect::<Vec<_>>())
@@ -56,31 +57,31 @@ fn waves() -> Vec<Vec<Injection>> {
 
 /// Runs a wave. Its measurements are recorded even if it fails.
 fn run(stack: &Stack, wave: &[Injection]) -> Outcome {
-    let began = Instant::now();
+    let start = Instant::now();
     let mut outcome = Outcome::default();
     match inject(stack, wave) {
-        Ok((of_wave, fired)) => {
+        Ok((wave_outcome, fired)) => {
             for ((operation, kind), fired) in wave.iter().zip(fired) {
-                let violations = of_wave.violations.len() + usize::from(fired == 0);
-                write(*operation, *kind, [&fired, &of_wave.jobs, &of_wave.rows, &violations]);
+                let violations = wave_outcome.violations.len() + usize::from(fired == 0);
+                record(*operation, *kind, [&fired, &wave_outcome.jobs, &wave_outcome.rows, &violations]);
                 if fired == 0 {
-                    outcome.violations.push(format!("{} never met {:?}", operation.name, kind.name()));
+                    outcome.violations.push(format!("{}: the fault {:?} never occurred", operation.name, kind.name()));
                 }
             }
-            outcome.add(of_wave);
+            outcome.add(wave_outcome);
         }
         Err(error) => outcome.violations.push(format!("{error:#}")),
     }
-    for what in &outcome.violations {
+    for violation in &outcome.violations {
         let names: Vec<_> =
             wave.iter().map(|(operation, kind)| format!("{} {}", operation.name, kind.name())).collect();
-        eprintln!("{what}: in the wave of {}", names.join(", "));
+        eprintln!("{violation}: in the wave of {}", names.join(", "));
     }
-    eprintln!("a wave of {} took {:.0} s", wave.len(), began.elapsed().as_secs_f64());
+    eprintln!("a wave of {} took {:.0} s", wave.len(), start.elapsed().as_secs_f64());
     outcome
 }
 
-fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dyn Display; 4]) {
+fn record(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dyn Display; 4]) {
     let name = format!("{} {}", operation.service, operation.name);
     let numbers =
         [("times fired", fired), ("jobs in its wave", jobs), ("rows in its wave", rows), ("violations", violations)];
@@ -88,23 +89,23 @@ fn write(operation: Operation, kind: Kind, [fired, jobs, rows, violations]: [&dy
     measurements::row("faults", &[&names[..], &numbers].concat());
 }
 
-/// The outcome of the jobs, and how often each fault was injected.
+/// Runs jobs with the faults of a wave. Returns their outcome, and the number of times that each fault was injected.
 fn inject(stack: &Stack, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)> {
     let faults = stack.faults()?;
     faults.set(&[])?;
-    // No client retries this refusal: the completion that uploads the part fails, and its message is delivered again.
-    let fails = wave.iter().any(|(operation, _)| operation.is_of_failed_deliveries());
-    if fails {
+    // The SDK does not retry this refusal: the completion that uploads the part fails, and its message is redelivered.
+    let fails_delivery = wave.iter().any(|(operation, _)| operation.is_of_failed_deliveries());
+    if fails_delivery {
         faults.add(&json!({ "service": "s3", "operation": "UploadPart", "times": 1,
             "error": { "code": "AccessDenied", "status": 403 } }))?;
     }
     let rules: Result<Vec<_>> = wave.iter().map(|(operation, kind)| faults.add(&kind.rule(*operation))).collect();
     let rules = rules?;
-    let is_wide = fails || wave.iter().any(|(operation, _)| operation.is_of_parts());
+    let is_wide = fails_delivery || wave.iter().any(|(operation, _)| operation.is_of_parts());
     let wide = [Variant::Wide];
     let variants = [&[Variant::Plain, Variant::Deleted][..], if is_wide { &wide } else { &[] }].concat();
-    let buries = wave.iter().any(|(operation, _)| operation.is_of_dead_letters());
-    let (outcome, ()) = work(stack, &variants, |_| if buries { discard_one(stack) } else { Ok(()) })?;
+    let needs_dead_letter = wave.iter().any(|(operation, _)| operation.is_of_dead_letters());
+    let (outcome, ()) = work(stack, &variants, |_| if needs_dead_letter { discard_one(stack) } else { Ok(()) })?;
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
     let fired = fired?;
     faults.set(&[])?;

@@ -9,7 +9,7 @@ use super::operations::Operation;
 pub(crate) enum Kind {
     /// The call is executed, and its reply is lost.
     Lost,
-    /// The call is refused by throttling.
+    /// The call is refused because of throttling.
     Throttled,
     /// The call is refused with the service's own status 500.
     Failed,
@@ -22,14 +22,14 @@ pub(crate) enum Kind {
 /// All kinds.
 pub(crate) const KINDS: [Kind; 5] = [Kind::Lost, Kind::Throttled, Kind::Failed, Kind::Reset, Kind::Late];
 
-/// Delay of a late response: longer than the worker's timeout of fifteen seconds on the stacks of these tests.
+/// Delay of a late response: more than the worker's timeout of fifteen seconds on the stacks of these tests.
 const LATE_MS: u64 = 16_000;
 
-/// Maximum number of calls in a wave that meet a fault. Every third call does: the SDK tries six times.
+/// Maximum number of faults in a wave. Every third call has a fault; the SDK makes up to six attempts.
 const TIMES: u64 = 12;
 
-/// The same maximum for parts of a report, each of which takes some seconds to send on a slow machine.
-const TIMES_OF_PARTS: u64 = 3;
+/// Maximum number of faults in a wave for parts of a report. A part takes some seconds on a slow machine.
+const PART_TIMES: u64 = 3;
 
 impl Kind {
     /// Name of the kind in tables.
@@ -54,7 +54,7 @@ impl Kind {
         };
         let times = match self {
             Self::Late => 1,
-            _ if on.is_of_parts() => TIMES_OF_PARTS,
+            _ if on.is_of_parts() => PART_TIMES,
             _ => TIMES,
         };
         let mut rule = json!({ "service": on.service, "operation": on.name, "times": times });

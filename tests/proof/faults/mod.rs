@@ -1,10 +1,9 @@
-//! Every fault of every call that the functions make, and the loss of functions, emulator and schedule.
+//! Every kind of fault in every call that the functions make, and the loss of functions, emulator and schedule.
 //!
 //! | module | fault |
 //! | --- | --- |
 //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] by [`kinds`] |
-//! | [`kills`] | processes of functions are killed at random |
-//! | [`kills`] | the emulator is stopped and started while jobs run |
+//! | [`kills`] | processes of functions are killed at random; the emulator is restarted while jobs run |
 //! | [`poison`] | every queue contains an unreadable message |
 //! | [`schedule`] | messages are lost while the sweeper's schedule is stopped |
 //!

@@ -1,7 +1,7 @@
-//! The calls of AWS that the functions make, compared with the source code.
+//! The AWS operations that the functions call, compared with the source code.
 //!
-//! Only the library's stores, queues and files use the SDK. A method that is called on a client there is a call that
-//! can fail.
+//! Only the library's stores, queues and files use the SDK. Every method that they call on a client is a call that can
+//! fail.
 
 /// A service and one of its operations.
 #[derive(Copy, Clone, Eq, Ord, PartialEq, PartialOrd, Debug)]
@@ -14,7 +14,7 @@ const fn operation(service: &'static str, name: &'static str) -> Operation {
     Operation { service, name }
 }
 
-/// All operations. Those that only large reports and large uploads use are last.
+/// All operations. Those of large reports and large uploads are last.
 pub(crate) const OPERATIONS: [Operation; 27] = [
     operation("dynamodb", "BatchExecuteStatement"),
     operation("dynamodb", "BatchGetItem"),
@@ -91,8 +91,8 @@ mod tests {
     /// The operations called in the source: `client.put_item()` is a call of `PutItem`. `config()` only returns the
     /// configuration of a client.
     fn calls(source: &str) -> BTreeSet<String> {
-        let after = source.split("client.").skip(1);
-        let names = after.filter_map(|rest| rest.split_once("()")).map(|(name, _)| name);
+        let calls = source.split("client.").skip(1);
+        let names = calls.filter_map(|call| call.split_once("()")).map(|(name, _)| name);
         let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
         names.filter(is_name).filter(|name| *name != "config").map(camel_case).collect()
     }
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn every_call_of_the_source_has_its_faults() {
+    fn the_list_of_operations_equals_the_calls_in_the_source() {
         for (service, folder) in SERVICES {
             let called = calls(&source(&format!("shared/src/{folder}")));
             let listed = OPERATIONS.iter().filter(|operation| operation.service == service);
@@ -112,7 +112,7 @@ mod tests {
 
     /// A call outside the scanned folders would be missing from the list above.
     #[test]
-    fn the_sdk_is_called_in_no_other_folder() {
+    fn no_other_folder_calls_the_sdk() {
         let elsewhere =
             ["functions", "shared/src/chunk", "shared/src/handler", "shared/src/http", "shared/src/job_types"];
         for folder in elsewhere {
@@ -121,7 +121,7 @@ mod tests {
         for (_, folder) in SERVICES {
             let text = source(&format!("shared/src/{folder}"));
             let clients = text.matches("aws_sdk_").count();
-            assert!(clients > 0, "{folder} names no SDK any more: look for the calls where they are now");
+            assert!(clients > 0, "{folder} does not use the SDK any more; find the folder that does");
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Stacks for tests with faults: one test uses a stack at a time.
+//! Stacks for tests with faults. One test uses a stack at a time.
 
 use std::fmt::Display;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
@@ -7,10 +7,9 @@ use longshore_tests::harness::stack::{Stack, StackOptions};
 
 use super::jobs::{Outcome, UPLOAD_BYTES_PER_DAY};
 
-/// The sweeper pushes jobs without progress after five seconds: it is part of the recovery that is tested. No message
-/// is received so often that its rows are given up: each row must have its own expected outcome. Workers have fifteen
-/// seconds, so that on a slow machine only deliberate delays are too late. A file of several megabytes is uploaded in
-/// parts.
+/// The sweeper pushes jobs without progress after five seconds, because it is part of the tested recovery. No message
+/// is dead-lettered, because each row must have its own expected outcome. Workers have fifteen seconds, so that only
+/// deliberate delays exceed their timeout on a slow machine. A file of several megabytes is uploaded in parts.
 const PARAMETERS: [(&str, &str); 5] = [
     ("MultipartBytes", "5242880"),
     ("MaxTenantUploadBytesPerDay", UPLOAD_BYTES_PER_DAY),
@@ -27,25 +26,31 @@ pub(crate) fn faulty() -> Option<MutexGuard<'static, Stack>> {
         .then(|| STACK.get_or_init(|| Mutex::new(start(&options))).lock().unwrap_or_else(PoisonError::into_inner))
 }
 
-/// Starts a stack for one test, with these parameters beside the usual ones.
-pub(crate) fn own(persists: bool, parameters: &[(&'static str, &'static str)]) -> Option<Stack> {
+/// Starts a stack for one test, with these additional parameters.
+pub(crate) fn own(parameters: &[(&'static str, &'static str)]) -> Option<Stack> {
     let parameters = [&PARAMETERS, parameters].concat();
-    has_own_emulator().then(|| start(&StackOptions { persists, parameters, ..Default::default() }))
+    has_own_emulator().then(|| start(&StackOptions { parameters, ..Default::default() }))
 }
 
-/// Records a row about faults other than those of calls, and panics on a violation.
-pub(crate) fn record_outcome(what: &str, count: &dyn Display, outcome: &Outcome, again: &str) {
+/// Starts a stack for one test. It keeps its state when its emulator is restarted.
+pub(crate) fn own_restartable() -> Option<Stack> {
+    let options = StackOptions { persists: true, parameters: PARAMETERS.to_vec(), ..Default::default() };
+    has_own_emulator().then(|| start(&options))
+}
+
+/// Records a row about a fault other than those of calls. Panics if there is a violation.
+pub(crate) fn record_outcome(fault: &str, count: &dyn Display, outcome: &Outcome, command: &str) {
     measurements::row(
         "faults-other",
         &[
-            ("what", &what),
+            ("what", &fault),
             ("count", count),
             ("jobs", &outcome.jobs),
             ("rows compared", &outcome.rows),
             ("violations", &outcome.violations.len()),
         ],
     );
-    outcome.must_be_clean(again);
+    outcome.assert_clean(command);
 }
 
 fn has_own_emulator() -> bool {

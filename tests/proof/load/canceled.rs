@@ -19,7 +19,7 @@ const LIMIT: Duration = Duration::from_secs(300);
 
 /// Size of the file. The reduced file still leads to a report of two parts.
 fn file_bytes() -> usize {
-    if measurements::is_whole() { 256 * MIB } else { 16 * MIB }
+    if measurements::is_complete_run() { 256 * MIB } else { 16 * MIB }
 }
 
 /// A canceled job as its owner sees it.
@@ -28,13 +28,13 @@ struct Canceled {
     /// The result document of the report.
     report: Value,
     /// Rows of `unprocessed.csv`.
-    listed: u64,
+    unprocessed: u64,
     report_bytes: u64,
     took: Duration,
 }
 
 #[test]
-fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
+fn a_large_job_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
     if std::env::var_os("LONGSHORE_ENDPOINT").is_some() {
         return measurements::skipped("it needs an emulator of its own");
     }
@@ -50,7 +50,7 @@ fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
             ("jobs", &1),
             ("bytes", &file_bytes()),
             ("rows", &rows),
-            ("unprocessed", &canceled.listed),
+            ("unprocessed", &canceled.unprocessed),
             ("bytes of the report", &canceled.report_bytes),
             ("seconds from cancel to end", &format!("{:.1}", canceled.took.as_secs_f64())),
             ("peak memory emulator MiB", &emulator_mib),
@@ -59,7 +59,7 @@ fn a_large_file_that_is_canceled_after_its_first_chunk_ends_with_its_report() {
         ],
     );
     assert!(violations.is_empty(), "{violations:?}: {} {}", canceled.job, canceled.report);
-    assert!(function_mib > 0, "no function reported its memory");
+    assert!(function_mib > 0, "no memory of a function was measured");
 }
 
 /// Uploads a file of `rows` rows, cancels its job as soon as it shows progress, and reads the report.
@@ -70,34 +70,34 @@ fn cancel(stack: &Stack, rows: u64) -> Result<Canceled> {
         stack.client.start("import", "file.csv", file.as_bytes(), &json!({ "dataset": "canceled", "key": "id" }))?;
     drop(file);
     let mut watch = Watch::new(stack, &id).patient(LIMIT);
-    watch.until("begun", |job| job["itemProgress"].as_u64() > Some(0))?;
+    watch.until("in progress", |job| job["itemProgress"].as_u64() > Some(0))?;
     stack.client.cancel(&id)?.expect(202)?;
-    let began = Instant::now();
+    let start = Instant::now();
     let job = watch.end()?;
-    let took = began.elapsed();
+    let took = start.elapsed();
     let report = stack.client.get(&format!("/api/jobs/{id}/output"))?.expect(200)?;
-    let (listed, report_bytes) = read_unprocessed(&stack.client, &report)?;
-    Ok(Canceled { job, report, listed, report_bytes, took })
+    let (unprocessed, report_bytes) = read_unprocessed(&stack.client, &report)?;
+    Ok(Canceled { job, report, unprocessed, report_bytes, took })
 }
 
-/// Returns the number of rows in `unprocessed.csv`, and its size in bytes. Every row must be an unchanged row of the
-/// input, and follow the one before.
+/// Returns the number of rows in `unprocessed.csv`, and its size in bytes. The rows must be unchanged rows of the
+/// input, in ascending order.
 fn read_unprocessed(client: &Client, report: &Value) -> Result<(u64, u64)> {
-    let url = report["files"]["unprocessed"]["url"].as_str().context("no row is listed as unprocessed")?;
+    let url = report["files"]["unprocessed"]["url"].as_str().context("the report has no unprocessed.csv")?;
     let answer = client.get(url)?;
     ensure!(answer.status == 200, "unprocessed.csv: {}", answer.status);
     let mut reader = csv::Reader::from_reader(answer.body.as_slice());
-    let (mut row, mut last, mut listed) = (csv::StringRecord::new(), 0, 0);
+    let (mut row, mut last, mut rows) = (csv::StringRecord::new(), 0, 0);
     while reader.read_record(&mut row)? {
-        let number: u64 = row[0].parse().with_context(|| format!("no row number: {row:?}"))?;
-        ensure!(number > last, "row {number} comes after row {last}");
+        let number: u64 = row[0].parse().with_context(|| format!("the row has no number: {row:?}"))?;
+        ensure!(number > last, "row {number} follows row {last}");
         ensure!(row.iter().skip(1).eq(cells(number)), "row {number} has changed: {row:?}");
-        (last, listed) = (number, listed + 1);
+        (last, rows) = (number, rows + 1);
     }
-    Ok((listed, answer.body.len() as u64))
+    Ok((rows, answer.body.len() as u64))
 }
 
-/// The cells of a row: its number, and text that makes all rows equally long.
+/// The cells of a row: its number, and text that fills the row to the common length.
 fn cells(number: u64) -> [String; 2] {
     let id = number.to_string();
     let note = "n".repeat(ROW_BYTES - id.len() - 2);
@@ -106,17 +106,18 @@ fn cells(number: u64) -> [String; 2] {
 
 /// Violations in the job's end and in the counts of its report.
 fn violations(canceled: &Canceled, rows: u64) -> Vec<String> {
-    let Canceled { job, report, listed, .. } = canceled;
-    let mut found = Vec::new();
+    let Canceled { job, report, unprocessed, .. } = canceled;
+    let mut violations = Vec::new();
     if job["status"] != "canceled" || job["error"]["code"] != "canceled" {
-        found.push(format!("the job ended as {} {}", job["status"], job["error"]));
+        violations.push(format!("the job ended as {} {}", job["status"], job["error"]));
     }
-    let counts = json!({ "succeeded": rows - listed, "failed": 0, "skipped": 0, "unprocessed": listed });
+    let counts = json!({ "succeeded": rows - unprocessed, "failed": 0, "skipped": 0, "unprocessed": unprocessed });
     if report["counts"] != counts || report["itemCount"] != rows {
-        found.push(format!("the report counts {} of {}, not {counts}", report["counts"], report["itemCount"]));
+        violations.push(format!("the report counts {} of {}, not {counts}", report["counts"], report["itemCount"]));
     }
-    if rows == *listed || job["counts"]["succeeded"] != rows - listed {
-        found.push(format!("{} rows succeeded, and {listed} of {rows} are listed", job["counts"]["succeeded"]));
+    let succeeded = &job["counts"]["succeeded"];
+    if rows == *unprocessed || *succeeded != rows - unprocessed {
+        violations.push(format!("{succeeded} rows succeeded, and {unprocessed} of {rows} are unprocessed"));
     }
-    found
+    violations
 }

@@ -1,7 +1,7 @@
-//! The API: instances that answer calls, its rate limit and its admission.
+//! The API: the instances that answer calls, its rate limit, and its admission.
 
 use longshore_domain::admission::Admission;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::deployment::{CALL, CALLS, Call, Guard, INSTANCES, REFUSAL, World};
 
@@ -25,11 +25,11 @@ impl World {
     }
 
     pub(super) fn read(&mut self, instance: usize) -> i64 {
-        let (guarded, now) = (self.has(Guard::CallRate), Timestamp(self.now));
+        let (has_rate_limit, now) = (self.has(Guard::CallRate), Timestamp(self.now));
         let instance = &mut self.instances[instance];
         match CALLS.spend(instance.full_at, 1, now) {
             Ok(full_at) => instance.full_at = full_at,
-            Err(_) if guarded => return REFUSAL,
+            Err(_) if has_rate_limit => return REFUSAL,
             Err(_) => {}
         }
         CALL

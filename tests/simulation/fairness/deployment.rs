@@ -8,7 +8,7 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::rng::Rng;
 
@@ -24,14 +24,14 @@ pub(super) const CALL: i64 = 60;
 pub(super) const REFUSAL: i64 = 2;
 /// The template's rate limit of one tenant in one instance.
 pub(super) const CALLS: Rate = Rate { per_second: 10, burst: 100 };
-/// Maximum wait of a quiet tenant's small job, from its create to its split, and to its first row.
+/// Maximum wait of a small job from its create to its split, and to its first row.
 pub(super) const BOUND_MS: [i64; 2] = [10_000, 30_000];
-/// Well-behaved tenants with a few large files each. Tenant 0 is the abuser.
+/// Number of well-behaved tenants with a few large files each. Tenant 0 is the abuser.
 pub(super) const HEAVY: usize = 8;
 pub(super) const ABUSER: usize = 0;
 
 /// Milliseconds of a delivery whose job is deleted.
-pub(super) const PASSED_OVER: i64 = 60;
+pub(super) const SKIPPED_MS: i64 = 60;
 
 /// A guard that a test can disable.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -82,7 +82,7 @@ pub(super) const SMALL: Scale = Scale {
 
 /// Scale of a complete run, with the limits of the template and of SQS
 /// (<https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/avoid-backlog-with-the-same-message-group-id.html>).
-pub(super) const WHOLE: Scale = Scale {
+pub(super) const COMPLETE: Scale = Scale {
     tenants: 1_000,
     jobs: 10_000,
     seconds: 1_800,
@@ -97,7 +97,7 @@ pub(super) const WHOLE: Scale = Scale {
 pub(super) struct JobState {
     pub(super) tenant: usize,
     pub(super) create: CreateMessage,
-    pub(super) asked_at: i64,
+    pub(super) requested_at: i64,
     /// Remaining milliseconds of splitting, and number of chunks that it creates.
     pub(super) split_left: i64,
     pub(super) chunks_left: u64,
@@ -165,9 +165,9 @@ pub(super) struct World {
 }
 
 impl JobState {
-    /// Remaining milliseconds of work, which are few if the job is deleted.
+    /// Remaining milliseconds of work. A deleted job is skipped quickly.
     pub(super) fn left(&self, left: i64) -> i64 {
-        if self.is_deleted { left.min(PASSED_OVER) } else { left }
+        if self.is_deleted { left.min(SKIPPED_MS) } else { left }
     }
 }
 
@@ -200,10 +200,10 @@ impl World {
         for _ in 0..scale.jobs {
             let tenant = 1 + HEAVY + world.rng.below(scale.tenants - 1 - HEAVY);
             let at = world.rng.between(0, (scale.seconds - 60) * 1_000) / STEP * STEP;
-            world.ask(tenant, at, (100, 1), 200);
+            world.request(tenant, at, (100, 1), 200);
         }
         for tenant in 1..=HEAVY {
-            (0..4).for_each(|_| world.ask(tenant, 0, scale.large, 2_000));
+            (0..4).for_each(|_| world.request(tenant, 0, scale.large, 2_000));
         }
         world
     }
@@ -213,7 +213,7 @@ impl World {
     }
 
     /// Queues a client's request for a job at this time.
-    pub(super) fn ask(&mut self, tenant: usize, at: i64, size: (i64, u64), chunk_ms: i64) {
+    pub(super) fn request(&mut self, tenant: usize, at: i64, size: (i64, u64), chunk_ms: i64) {
         let job = self.add_job(tenant, at, size, chunk_ms);
         self.later.entry(at).or_default().push(Call::Create(job));
     }
@@ -226,13 +226,17 @@ impl World {
         chunk_ms: i64,
     ) -> usize {
         let id = JobId::parse(&format!("{:016x}{:016x}", self.rng.number(), self.rng.number())).unwrap();
-        let job =
-            Job::waiting(id, TenantId::parse(&format!("tenant-{tenant}")).expect("a name"), "import", Timestamp(at));
+        let job = Job::waiting(
+            id,
+            TenantId::parse(&format!("tenant-{tenant}")).expect("a valid tenant id"),
+            "import",
+            Timestamp(at),
+        );
         let create = CreateMessage::new(&job);
         self.jobs.push(JobState {
             tenant,
             create,
-            asked_at: at,
+            requested_at: at,
             split_left,
             chunks_left,
             chunk_ms,
@@ -243,13 +247,13 @@ impl World {
         self.jobs.len() - 1
     }
 
-    /// Records the begin of a job's split, or of its first row.
-    pub(super) fn begins(&mut self, job: usize, what: usize) {
+    /// Records the begin of a job's split (0), or of its first row (1).
+    pub(super) fn begins(&mut self, job: usize, phase: usize) {
         let state = &mut self.jobs[job];
-        if state.tenant > HEAVY && !state.began[what] {
-            state.began[what] = true;
-            self.begun += what;
-            self.worst[what] = self.worst[what].max(self.now - state.asked_at);
+        if state.tenant > HEAVY && !state.began[phase] {
+            state.began[phase] = true;
+            self.begun += phase;
+            self.worst[phase] = self.worst[phase].max(self.now - state.requested_at);
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The queues of splits and of chunks, and the functions that work their messages.
+//! The queues of splits and of chunks, and the functions that process their messages.
 
 use std::collections::VecDeque;
 
@@ -47,22 +47,22 @@ impl World {
         }
     }
 
-    /// Sends the chunks of a turn, and a continuation. Then the message is deleted and the next one of its group may
+    /// Sends the chunks of a turn, and a continuation. Then the message is deleted, and the next one of its group can
     /// be delivered.
     pub(super) fn end_turn(&mut self, job: usize, took: i64) {
         let state = &mut self.jobs[job];
         if state.is_deleted {
             (state.chunks_left, state.split_left) = (0, took);
         }
-        let made = (state.chunks_left as i64 * took / state.split_left.max(1)) as u64;
+        let sent = (state.chunks_left as i64 * took / state.split_left.max(1)) as u64;
         state.split_left -= took;
-        state.chunks_left -= made;
+        state.chunks_left -= sent;
         let (tenant, chunk_ms, left) = (state.tenant, state.chunk_ms, state.split_left);
-        for _ in 0..made {
+        for _ in 0..sent {
             self.sent += 1;
             self.chunks.entry(tenant).or_default().push_back((self.sent, job, chunk_ms));
         }
-        self.depth += made;
+        self.depth += sent;
         let group = self.group(job);
         if left > 0 {
             self.sent += 1;
@@ -115,10 +115,10 @@ impl World {
         }
     }
 
-    /// The tenant whose oldest message is delivered next. Noisy neighbors come last.
+    /// The tenant whose oldest message is delivered next. Noisy neighbors are last.
     pub(super) fn next_tenant(&self) -> Option<usize> {
-        let all = self.working.len();
-        let is_noisy = |tenant: usize| self.in_flight[tenant] * 10 > all;
+        let total = self.working.len();
+        let is_noisy = |tenant: usize| self.in_flight[tenant] * 10 > total;
         let heads =
             self.chunks.iter().filter_map(|(tenant, queue)| Some((is_noisy(*tenant), queue.front()?.0, *tenant)));
         heads.min().map(|(_, _, tenant)| tenant)

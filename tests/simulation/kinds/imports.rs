@@ -1,15 +1,15 @@
-//! The import handler over its records. Each key has one winner, and the record names it as its writer, whatever
-//! happens to the workers and to other imports into the same dataset.
+//! The import handler and its records. Each key has one winner, which is the writer of the record, regardless of the
+//! faults of workers and of other imports into the same dataset.
 
 use std::collections::BTreeMap;
 
 use futures::FutureExt;
+use longshore::field_error::FieldError;
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore::job_types::import::{Import, ImportOptions, Row};
-use longshore::problem::FieldError;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::job::{JobError, Tolerance};
-use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
@@ -22,19 +22,19 @@ use crate::rows::{ACTIONS, bit};
 use crate::stepwise::Stepwise;
 use crate::unguarded::{Unguarded, without};
 
-/// Records whose single writes can be interrupted, refused and made twice.
+/// Records whose single writes can be interrupted, refused and repeated.
 type Records = Stepwise<Unguarded<MemoryRecords>>;
 
 /// The production import, in chunks of few rows. A row's action is its key, so many rows share a key.
-pub(super) struct FewAtOnce(Import<Records>);
+pub(super) struct SmallImport(Import<Records>);
 
-impl FewAtOnce {
+impl SmallImport {
     pub(super) fn into(records: &MemoryRecords) -> Self {
         Self(Import::new(Stepwise(Unguarded(records.clone()))))
     }
 }
 
-impl JobType for FewAtOnce {
+impl JobType for SmallImport {
     const NAME: &'static str = "import";
     const LIMITS: TypeLimits = TypeLimits { chunk_items: 5, batch_items: 3, item_retries: 2, ..TypeLimits::DEFAULT };
     type Options = ImportOptions;
@@ -70,7 +70,7 @@ impl JobType for FewAtOnce {
     }
 }
 
-/// The dataset of an import; imports of one mode and tenant share it.
+/// The dataset of an import. Imports with the same mode and tenant share it.
 fn dataset(rule: Rule) -> &'static str {
     if rule == Rule::Insert { "insert" } else { "upsert" }
 }
@@ -85,34 +85,37 @@ pub(super) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
     let dataset = Dataset { tenant: job.tenant.clone(), name: dataset(rule).into() };
     let stored = records.list(&dataset, 2 * ACTIONS.len(), None).now_or_never().unwrap().unwrap().items;
     let holders: BTreeMap<_, _> = stored.into_iter().filter_map(|record| Some((record.key, record.writer?))).collect();
-    let asked = |row: usize, action: usize| possible[row - 1] & bit(action) > 0;
-    let holds = |row: usize, is: &dyn Fn(Writer, Writer) -> bool| {
+    let is_possible = |row: usize, action: usize| possible[row - 1] & bit(action) > 0;
+    let has_key = |row: usize, compare: &dyn Fn(Writer, Writer) -> bool| {
         let own = Writer { job: job.job_id, row: row as u64 };
-        let mut keys = (0..ACTIONS.len()).filter(|action| asked(row, *action));
-        keys.any(|action| holders.get(ACTIONS[action]).is_some_and(|holder| is(*holder, own)))
+        let mut keys = (0..ACTIONS.len()).filter(|action| is_possible(row, *action));
+        keys.any(|action| holders.get(ACTIONS[action]).is_some_and(|holder| compare(*holder, own)))
     };
     for row in *succeeded {
-        let stands = match rule {
-            Rule::Insert => holds(*row, &|holder, own| holder == own),
-            Rule::Upsert => holds(*row, &|holder, own| holder >= own),
+        let is_written = match rule {
+            Rule::Insert => has_key(*row, &|holder, own| holder == own),
+            Rule::Upsert => has_key(*row, &|holder, own| holder >= own),
         };
-        assert!(stands, "row {row} has succeeded, and others hold its key: {holders:?}");
+        assert!(is_written, "row {row} has succeeded, but its key belongs to another row: {holders:?}");
     }
-    let duplicate = |row: &usize| failed.get(row).is_some_and(|code| code == "duplicate_key");
-    for row in failed.keys().filter(|row| duplicate(row)) {
-        assert!(holds(*row, &|holder, own| holder != own), "row {row} is a duplicate of nothing: {holders:?}");
+    let is_duplicate = |row: &usize| failed.get(row).is_some_and(|code| code == "duplicate_key");
+    for row in failed.keys().filter(|row| is_duplicate(row)) {
+        assert!(
+            has_key(*row, &|holder, own| holder != own),
+            "row {row} failed as a duplicate, but no other row has its key: {holders:?}"
+        );
     }
     for (key, holder) in holders.iter().filter(|(_, holder)| holder.job == job.job_id) {
         let row = holder.row as usize;
         let action = ACTIONS.iter().position(|name| name == key).expect("a key is an action");
-        assert!((1..=possible.len()).contains(&row) && asked(row, action), "row {row} never had the key {key}");
-        // A corrected row may have left a record under its earlier key.
-        let was_reported_as_duplicate = duplicate(&row) && possible[row - 1].count_ones() == 1;
-        assert!(!was_reported_as_duplicate, "the record {key} is of row {row}, which was told that it is another's");
+        assert!((1..=possible.len()).contains(&row) && is_possible(row, action), "row {row} never had the key {key}");
+        // A corrected row can have a record under its earlier key.
+        let was_reported_as_duplicate = is_duplicate(&row) && possible[row - 1].count_ones() == 1;
+        assert!(!was_reported_as_duplicate, "the record {key} is of row {row}, which failed as a duplicate");
     }
 }
 
-/// Writes each record separately: refused for want of capacity, written without an answer, or written twice.
+/// Writes each record separately. A write can be throttled, have no response, or be executed twice.
 impl RecordStore for Records {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let mut written = Vec::new();
@@ -121,13 +124,13 @@ impl RecordStore for Records {
                 written.push(Written::Throttled("no capacity".into()));
                 continue;
             };
-            let mut one = self.0.put(into, rule, vec![record.clone()]).await;
+            let mut result = self.0.put(into, rule, vec![record.clone()]).await;
             if fault == Fault::SentTwice {
                 again("put_record").await;
-                one = self.0.put(into, rule, vec![record]).await;
+                result = self.0.put(into, rule, vec![record]).await;
             }
             match after("put_record", fault).await {
-                Ok(()) => written.append(&mut one),
+                Ok(()) => written.append(&mut result),
                 Err(_) => written.push(Written::Unknown("no answer".into())),
             }
         }
@@ -138,17 +141,17 @@ impl RecordStore for Records {
         self.0.list(from, limit, cursor).await
     }
 
-    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         self.0.datasets(tenant, limit, after).await
     }
 }
 
-/// Name of the condition: the table keeps the rule of an import.
-const CARELESS: &str = "records-by-their-rule";
+/// Name of the condition that the table follows the rule of an import.
+const BY_RULE: &str = "records-by-their-rule";
 
 impl RecordStore for Unguarded<MemoryRecords> {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
-        let rule = if without(CARELESS) { Rule::Upsert } else { rule };
+        let rule = if without(BY_RULE) { Rule::Upsert } else { rule };
         self.0.put(into, rule, records).await
     }
 
@@ -156,7 +159,7 @@ impl RecordStore for Unguarded<MemoryRecords> {
         self.0.list(from, limit, cursor).await
     }
 
-    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         self.0.datasets(tenant, limit, after).await
     }
 }

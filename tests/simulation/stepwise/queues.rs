@@ -10,13 +10,13 @@ use longshore_domain::ports::{
 };
 use longshore_testing::MemoryQueues;
 
-use super::{Stepwise, same};
-use crate::clock::Step;
+use super::{Stepwise, cloned, stepwise};
+use crate::clock::step;
 use crate::faults::{Fault, after, again, before, is_stale};
 use crate::unguarded::Unguarded;
 
 thread_local! {
-    /// Number of chunk messages by priority, now and a while ago.
+    /// Number of chunk messages by priority: current, and older.
     static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
 }
 
@@ -25,23 +25,37 @@ pub(crate) fn begin() {
     DEPTHS.set([[0; 3]; 2]);
 }
 
-/// Number of chunk messages of this priority, now or a while ago.
-pub(crate) fn depth(priority: Priority, stale: bool) -> u64 {
-    DEPTHS.get()[usize::from(stale)][place(priority)]
+/// Current number of chunk messages of this priority.
+fn depth(priority: Priority) -> u64 {
+    let [current, _] = DEPTHS.get();
+    current[index(priority)]
 }
 
-fn place(priority: Priority) -> usize {
+/// Older number of chunk messages of this priority.
+fn older_depth(priority: Priority) -> u64 {
+    let [_, older] = DEPTHS.get();
+    older[index(priority)]
+}
+
+fn index(priority: Priority) -> usize {
     Priority::ALL.iter().position(|other| *other == priority).unwrap_or(0)
 }
 
-/// Records the number of chunk messages that are queued with these priorities. The older number is the previous one,
-/// unless `keeps_older`.
-pub(crate) fn set_depths(queued: impl Iterator<Item = Priority>, keeps_older: bool) {
+/// What happens to the older numbers when the current ones change.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum OlderDepths {
+    Keep,
+    /// The previous numbers become the older ones.
+    Replace,
+}
+
+/// Records the number of queued chunk messages, given their priorities.
+pub(crate) fn set_depths(queued: impl Iterator<Item = Priority>, older_depths: OlderDepths) {
     let mut depths = [0; 3];
-    queued.for_each(|priority| depths[place(priority)] += 1);
-    let [before, older] = DEPTHS.get();
-    if depths != before {
-        DEPTHS.set([depths, if keeps_older { older } else { before }]);
+    queued.for_each(|priority| depths[index(priority)] += 1);
+    let [current, older] = DEPTHS.get();
+    if depths != current {
+        DEPTHS.set([depths, if older_depths == OlderDepths::Keep { older } else { current }]);
     }
 }
 
@@ -54,11 +68,11 @@ impl<T: Queues> Queues for Stepwise<T> {
 }
 
 impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
-    /// An approximate number, some seconds old.
+    /// Returns an approximate number, which can be some seconds old.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
         before("backlog").await?;
-        let depth = depth(priority, is_stale());
-        Step(false).await;
+        let depth = if is_stale() { older_depth(priority) } else { depth(priority) };
+        step().await;
         Ok(depth)
     }
 }
@@ -77,7 +91,7 @@ impl<T: DeadLetterQueues> DeadLetterQueues for Stepwise<T> {
     stepwise! {
         async fn receive(&self, queue: Queue) -> PortResult<Vec<Received>>;
         async fn delete(&self, dead_letter: &Received) -> PortResult<()>;
-        async fn show(&self, dead_letters: &[&Received]) -> PortResult<()>;
+        async fn make_visible(&self, dead_letters: &[&Received]) -> PortResult<()>;
     }
 }
 

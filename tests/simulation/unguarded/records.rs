@@ -1,4 +1,4 @@
-//! Permits and parked chunks without conditions, and records whose writes have no condition that can be removed.
+//! Permits and parked chunks with one of their conditions removed, and records whose writes have no such condition.
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
@@ -6,11 +6,11 @@ use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::{
-    DeadLetterRecords, Delivered, DeliveryRecords, JobPosition, Page, ParkedChunks, Permits, PortResult, Removal,
-    Sweeps,
+    Acquisition, DeadLetterRecords, DeliveryRecord, DeliveryRecords, JobPosition, Page, ParkedChunks, Permits,
+    PortResult, Removal, Sweeps, UploadRelease, WakeMark,
 };
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 
 use super::{Unguarded, as_is, without};
@@ -20,16 +20,16 @@ impl Permits for Unguarded<MemoryStore> {
         async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>>;
     }
 
-    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<Acquisition> {
         if without("permits-acquired-when-free") {
-            self.vacate(job_type, permit.number).await?;
+            self.force_release(job_type, permit.number).await?;
         }
         self.0.acquire(job_type, permit, now).await
     }
 
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
         if without("permits-released-by-their-holder") {
-            return self.vacate(job_type, permit.number).await;
+            return self.force_release(job_type, permit.number).await;
         }
         self.0.release(job_type, permit).await
     }
@@ -37,38 +37,38 @@ impl Permits for Unguarded<MemoryStore> {
 
 impl Unguarded<MemoryStore> {
     /// Releases a permit regardless of its holder.
-    async fn vacate(&self, job_type: &str, number: u32) -> PortResult<()> {
-        for held in self.0.permits(job_type).await?.into_iter().filter(|held| held.number == number) {
-            self.0.release(job_type, &held).await?;
+    async fn force_release(&self, job_type: &str, number: u32) -> PortResult<()> {
+        for permit in self.0.permits(job_type).await?.into_iter().filter(|permit| permit.number == number) {
+            self.0.release(job_type, &permit).await?;
         }
         Ok(())
     }
 
     /// The current record of a parked chunk.
-    async fn recorded(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<ParkedChunk> {
-        let all = self.0.parked(job_type, usize::MAX).await?;
-        Ok(all.into_iter().find(|record| record.name() == parked.name()).unwrap_or_else(|| parked.clone()))
+    async fn current_record(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<ParkedChunk> {
+        let records = self.0.parked(job_type, usize::MAX).await?;
+        Ok(records.into_iter().find(|record| record.name() == parked.name()).unwrap_or_else(|| parked.clone()))
     }
 }
 
 impl ParkedChunks for Unguarded<MemoryStore> {
     as_is! {
-        async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>>;
+        async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>>;
         async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
     }
 
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
         if without("called-by-one") {
-            return self.0.mark_woken(job_type, &self.recorded(job_type, parked).await?, now).await;
+            return self.0.mark_woken(job_type, &self.current_record(job_type, parked).await?, now).await;
         }
         self.0.mark_woken(job_type, parked, now).await
     }
 
-    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+    async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         if without("forgotten-as-it-was-read") {
-            return self.0.forget(job_type, &self.recorded(job_type, parked).await?).await;
+            return self.0.unpark(job_type, &self.current_record(job_type, parked).await?).await;
         }
-        self.0.forget(job_type, parked).await
+        self.0.unpark(job_type, parked).await
     }
 }
 
@@ -81,14 +81,14 @@ impl Sweeps for Unguarded<MemoryStore> {
 
 impl DeliveryRecords for Unguarded<MemoryStore> {
     as_is! {
-        async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()>;
+        async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()>;
         async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries>;
     }
 }
 
 impl Removal for Unguarded<MemoryStore> {
     as_is! {
-        async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool>;
+        async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<UploadRelease>;
         async fn remove(&self, id: JobId) -> PortResult<()>;
     }
 }

@@ -1,10 +1,11 @@
-//! Queues and files without conditions.
+//! Queues and files with one of their conditions removed.
 
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
-    FileInfo, Files, MultipartFiles, MultipartUpload, PortResult, Queues, Read, RedriveToSource,
+    FileInfo, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, PrefixRemoval, Queues, Read,
+    RedriveToSource,
 };
 use longshore_testing::{MemoryFiles, MemoryQueues};
 
@@ -16,12 +17,12 @@ impl Queues for Unguarded<MemoryQueues> {
     }
 
     async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
-        self.forget();
+        self.forget_if_removed();
         self.0.send_create(message).await
     }
 
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
-        self.forget();
+        self.forget_if_removed();
         self.0.send_complete(message).await
     }
 }
@@ -33,7 +34,7 @@ impl RedriveToSource for Unguarded<MemoryQueues> {
 }
 
 impl Unguarded<MemoryQueues> {
-    fn forget(&self) {
+    fn forget_if_removed(&self) {
         if without("deduplication") {
             self.0.forget_deduplication();
         }
@@ -46,15 +47,15 @@ impl Files for Unguarded<MemoryFiles> {
     as_is! {
         async fn info(&self, key: &str) -> PortResult<Option<FileInfo>>;
         async fn open(&self, key: &str, etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Self::Stream>>;
-        async fn remove_some(&self, prefix: &str) -> PortResult<bool>;
+        async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval>;
     }
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
-        self.0.read(&named(key), etag, plan).await
+        self.0.read(&stored_key(key), etag, plan).await
     }
 
     async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.0.write(&named(key), content_type, bytes).await
+        self.0.write(&stored_key(key), content_type, bytes).await
     }
 
     async fn remove(&self, key: &str) -> PortResult<()> {
@@ -66,7 +67,7 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
     as_is! {
         async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload>;
         async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>>;
-        async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool>;
+        async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome>;
     }
 
     async fn abort_multipart(&self, upload: &MultipartUpload) {
@@ -74,8 +75,8 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
     }
 }
 
-/// The key of a file. If the condition is removed, a work file's key lacks the name of its attempt.
-fn named(key: &str) -> String {
+/// The key under which a file is stored. If the condition is removed, a work file's key does not name its attempt.
+fn stored_key(key: &str) -> String {
     match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
         Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),
         None => key.to_owned(),

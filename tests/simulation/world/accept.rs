@@ -1,4 +1,4 @@
-//! The jobs of a world: each is accepted as the API does it, and each is the current one in turn.
+//! Acceptance of the jobs of a world, as by the API, and selection of the current job.
 
 use std::collections::BTreeSet;
 
@@ -26,24 +26,24 @@ impl World {
     }
 
     /// Makes each job the current one in turn.
-    pub(crate) fn each(&mut self, mut look: impl FnMut(&mut Self)) {
-        let before = self.at;
+    pub(crate) fn each(&mut self, mut action: impl FnMut(&mut Self)) {
+        let current = self.at;
         for at in 0..self.customers.len() {
             self.at = at;
-            look(self);
+            action(self);
         }
-        self.at = before;
+        self.at = current;
     }
 
     /// Returns true if a condition holds for each job.
-    pub(crate) fn all(&mut self, mut is: impl FnMut(&mut Self) -> bool) -> bool {
-        let mut all = true;
-        self.each(|world| all &= is(world));
-        all
+    pub(crate) fn all(&mut self, mut condition: impl FnMut(&mut Self) -> bool) -> bool {
+        let mut holds = true;
+        self.each(|world| holds &= condition(world));
+        holds
     }
 
-    /// The end of each job, or its removal.
-    pub(crate) fn ended_as(&mut self, name: impl Fn(Option<Job>) -> &'static str) -> Vec<&'static str> {
+    /// The name of each job's end. A removed job is `None`.
+    pub(crate) fn ends_of_jobs(&mut self, name: impl Fn(Option<Job>) -> &'static str) -> Vec<&'static str> {
         let mut ends = Vec::new();
         self.each(|world| ends.push(name(world.stored())));
         ends
@@ -54,7 +54,7 @@ impl World {
         let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
         let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
         self.files.put(&key, file_of(&plan.rows, plan.dialect));
-        let job = self.accepted(plan, key);
+        let job = self.new_job(plan, key);
         let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage::new(&job);
@@ -73,7 +73,7 @@ impl World {
         });
     }
 
-    fn accepted(&mut self, plan: &JobPlan, key: String) -> Job {
+    fn new_job(&mut self, plan: &JobPlan, key: String) -> Job {
         let info = now(self.files.info(&key)).unwrap().unwrap();
         let (format, name) = match plan.dialect.json_lines {
             true => (Format::JsonLines, "file.jsonl"),
@@ -82,8 +82,12 @@ impl World {
         let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.into() };
         let id = format!("{:032x}", (u128::from(self.rng.number()) << 64) | u128::from(self.rng.number()));
         let at = clock();
-        let job =
-            Job::waiting(JobId::parse(&id).expect("an id"), TenantId::from_static(plan.tenant), plan.kind.name(), at);
+        let job = Job::waiting(
+            JobId::parse(&id).expect("a valid id"),
+            TenantId::from_static(plan.tenant),
+            plan.kind.name(),
+            at,
+        );
         let expires_at = plan.kept_s.map_or(job.times.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
             source: Some(source),

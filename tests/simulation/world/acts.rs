@@ -1,8 +1,8 @@
-//! Requests of clients and operators: calls of the API over the same services, which may fail or crash half-way.
+//! Requests of clients and operators: calls of the API over the same services, which can fail or crash half-way.
 
-use dead_letters::{DeadLetters, Effect};
+use dead_letters::{Effect, replay_all};
 use longshore::chunk::stop_job;
-use longshore::http::{Access, Failure, Operator, Operators};
+use longshore::http::{Failure, Operator};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline, has_time};
@@ -27,7 +27,7 @@ pub(crate) enum Act {
     Replay,
 }
 
-/// Executes a request as the API does. Returns the status, for refused requests as well.
+/// Executes a request as the API does. Returns the status, also of a refused request.
 pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'static str> {
     if matches!(act, Act::Replay) {
         return replay(shared, id).await;
@@ -46,7 +46,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             let Transition::Made(job) = shared.ports.store.delete(job.job_id, clock()).await? else { return Ok("404") };
             shared.canceled.borrow_mut().insert((id, job.generation));
             if job.is_live() {
-                // An error does not fail the call: the sweeper stops the job.
+                // An error does not fail the call, because the sweeper stops the job.
                 drop(stop_job(&shared.ports, &job, &Stop::deleted(clock())).await);
             }
             Ok("204")
@@ -55,16 +55,14 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
     }
 }
 
-/// Replays the dead letters of a job. The resolution is stored in the dead-letter records, so a repeated call finds
-/// it.
+/// Replays the dead letters of a job. The resolution is stored in the dead-letter records, so a repeated call finds it.
 async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     let Ports { store, queues, .. } = shared.ports.clone();
-    let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
-    let function = DeadLetters { ports: Ports { store, queues, files: () }, access: Access::Open, operators, clock };
-    match function.replay_all(&Operator("operator".into()), id).await {
+    let ports = Ports { store, queues, files: () };
+    match replay_all(&ports, &Operator("operator".into()), id, clock).await {
         Ok(replayed) => {
             faults::count_fault(match replayed.effect {
-                Effect::Generation => "replay of what was given up",
+                Effect::Generation => "replay of given-up items",
                 Effect::Message => "replay of a completion",
                 Effect::RedriveToSource | Effect::Later | Effect::Nothing => "replay of nothing",
             });
@@ -74,7 +72,7 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
             faults::count_fault("replay refused");
             Ok("409")
         }
-        Err(Failure::Ours(source)) => Err(PortError { service: "simulated", operation: "replay", source }),
+        Err(Failure::Internal(source)) => Err(PortError { service: "simulated", operation: "replay", source }),
     }
 }
 
@@ -86,7 +84,7 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
     let reopen = Reopen { generation, at, deadline_at, corrected, selected_chunks: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
-    // The sweeper sends it.
+    // If this fails, the sweeper sends the message.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);
     Ok("202")
 }

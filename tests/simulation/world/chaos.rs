@@ -1,4 +1,4 @@
-//! Random events: deliveries, steps, deaths, losses, sweeps, waits, and client requests.
+//! Random events: deliveries, steps, kills, losses, sweeps, waits, and client requests.
 
 use super::World;
 use super::acts::Act;
@@ -10,12 +10,12 @@ use crate::faults;
 const REPLAYS: u32 = 5_000;
 
 impl World {
-    /// Runs `events` random events with this world's fault rates. Functions in progress stay so afterwards.
+    /// Runs this number of random events with the world's fault rates. Functions can still be running afterwards.
     pub(crate) fn run_events(&mut self, events: usize) {
         faults::set_rates(self.environment.rates);
         for _ in 0..events {
             self.event();
-            self.answer();
+            self.check_responses();
         }
         faults::clear();
         self.each(|world| {
@@ -25,25 +25,25 @@ impl World {
 
     fn event(&mut self) {
         self.collect();
-        let millis = self.while_it_passes();
+        let millis = self.time_to_next_event();
         self.pass(millis);
         self.expire_some();
-        self.client_acts();
+        self.send_client_request();
         let task = (!self.tasks.is_empty()).then(|| self.rng.below(self.tasks.len().max(1)));
         match (self.rng.weighted(&[80, 20, 400, 20, 10, 10]), task) {
-            (0, _) => self.deliver_one(false),
-            (1, _) => self.deliver_one(true),
+            (0, _) => self.deliver_one(Self::deliver),
+            (1, _) => self.deliver_one(Self::deliver_duplicate),
             (2, Some(task)) => self.advance(task),
-            (3, Some(task)) if !self.environment.nobody_dies => self.kill(task),
+            (3, Some(task)) if !self.environment.no_kills => self.kill(task),
             (4, _) if self.losses < self.environment.losses => self.lose_one(),
             (5, _) => self.sweep_some(),
             _ => {}
         }
     }
 
-    /// Milliseconds until the next event, mostly few.
-    fn while_it_passes(&mut self) -> i64 {
-        let [short, long] = if self.environment.nobody_dies { [20, 20] } else { [1_500, 100_000] };
+    /// Time until the next event in milliseconds, which is mostly short.
+    fn time_to_next_event(&mut self) -> i64 {
+        let [short, long] = if self.environment.no_kills { [20, 20] } else { [1_500, 100_000] };
         match self.rng.weighted(&[700, 280, 20]) {
             0 => self.rng.between(0, 20),
             1 => self.rng.between(0, short),
@@ -62,7 +62,7 @@ impl World {
         }
     }
 
-    fn deliver_one(&mut self, twice: bool) {
+    fn deliver_one(&mut self, deliver: fn(&mut Self, u64)) {
         let visible = self.visible();
         if visible.is_empty() {
             return;
@@ -74,16 +74,18 @@ impl World {
         let number = visible[at];
         let queued = &self.messages[&number];
         if queued.receives > 0 {
-            let alive = self.tasks.iter().any(|task| task.message == Some(number));
-            faults::count_fault(if alive { "zombie" } else { "delivered again" });
+            let is_running = self.tasks.iter().any(|task| task.message == Some(number));
+            faults::count_fault(if is_running { "zombie" } else { "redelivered" });
         }
         if CLOCK.get() - queued.visible_at > 30_000 {
             faults::count_fault("delayed");
         }
-        if twice {
-            faults::count_fault("duplicate");
-        }
-        self.deliver(number, twice);
+        deliver(self, number);
+    }
+
+    fn deliver_duplicate(&mut self, number: u64) {
+        faults::count_fault("duplicate");
+        self.deliver_and_keep_visible(number);
     }
 
     fn lose_one(&mut self) {
@@ -104,41 +106,41 @@ impl World {
         }
     }
 
-    fn client_acts(&mut self) {
+    fn send_client_request(&mut self) {
         if !self.requests.is_empty() && self.rng.often(100) {
             let request = self.rng.below(self.requests.len());
             let (id, act) = self.requests.swap_remove(request);
             return self.begin(Work::Client(id, act), None);
         }
         self.at = self.rng.below(self.customers.len());
-        self.client_asks();
+        self.choose_client_request();
         self.at = 0;
     }
 
-    fn client_asks(&mut self) {
+    fn choose_client_request(&mut self) {
         let (action_rates, rng) = (self.customer().action_rates, self.rng.below(10_000) as u32);
-        if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.buried != (0, 0) {
-            return self.ask(Act::Replay);
+        if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.has_dead_letters() {
+            return self.begin_request(Act::Replay);
         }
-        let most = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
-        if (most..10_000 - action_rates.deletes).contains(&rng) {
+        let max = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
+        if (max..10_000 - action_rates.deletes).contains(&rng) {
             return;
         }
         let Some(job) = self.stored() else { return };
         let open = !job.status.is_final();
         if rng < action_rates.cancels && open {
-            self.ask(Act::Cancel);
+            self.begin_request(Act::Cancel);
         } else if rng < action_rates.retries && !open {
-            self.ask(Act::Retry { generation: job.generation, corrected: None });
+            self.begin_request(Act::Retry { generation: job.generation, corrected: None });
         } else if rng < action_rates.retries + action_rates.corrects && !open {
             self.correct();
         } else if rng >= 10_000 - action_rates.deletes {
-            self.ask(Act::Delete);
+            self.begin_request(Act::Delete);
         }
     }
 
-    /// Begins a client's call.
-    pub(super) fn ask(&mut self, act: Act) {
+    /// Begins a request of the current job's client.
+    pub(super) fn begin_request(&mut self, act: Act) {
         self.begin(Work::Client(self.customer().id, act), None);
     }
 }

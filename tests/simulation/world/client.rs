@@ -1,4 +1,4 @@
-//! Immediate requests of the client, and the file that it corrects.
+//! Immediate requests of the client, and corrected files.
 
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
@@ -17,17 +17,17 @@ use crate::rows::{ACTIONS, Dialect, bit, line};
 impl World {
     /// Retries the remaining items of the jobs. Returns false if there are none.
     pub(crate) fn retry_remaining(&mut self) -> bool {
-        let mut any = false;
-        self.each(|world| any |= world.retries_remaining());
-        any
+        let mut has_retried = false;
+        self.each(|world| has_retried |= world.retry_remaining_of_job());
+        has_retried
     }
 
     /// Retries the remaining items of a job, with or without a corrected file. Returns false if there are none.
-    fn retries_remaining(&mut self) -> bool {
+    fn retry_remaining_of_job(&mut self) -> bool {
         if !self.stored().is_some_and(|job| job.has_remaining()) {
             return false;
         }
-        if self.rng.often(500) && self.is_replayed() {
+        if self.rng.often(500) && self.replay_dead_letters_of_job() {
             return true;
         }
         if self.customer().action_rates.corrects > 0 && self.rng.often(500) {
@@ -49,17 +49,17 @@ impl World {
         self.reopen(Some(file));
     }
 
-    /// Begins the client's cancel of the job, which proceeds with the other functions.
+    /// Begins the client's cancel of the job. It runs concurrently with the other functions.
     pub(crate) fn cancel(&mut self) {
-        self.ask(Act::Cancel);
+        self.begin_request(Act::Cancel);
     }
 
     /// Removes the corrected file of the current generation from the bucket.
     pub(crate) fn lose_corrected(&self) {
-        MemoryFiles::remove(&self.files, &self.job().retry.corrected.expect("a corrected file").key);
+        MemoryFiles::remove(&self.files, &self.job().retry.corrected.expect("the retry has a corrected file").key);
     }
 
-    /// Retries with a corrected file that contains random failed rows with random corrections.
+    /// Retries with a corrected file of random failed rows with random corrections.
     pub(super) fn correct(&mut self) {
         let job = self.job();
         let failed: Vec<_> =
@@ -82,7 +82,7 @@ impl World {
             }
         }
         let file = self.upload(&csv);
-        self.ask(Act::Retry { generation: job.generation, corrected: Some(Box::new(file)) });
+        self.begin_request(Act::Retry { generation: job.generation, corrected: Some(Box::new(file)) });
     }
 
     /// Stores a corrected file as an upload.
@@ -107,10 +107,15 @@ impl World {
         }
     }
 
-    /// Deletes the job. If `stopped`, the call lives long enough to stop it.
-    pub(crate) fn delete(&mut self, stopped: bool) {
+    /// Deletes the job, in a call that crashes before it stops the job.
+    pub(crate) fn delete_without_stop(&mut self) {
         now(self.store.delete(self.customer().id, clock())).unwrap();
-        if stopped && self.job().is_live() {
+    }
+
+    /// Deletes the job, and stops it.
+    pub(crate) fn delete(&mut self) {
+        self.delete_without_stop();
+        if self.job().is_live() {
             now(self.store.stop(self.customer().id, self.job().generation, &Stop::deleted(clock()))).unwrap();
         }
     }

@@ -1,8 +1,8 @@
 //! Helpers for the stories of the concurrency limit.
 
 use longshore_domain::concurrency::Permit;
-use longshore_domain::ports::{ParkedChunks, Permits};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Acquisition, ParkedChunks, Permits};
+use longshore_domain::timestamp::Timestamp;
 
 use super::function::PATIENCE_S;
 use super::message::Message;
@@ -11,8 +11,8 @@ use crate::clock::clock;
 use crate::handler::{CONCURRENCY_LIMIT, running};
 
 impl World {
-    /// Delivers every message immediately. `turns` chooses the function that takes the next step. No sweep runs, and
-    /// no time passes.
+    /// Delivers every message immediately. `turns` selects the function that takes the next step. No sweep runs, and no
+    /// time passes.
     pub(crate) fn run_in_turns(&mut self, turns: Vec<usize>) {
         let mut turns = turns.into_iter().cycle();
         while self.deliver_all() || !self.tasks.is_empty() {
@@ -21,19 +21,19 @@ impl World {
             }
             let task = turns.next().map_or(0, |turn| turn % self.tasks.len());
             self.step(task);
-            self.answer();
+            self.check_responses();
         }
     }
 
-    /// Splits, starts the chunks together, and kills one worker after `steps` of its steps.
+    /// Splits the file, starts all chunks, and kills one worker after this number of its steps.
     pub(crate) fn kill_at(&mut self, victim: usize, steps: usize) {
-        self.run_the_split();
+        self.run_split();
         self.deliver_all();
         let victim = victim.min(self.tasks.len() - 1);
         for _ in 0..steps {
-            let before = self.tasks.len();
-            for task in (0..before).rev() {
-                if task < self.tasks.len() && self.tasks.len() == before {
+            let count = self.tasks.len();
+            for task in (0..count).rev() {
+                if task < self.tasks.len() && self.tasks.len() == count {
                     self.step(task);
                 }
             }
@@ -43,7 +43,7 @@ impl World {
         }
     }
 
-    fn run_the_split(&mut self) {
+    fn run_split(&mut self) {
         self.deliver_all();
         while !self.tasks.is_empty() {
             self.step(0);
@@ -51,75 +51,75 @@ impl World {
         self.collect();
     }
 
-    /// Holds all permits for `minutes`, with a sweep each minute: all chunks stay parked.
-    pub(crate) fn hold_the_limit(&mut self, minutes: i64) {
+    /// Occupies all permits for this number of minutes, with a sweep every minute. All chunks stay parked.
+    pub(crate) fn occupy_all_permits(&mut self, minutes: i64) {
         let until = Timestamp(clock().0 + minutes * 60_000);
         for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until };
-            assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
+            assert_eq!(now(self.store.acquire("limited", &permit, clock())).unwrap(), Acquisition::Acquired);
         }
         for _ in 0..minutes {
-            self.run_until_still();
+            self.run_until_idle();
             self.pass(60_000);
             self.sweep();
             self.collect();
             if clock() < until {
-                assert!(self.messages.is_empty(), "a chunk that waits was pushed");
+                assert!(self.messages.is_empty(), "a parked chunk was pushed");
                 let parked = now(self.store.parked("limited", 99)).unwrap();
-                assert_eq!(parked.len(), 14, "every chunk waits");
+                assert_eq!(parked.len(), 14, "every chunk is parked");
             }
         }
     }
 
-    /// Fills the concurrency limit with workers that stay in the handler a little longer than allowed, and delivers
-    /// all other messages.
+    /// Occupies all permits with workers that stay in the handler a little longer than allowed, and delivers all other
+    /// messages.
     pub(crate) fn exceed_the_permits(&mut self) {
-        self.run_the_split();
+        self.run_split();
         let others = self.visible();
         let (first, others) = others.split_at(CONCURRENCY_LIMIT as usize);
-        first.iter().for_each(|number| self.deliver(*number, false));
+        first.iter().for_each(|number| self.deliver(*number));
         while running() < CONCURRENCY_LIMIT {
             (0..CONCURRENCY_LIMIT as usize).for_each(|task| assert!(!self.step(task)));
         }
         self.pass((PATIENCE_S + RESERVE_S - 1) * 1000);
         for number in others {
-            self.deliver(*number, false);
+            self.deliver(*number);
             let task = self.tasks.len() - 1;
             while !self.step(task) {}
         }
         self.pass(2_000);
-        assert_eq!(running(), 0, "the machine has killed them");
+        assert_eq!(running(), 0, "the workers were killed at their timeout");
     }
 
-    /// Holds all permits while every chunk is delivered, after `failures` failed deliveries.
+    /// Delivers every chunk after this number of failed deliveries, while all permits are occupied.
     pub(crate) fn deliver_after(&mut self, failures: u32) {
         for number in 0..CONCURRENCY_LIMIT {
             let permit = Permit { number, holder: format!("other {number}"), until: Timestamp(i64::MAX) };
-            assert!(now(self.store.acquire("limited", &permit, clock())).unwrap());
+            assert_eq!(now(self.store.acquire("limited", &permit, clock())).unwrap(), Acquisition::Acquired);
         }
-        self.run_the_split();
+        self.run_split();
         for queued in self.messages.values_mut() {
             if let Message::Chunk(message) = &mut queued.message {
                 message.failures = failures;
             }
         }
-        self.run_until_still();
+        self.run_until_idle();
     }
 
-    /// Runs sweeps just after permits were released: they wake parked chunks, and no message is delivered. No chunk
-    /// is sent twice.
+    /// Runs sweeps just after permits were released. They wake parked chunks, and no message is delivered. No chunk is
+    /// sent twice.
     pub(crate) fn wake_without_deliveries(&mut self) {
         for _ in 0..3 {
             self.pass(20_000);
             self.sweep();
         }
         self.collect();
-        let mut sent: Vec<_> = self.messages.values().filter_map(|queued| queued.message.place()).collect();
+        let mut sent: Vec<_> = self.messages.values().filter_map(|queued| queued.message.chunk()).collect();
         let count = sent.len();
-        assert!(count >= CONCURRENCY_LIMIT as usize, "nobody was called in");
+        assert!(count >= CONCURRENCY_LIMIT as usize, "no chunk was woken");
         sent.sort_unstable();
         sent.dedup();
-        assert_eq!(sent.len(), count, "a chunk that was called in was pushed at once");
+        assert_eq!(sent.len(), count, "a woken chunk was pushed at once");
     }
 
     /// Number of failed rows of the job.

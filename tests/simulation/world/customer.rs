@@ -1,4 +1,4 @@
-//! A job of a world, with its client and its expected state.
+//! A job of a world, with its client and earlier observations.
 
 use std::collections::BTreeSet;
 
@@ -19,11 +19,11 @@ pub(super) struct Customer {
     pub(super) dialect: Dialect,
     pub(super) action_rates: ActionRates,
     pub(super) seen: Seen,
-    /// Set once the job begins to expire. The inner value is the last function that had begun when the job itself was
-    /// removed.
+    /// Set when the job begins to expire. The inner value is set when the job's own item is removed: the last function
+    /// that had begun.
     pub(super) expired: Option<Option<u64>>,
     pub(super) expires: bool,
-    /// Actions that each row may have by now, one bit per action. Corrected files add actions.
+    /// Possible actions of each row, one bit per action. Corrected files add actions.
     pub(super) possible: Vec<u8>,
     /// Uploads of corrected files that retries have named.
     pub(super) corrected: BTreeSet<String>,
@@ -35,16 +35,16 @@ pub(super) struct Seen {
     pub(super) job: Option<Job>,
     pub(super) groups: Vec<Group>,
     pub(super) progress: (u64, u8),
-    /// Progress that the client received after the job's end.
+    /// Progress that the client received after the end of the job.
     pub(super) ended: Option<Progress>,
     pub(super) left_out: LeftOut,
 }
 
-/// Rows that a generation must not run: those that failed on their own before dead letters were replayed.
+/// Rows that a replay of dead letters must not run: those that failed without a dead letter.
 #[derive(Default)]
 pub(super) struct LeftOut {
     pub(super) generation: u32,
     /// Number of the last function that began before the generation.
-    pub(super) behind: u64,
+    pub(super) last_function: u64,
     pub(super) failed: Vec<usize>,
 }

@@ -1,30 +1,30 @@
-//! Delivery of messages: visible, in flight, deleted, lost, or dead-lettered after too many deliveries.
+//! Delivery of messages: they are visible, in flight, deleted, lost, or dead-lettered after too many deliveries.
 //!
-//! Lambda refuses the messages of a chain at its maximum length, if a story asks for it.
+//! In some stories, Lambda refuses messages of chains that exceed the maximum length.
 
 use longshore_domain::dead_letter::Queue;
 use longshore_domain::ports::Received;
 use longshore_domain::retry::redelivery_s;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::function::Work;
 use super::message::{Hops, Message, QueuedMessage};
-use super::{MAX_RECEIVES, MOST_HOPS, TEMPLATE_RECEIVES, World};
+use super::{MAX_HOPS, MAX_RECEIVES, TEMPLATE_RECEIVES, World};
 use crate::clock::CLOCK;
-use crate::stepwise::queues::set_depths;
+use crate::stepwise::queues::{OlderDepths, set_depths};
 use crate::{faults, trace};
 
 impl World {
-    /// Takes the messages that a function after these hops has sent.
+    /// Collects the messages that a function with these hops has sent.
     pub(super) fn take_sent(&mut self, hops: Hops) {
         for message in self.queues.take_creates() {
             self.put(Message::Create(message), 0, hops);
         }
         for sent in self.queues.take_chunks() {
             let message = Message::Chunk(sent.message);
-            // A push without effect: the chunk's message exists, and no function has received it yet.
+            // This is a push without effect: the chunk's message already exists, and has not been received.
             self.disturbances +=
-                u32::from(self.messages.values().any(|queued| queued.message.place() == message.place()));
+                u32::from(self.messages.values().any(|queued| queued.message.chunk() == message.chunk()));
             self.put(message, sent.delay_s, hops);
         }
         for message in self.queues.take_completes() {
@@ -32,14 +32,15 @@ impl World {
         }
     }
 
-    /// Takes the messages that clients have sent, and updates the queue depths.
+    /// Collects the messages that clients have sent, and updates the queue depths.
     pub(super) fn collect(&mut self) {
         self.take_sent([0; 3]);
         let chunks = self.messages.values().filter_map(|queued| match &queued.message {
             Message::Chunk(message) => Some(message.priority),
             Message::Create(_) | Message::Complete(_) => None,
         });
-        set_depths(chunks, !self.numbers.is_multiple_of(2));
+        let is_even = self.numbers.is_multiple_of(2);
+        set_depths(chunks, if is_even { OlderDepths::Replace } else { OlderDepths::Keep });
     }
 
     fn put(&mut self, message: Message, delay_s: i32, mut hops: Hops) {
@@ -50,36 +51,41 @@ impl World {
         self.messages.insert(number, QueuedMessage { message, receives: 0, sent_at: CLOCK.get(), visible_at, hops });
     }
 
-    pub(super) fn put_again(&mut self, message: Message) {
+    pub(super) fn put_copy(&mut self, message: Message) {
         self.put(message, 0, [0; 3]);
     }
 
-    /// Numbers of the messages that may be delivered now.
+    /// Numbers of the messages that can be delivered now.
     pub(super) fn visible(&self) -> Vec<u64> {
         let visible = self.messages.iter().filter(|(_, queued)| queued.visible_at <= CLOCK.get());
-        visible
-            .filter(|(number, queued)| !self.is_behind_another(**number, queued))
-            .map(|(number, _)| *number)
-            .collect()
+        visible.filter(|(number, queued)| !self.is_blocked(**number, queued)).map(|(number, _)| *number).collect()
     }
 
-    fn is_behind_another(&self, number: u64, queued: &QueuedMessage) -> bool {
+    fn is_blocked(&self, number: u64, queued: &QueuedMessage) -> bool {
         let Some(group) = self.environment.fifo.then(|| queued.message.group()).flatten() else { return false };
-        self.messages.range(..number).any(|(_, before)| before.message.group().as_ref() == Some(&group))
+        self.messages.range(..number).any(|(_, earlier)| earlier.message.group().as_ref() == Some(&group))
     }
 
-    /// Delivers a message, unless it has reached the maximum number of deliveries. A message that is delivered twice
-    /// at once stays visible.
-    pub(super) fn deliver(&mut self, number: u64, twice: bool) {
-        let visible_at = CLOCK.get() + self.environment.visibility_s * 1000;
+    /// Delivers a message, and hides it for its visibility timeout.
+    pub(super) fn deliver(&mut self, number: u64) {
+        self.deliver_until(number, Some(CLOCK.get() + self.environment.visibility_s * 1000));
+    }
+
+    /// Delivers a message that stays visible, so that it can be delivered again at once.
+    pub(super) fn deliver_and_keep_visible(&mut self, number: u64) {
+        self.deliver_until(number, None);
+    }
+
+    /// Delivers a message, or dead-letters it after the maximum number of deliveries.
+    fn deliver_until(&mut self, number: u64, visible_at: Option<i64>) {
         let Some(queued) = self.messages.get_mut(&number) else { return };
-        let receives = if self.environment.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
-        let loops = self.refuses_loops && queued.hops[queued.message.function()] > MOST_HOPS;
-        if queued.receives >= receives || loops {
-            return self.bury(number);
+        let max_receives = if self.environment.redelivery_base_s.is_some() { TEMPLATE_RECEIVES } else { MAX_RECEIVES };
+        let is_refused = self.refuses_loops && queued.hops[queued.message.function()] > MAX_HOPS;
+        if queued.receives >= max_receives || is_refused {
+            return self.dead_letter(number);
         }
         queued.receives += 1;
-        if !twice {
+        if let Some(visible_at) = visible_at {
             queued.visible_at = visible_at;
         }
         let work = Work::Message(queued.message.clone(), queued.receives - 1, Timestamp(queued.sent_at));
@@ -95,19 +101,19 @@ impl World {
         }
     }
 
-    fn bury(&mut self, number: u64) {
+    fn dead_letter(&mut self, number: u64) {
         let Some(queued) = self.messages.remove(&number) else { return };
         trace::set_function("queue", number);
-        trace::append(format_args!("buried: {:?}", queued.message));
-        faults::count_fault("buried");
+        trace::append(format_args!("dead-lettered: {:?}", queued.message));
+        faults::count_fault("dead-lettered");
         let (queue, body) = queued.message.dead();
         if queue == Queue::Chunk {
-            self.buried.0 += 1;
+            self.dead_chunks += 1;
         } else {
-            self.buried.1 += 1;
+            self.other_dead_letters += 1;
         }
         let id = format!("letter-{number}");
-        self.queues.bury(Received {
+        self.queues.add_dead_letter(Received {
             queue,
             message_id: id.clone(),
             body: body.expect("a message is JSON"),
@@ -132,34 +138,33 @@ impl World {
     pub(super) fn deliver_all(&mut self) -> bool {
         self.collect();
         let visible = self.visible();
-        visible.iter().for_each(|number| self.deliver(*number, false));
+        visible.iter().for_each(|number| self.deliver(*number));
         !visible.is_empty()
     }
 }
 
 impl World {
-    /// From now on Lambda treats long chains as loops, and refuses their next message.
+    /// Makes Lambda refuse the next message of a chain that exceeds the maximum length.
     pub(crate) fn refuse_loops(&mut self) {
         self.refuses_loops = true;
     }
 
-    /// Returns true if some chain is longer than Lambda allows by default.
-    pub(crate) fn loops(&self) -> bool {
-        self.most_hops.iter().any(|hops| *hops > MOST_HOPS)
+    /// Returns true if a chain is longer than Lambda allows by default.
+    pub(crate) fn exceeds_hops(&self) -> bool {
+        self.most_hops.iter().any(|hops| *hops > MAX_HOPS)
     }
 
-    /// The most invocations of splitter, worker and completion in one chain.
+    /// Maximum number of invocations of splitter, worker and completion in a chain.
     pub(crate) fn most_hops(&self) -> Hops {
         self.most_hops
     }
 
-    /// Runs one function after the other. Each of their steps takes `millis`, and no message is redelivered
-    /// meanwhile.
+    /// Runs one function after the other. Each of their steps takes `millis`, and no message is redelivered meanwhile.
     pub(crate) fn run_slowly(&mut self, millis: i64) {
         self.run_with_slow(|_| true, millis);
     }
 
-    /// Runs in the same way, but only the steps of completions take time.
+    /// Does the same, but only the steps of completions take time.
     pub(crate) fn run_with_slow_completions(&mut self, millis: i64) {
         self.run_with_slow(|work| matches!(work, Work::Message(Message::Complete(_), ..)), millis);
     }
@@ -171,7 +176,7 @@ impl World {
                 let millis = if is_slow(&task.work) { millis } else { 0 };
                 self.pass(millis);
                 self.step(0);
-                self.answer();
+                self.check_responses();
             }
         }
     }

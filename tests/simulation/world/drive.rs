@@ -1,4 +1,4 @@
-//! The continuation of a world: to its end, or to the moment that a story is about.
+//! The continuation of a run: to the end of all jobs, or to the situation of a story.
 
 use super::World;
 use super::function::Work;
@@ -7,12 +7,13 @@ use crate::clock::CLOCK;
 use crate::plan::STALL_S;
 use crate::trace;
 
-/// Maximum number of minutes until healthy jobs end: rounds wait for hours, and the intervals between pushes double.
-const MINUTES: usize = 600;
+/// Maximum number of sweeps until jobs end without faults. Rounds wait for hours, and the intervals between pushes
+/// double.
+const MAX_SWEEPS: usize = 600;
 
 impl World {
-    /// Runs without faults: every message is delivered, every function runs, and a sweep follows whenever nothing
-    /// else is left to do. Panics if a job does not end.
+    /// Runs without faults: every message is delivered, every function runs to its end, and a sweep follows whenever
+    /// the system is idle. Panics if a job does not end.
     pub(crate) fn run_to_the_end(&mut self) {
         let ended = self.ends();
         self.each(|world| assert!(ended || world.has_ended(), "the job did not end: {:?}", world.stored()));
@@ -26,9 +27,9 @@ impl World {
     /// Runs without faults. Returns false if not every job has ended in time.
     pub(crate) fn ends(&mut self) -> bool {
         trace::set_function("world", 0);
-        trace::append(format_args!("all is well from here on"));
-        for _ in 0..MINUTES {
-            self.run_until_still();
+        trace::append(format_args!("no faults from here on"));
+        for _ in 0..MAX_SWEEPS {
+            self.run_until_idle();
             if self.all(|world| world.has_ended()) {
                 return true;
             }
@@ -39,15 +40,15 @@ impl World {
         false
     }
 
-    /// Runs two splitters of one job, for a message and for its re-send. The first one is paused between its commit of
-    /// a group and the read after it, until the second one has committed the next group.
+    /// Runs two splitters of one job, for a message and its copy. The first one is paused between its commit of a group
+    /// and the read after it, until the second one has committed the next group.
     pub(crate) fn overtake_the_split(&mut self) {
         self.collect();
         let Some(create) = self.visible().pop() else { return };
-        self.put_again(self.messages[&create].message.clone());
-        let again = self.messages.keys().next_back().copied().unwrap_or(create);
-        for (splitter, message) in [create, again].into_iter().enumerate() {
-            self.deliver(message, true);
+        self.put_copy(self.messages[&create].message.clone());
+        let copy = self.messages.keys().next_back().copied().unwrap_or(create);
+        for (splitter, message) in [create, copy].into_iter().enumerate() {
+            self.deliver_and_keep_visible(message);
             let groups = self.job().split.groups;
             while self.job().split.groups == groups {
                 assert!(!self.step(splitter), "the split has ended");
@@ -55,7 +56,7 @@ impl World {
         }
     }
 
-    /// Loses every chunk message, from any sender.
+    /// Runs to the end, and loses every chunk message.
     pub(crate) fn run_without_chunks(&mut self) {
         for _ in 0..64 {
             self.collect();
@@ -72,13 +73,13 @@ impl World {
         panic!("the job did not end: {:?}", self.job());
     }
 
-    /// Advances the clock to the job's deadline and sweeps.
+    /// Advances the clock to the job's deadline, and sweeps.
     pub(crate) fn pass_the_deadline(&mut self) {
         CLOCK.set(self.job().times.deadline_at.0);
         self.sweep();
     }
 
-    /// Delivers all messages except those to completion, until only these are left.
+    /// Delivers all messages except complete messages, until only these are left.
     fn run_until_completion(&mut self) {
         loop {
             self.collect();
@@ -88,12 +89,13 @@ impl World {
             if others.is_empty() {
                 return;
             }
-            others.into_iter().for_each(|number| self.deliver(number, false));
+            others.into_iter().for_each(|number| self.deliver(number));
             self.run_tasks();
         }
     }
 
-    /// Delivers the completion and runs `steps` steps of it. Then the client cancels in `turns` steps.
+    /// Delivers the complete message, and runs `steps` steps of the completion. Then the client cancels in `turns`
+    /// steps.
     pub(crate) fn cancel_within_completion(&mut self, steps: usize, turns: usize) {
         self.run_until_completion();
         self.deliver_all();
@@ -108,14 +110,14 @@ impl World {
             if task >= self.tasks.len() || self.step(task) {
                 return;
             }
-            self.answer();
+            self.check_responses();
         }
     }
 
     /// Runs functions and sweeps until every deleted job is removed.
     pub(crate) fn run_until_all_are_removed(&mut self) {
-        for _ in 0..MINUTES {
-            self.run_until_still();
+        for _ in 0..MAX_SWEEPS {
+            self.run_until_idle();
             if self.all(|world| world.stored().is_none_or(|job| !job.is_deleted())) {
                 return;
             }
@@ -126,16 +128,16 @@ impl World {
         panic!("a deleted job is not removed");
     }
 
-    /// Runs functions and sweeps until the job is removed. The first sweep that would remove it dies after `steps`
-    /// steps. Returns the names of the files that are left.
+    /// Runs functions and sweeps until the job is removed. The first sweep that would remove it is killed after this
+    /// number of steps. Returns the keys of the files that are left.
     pub(crate) fn run_until_removed(&mut self, steps: usize) -> Vec<String> {
-        let mut dies = true;
-        for _ in 0..MINUTES {
-            self.run_until_still();
+        let mut is_first = true;
+        for _ in 0..MAX_SWEEPS {
+            self.run_until_idle();
             self.pass(STALL_S * 1000);
             self.queues.forget_deduplication();
-            if dies && self.stored().is_some_and(|job| job.is_removable()) {
-                dies = false;
+            if is_first && self.stored().is_some_and(|job| job.is_removable()) {
+                is_first = false;
                 self.begin(Work::Sweep, None);
                 let sweep = self.tasks.len() - 1;
                 self.steps(sweep, steps);
@@ -144,19 +146,19 @@ impl World {
                 self.sweep();
             }
             if self.stored().is_none() {
-                self.run_until_still();
-                return self.left();
+                self.run_until_idle();
+                return self.file_keys();
             }
         }
         panic!("the job is not removed: {:?}", self.job());
     }
 
-    /// Names of all existing files.
-    pub(super) fn left(&self) -> Vec<String> {
+    /// Keys of all files.
+    pub(super) fn file_keys(&self) -> Vec<String> {
         self.files.keys()
     }
 
-    pub(super) fn run_until_still(&mut self) {
+    pub(super) fn run_until_idle(&mut self) {
         while self.deliver_all() || !self.tasks.is_empty() {
             self.run_tasks();
         }
@@ -166,7 +168,7 @@ impl World {
     pub(super) fn run_tasks(&mut self) {
         while !self.tasks.is_empty() {
             self.step(0);
-            self.answer();
+            self.check_responses();
         }
     }
 }

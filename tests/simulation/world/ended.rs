@@ -1,4 +1,4 @@
-//! Invariants of the final state of a job, of its report, and of what a removed job leaves.
+//! Invariants of the final state of a job, of its report, and of the data of removed jobs.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -27,18 +27,18 @@ impl World {
         report::codes(&self.files, &self.job())
     }
 
-    /// Checks that succeeded rows and the rows of the files are the input's rows, each exactly once, with the
-    /// expected outcome.
+    /// Checks that the succeeded rows and the rows of the report's files are the rows of the input, each exactly once
+    /// and with the expected outcome.
     pub(crate) fn check_report(&self, rows: &[usize]) {
         self.check_rows(&only(rows));
     }
 
     /// Checks that each job has ended for a valid reason, and that every row has its expected outcome.
     pub(crate) fn check_ended(&mut self) {
-        self.each(|world| world.check_end_of_one());
+        self.each(|world| world.check_end_of_job());
     }
 
-    fn check_end_of_one(&self) {
+    fn check_end_of_job(&self) {
         self.check_expired();
         let Some(job) = self.stored() else { return self.check_removed() };
         if job.is_deleted() || self.customer().expired.is_some() {
@@ -51,7 +51,7 @@ impl World {
             (Status::Canceled, Some("canceled" | "deleted")) => {
                 assert!(
                     self.shared.canceled.borrow().contains(&(job.job_id, job.generation)),
-                    "nobody has canceled it: {job:?}"
+                    "no client has canceled the job: {job:?}"
                 );
             }
             (Status::Failed, Some("too_many_failures")) => assert!(job.tolerance.is_set()),
@@ -63,27 +63,26 @@ impl World {
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
             (Status::Failed, Some("time_limit")) => {
-                faults::count_fault("time limit met");
-                // The clock of a sweep may be ahead.
+                faults::count_fault("time limit exceeded");
+                // The clock of a sweep can be ahead.
                 let late = clock().millis_since(job.times.deadline_at) + self.environment.skew_ms;
-                assert!(late >= 0, "stopped before its time: {job:?}");
+                assert!(late >= 0, "the job was stopped before its deadline: {job:?}");
             }
-            // Errors and deaths explain both codes. Only functions that die too often lead to this case.
+            // Both codes need repeated errors or kills of functions.
             (Status::Failed, Some("split_failed" | "completion_failed")) => {
-                assert!(self.buried.1 > 0 || self.failures() > 0, "nothing has failed: {job:?}");
+                assert!(self.other_dead_letters > 0 || self.failures() > 0, "no call or function has failed: {job:?}");
             }
-            other => panic!("an end that nothing explains: {other:?} of {job:?}"),
+            other => panic!("unexpected end {other:?} of {job:?}"),
         }
-        // A job ends without a report only if completion failed or died repeatedly. Its final status is the intended
-        // one.
+        // A job ends without a report only if its completion failed or was killed repeatedly.
         if job.completion.report.is_some() {
             self.check_rows(&self.customer().possible);
         } else {
-            assert!(self.failures() > 0, "nothing has failed, and there is no report: {job:?}");
+            assert!(self.failures() > 0, "there is no report, but no call or function has failed: {job:?}");
         }
     }
 
-    /// Number of failed calls, dead functions and lost messages.
+    /// Number of failed calls, killed functions, and lost or delayed messages.
     fn failures(&self) -> u64 {
         let (tally, _) = faults::tally();
         ["throttled", "reply dropped", "crash", "lost", "delayed"].iter().filter_map(|kind| tally.get(kind)).sum()
@@ -93,13 +92,17 @@ impl World {
         let (job, result) = (self.job(), report::result(&self.files, &self.job()));
         let [failed, skipped, unprocessed] =
             ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.report_rows(name));
-        let named: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
-        assert_eq!(named.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
-        assert!(named.iter().all(|n| (1..=possible.len()).contains(n)), "a row is invented: {named:?}");
+        let listed: BTreeSet<_> = failed.keys().chain(skipped.keys()).chain(unprocessed.keys()).copied().collect();
+        assert_eq!(listed.len(), failed.len() + skipped.len() + unprocessed.len(), "a row is in two files");
+        assert!(listed.iter().all(|n| (1..=possible.len()).contains(n)), "an unknown row is listed: {listed:?}");
         let totals = job.completion.totals.expect("a finished job has totals");
-        let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !named.contains(n)).collect();
-        assert_eq!(totals.succeeded as usize, succeeded.len(), "rows that succeeded");
-        assert_eq!((totals.failed as usize, totals.skipped as usize), (failed.len(), skipped.len()), "failed, skipped");
+        let succeeded: Vec<_> = (1..=possible.len()).filter(|n| !listed.contains(n)).collect();
+        assert_eq!(totals.succeeded as usize, succeeded.len(), "number of succeeded rows");
+        assert_eq!(
+            (totals.failed as usize, totals.skipped as usize),
+            (failed.len(), skipped.len()),
+            "numbers of failed and skipped rows"
+        );
         assert_eq!(
             (result.status, result.counts.total() as usize),
             (job.status, possible.len()),
@@ -107,21 +110,21 @@ impl World {
         );
         assert!(
             job.status != Status::Completed || unprocessed.is_empty(),
-            "a completed job left rows: {unprocessed:?}"
+            "a completed job has unprocessed rows: {unprocessed:?}"
         );
         let codes = self.failed_codes();
         for (n, action) in failed.iter().chain(&skipped).chain(&unprocessed) {
-            let asked =
+            let index =
                 ACTIONS.iter().position(|name| name == action).unwrap_or_else(|| panic!("row {n} is {action:?}"));
-            assert!(possible[n - 1] & bit(asked) > 0, "row {n} never was {action:?}");
+            assert!(possible[n - 1] & bit(index) > 0, "row {n} cannot be {action:?}");
         }
         let kind = self.customer().kind;
-        let skips = |action: &String| action == "skip" || !kind.obeys();
-        skipped.iter().for_each(|(n, action)| assert!(skips(action), "row {n} was skipped"));
+        let is_skipped = |action: &String| action == "skip" || !kind.obeys();
+        skipped.iter().for_each(|(n, action)| assert!(is_skipped(action), "row {n} was skipped"));
         failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
         self.check_left_out(&job);
         self.kinds.check(kind, &Ended { job: &job, possible, succeeded: &succeeded, failed: &codes });
-        assert_eq!(self.audit(), Some(true), "the audit has checked everything");
+        assert_eq!(self.audit(), Some(true), "the audit has made all checks");
     }
 
     /// The verdict of an audit, which must never find a difference.
@@ -138,8 +141,8 @@ impl World {
         match (action, code) {
             ("reject", "asked_to") | ("never", "retries_exhausted") | ("fatal", "fatal") => {}
             (_, "dead_lettered") => {
-                let explained = self.buried.0 > 0 || self.disturbances >= PUSHES;
-                assert!(explained, "row {row} was given up, and nothing explains it");
+                let is_explained = self.dead_chunks > 0 || self.disturbances >= PUSHES;
+                assert!(is_explained, "row {row} was given up without a dead letter or pushes");
             }
             (_, code) if self.customer().kind.explains(code) => {}
             other => panic!("row {row} failed: {other:?}"),
@@ -149,36 +152,37 @@ impl World {
     /// Checks that all stored objects belong to an existing job, or to no job yet.
     pub(super) fn check_removed(&self) {
         let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
-        // Files of an expired job may still exist: they expire as well.
+        // Files of an expired job can still exist: they expire, too.
         let expired = self.customers.iter().filter(|customer| customer.expired.is_some());
         let expired: Vec<_> = expired.filter_map(|customer| customer.seen.job.clone()).collect();
         let stored: Vec<_> = stored.chain(expired).collect();
-        let owned = |key: &str| {
+        let has_owner = |key: &str| {
             stored.iter().any(|job| {
                 let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
                 key.starts_with(&JobFolder::for_job(job).prefix()) || upload()
             })
         };
-        let left: Vec<_> = self.left().into_iter().filter(|key| !owned(key) && !self.is_unused(key)).collect();
-        assert!(left.is_empty(), "a removed job has left {left:?}");
+        let left: Vec<_> = self.file_keys().into_iter().filter(|key| !has_owner(key) && !self.is_unused(key)).collect();
+        assert!(left.is_empty(), "a removed job has left files: {left:?}");
     }
 
     /// Returns true if no accepted retry uses this corrected file. It expires later.
     fn is_unused(&self, key: &str) -> bool {
         self.customers.iter().any(|Customer { corrected, seen, .. }| {
-            let taken = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
-            corrected.contains(key) && !seen.job.as_ref().is_some_and(taken)
+            let is_used = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+            corrected.contains(key) && !seen.job.as_ref().is_some_and(is_used)
         })
     }
 
     /// Appends all stored data to the trace.
-    pub(crate) fn trace_what_is_left(&self) {
+    pub(crate) fn trace_stored_data(&self) {
         if !trace::is_on() {
             return;
         }
         trace::set_function("left", 0);
         for Customer { id, .. } in &self.customers {
-            let (groups, job) = now(self.store.progress(*id)).unwrap().unzip();
+            let progress = now(self.store.progress(*id)).unwrap();
+            let (groups, job) = progress.map(|progress| (progress.groups, progress.job)).unzip();
             trace::append(format_args!("{job:?}"));
             trace::append(format_args!("{groups:?}"));
         }

@@ -1,5 +1,5 @@
-//! Expired jobs: the table removes their items some hours late and in any order, while messages about them are still in
-//! the queues.
+//! Expired jobs: the table removes their items some hours late and in any order, while the queues still have messages
+//! about them.
 //!
 //! <https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/howitworks-ttl.html>
 
@@ -18,9 +18,9 @@ impl World {
         if self.customers.iter().all(|customer| !customer.expires) {
             return;
         }
-        let may_pass = self.rng.often(20) && (self.tasks.is_empty() || !self.environment.nobody_dies);
-        if may_pass && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
-            // A job ends an hour before its expiry, and no function runs that long.
+        let expires_now = self.rng.often(20) && (self.tasks.is_empty() || !self.environment.no_kills);
+        if expires_now && self.all(|world| world.stored().is_none_or(|job| job.status.is_final())) {
+            // A job ends an hour before its expiry, and no function runs for an hour.
             while !self.tasks.is_empty() {
                 self.kill(0);
             }
@@ -42,7 +42,8 @@ impl World {
         if !self.rng.often(50) {
             return;
         }
-        let (groups, _) = now(self.store.progress(job.job_id)).unwrap().unwrap_or_else(|| (Vec::new(), job.clone()));
+        let progress = now(self.store.progress(job.job_id)).unwrap();
+        let groups = progress.map_or_else(Vec::new, |progress| progress.groups);
         let item = match (groups.is_empty() || self.rng.often(300), self.rng.often(500)) {
             (true, _) => JobItem::Job,
             (false, true) => JobItem::Group(groups[self.rng.below(groups.len())].number),
@@ -55,13 +56,13 @@ impl World {
         }
     }
 
-    /// Checks that no function that began after the job was removed has offered its rows to a handler.
+    /// Checks that no function that began after the removal of the job has run its rows.
     pub(super) fn check_expired(&self) {
         let customer = self.customer();
-        let Some(Some(gone)) = customer.expired else { return };
+        let Some(Some(last_function)) = customer.expired else { return };
         for row in 1..=customer.possible.len() {
-            let has_run = handler::ran_after(customer.id, row as u64, gone);
-            assert!(!has_run, "row {row} of a job that is gone has run");
+            let has_run = handler::ran_after(customer.id, row as u64, last_function);
+            assert!(!has_run, "row {row} has run after the removal of its job");
         }
     }
 }

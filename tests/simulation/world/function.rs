@@ -1,4 +1,4 @@
-//! The functions themselves, as a message, a client or the schedule invokes them.
+//! The functions, invoked by a message, a client or the schedule.
 
 use std::error::Error;
 use std::fmt::Debug;
@@ -8,9 +8,9 @@ use std::rc::Rc;
 use complete_job::Completer;
 use create_job::Splitter;
 use longshore::batch::Delivery;
-use longshore::chunk::{Receipts, Worker};
+use longshore::chunk::{DeliveryRecorder, Worker};
 use longshore_domain::ids::JobId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use sweep::{Sweep, read_dead_letters};
 
 use super::acts::{Act, act};
@@ -18,11 +18,11 @@ use super::message::{Hops, Message};
 use super::services::Shared;
 use crate::clock::clock;
 
-/// Seconds that a function may run.
+/// Time limit of a function, in seconds.
 pub(super) const PATIENCE_S: i64 = 20;
-/// Size of a part of a report's file in bytes: small, so that most reports have parts.
+/// Size of a part of a report's file in bytes. It is small, so that most reports have parts.
 pub(super) const PART_BYTES: usize = 64;
-/// Seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
+/// Time in seconds after which a sweep is killed: less than a minute, so that sweeps seldom overlap.
 pub(super) const SWEEP_S: i64 = 55;
 
 /// Trigger of a function.
@@ -45,16 +45,22 @@ impl Work {
         }
     }
 
-    /// The trigger in a line of the trace.
+    /// Describes the trigger in a line of the trace.
     pub(super) fn describe(&self) -> String {
-        // The first digits of the id are enough to identify a job.
+        // The first digits of the id identify a job.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
             Self::Message(Message::Create(m), ..) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
-            Self::Message(Message::Chunk(m), before, _) => {
-                format!("job {} chunk {}-{}, {} failures before", job(&m.job_id), m.group, m.chunk, m.failures + before)
+            Self::Message(Message::Chunk(m), failures, _) => {
+                format!(
+                    "job {} chunk {}-{}, {} earlier failures",
+                    job(&m.job_id),
+                    m.group,
+                    m.chunk,
+                    m.failures + failures
+                )
             }
             Self::Message(Message::Complete(m), ..) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
@@ -73,12 +79,12 @@ pub(super) struct Task {
     pub(super) message: Option<u64>,
     /// Number of invocations of each function in the chain of messages that led here.
     pub(super) hops: Hops,
-    /// Error of its clock.
+    /// Error of its clock, in milliseconds.
     pub(super) skew_ms: i64,
-    /// True if it rarely progresses: others do much between two of its steps.
+    /// True if the function is slow: others take many steps between two of its steps.
     pub(super) slow: bool,
-    /// Time at which the machine kills it if it has not ended, some time after it should have stopped on its own.
-    pub(super) dies_at: i64,
+    /// Time at which the function is killed, which is after its own time limit.
+    pub(super) killed_at: i64,
     /// Number of its calls that have failed.
     pub(super) errors: u32,
     pub(super) steps: u32,
@@ -93,23 +99,22 @@ pub(super) enum FunctionEnd {
 
 pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Output = FunctionEnd>>> {
     Box::pin(async move {
-        let Shared { ports, registry, known, retry_base_s, .. } = &*shared;
-        // Waiting uses up a function's time: the function commits and sends a continuation.
-        let late = clock().plus_seconds(PATIENCE_S);
+        let Shared { ports, registry, definitions, retry_base_s, .. } = &*shared;
+        let deadline = clock().plus_seconds(PATIENCE_S);
         match work {
             Work::Message(Message::Create(message), failures, sent_at) => {
                 let splitter = Splitter { ports, registry, clock };
-                let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
+                let delivery = Delivery { deadline, failures, sent_at: Some(sent_at) };
                 function_end(splitter.deliver(&message, delivery).await)
             }
             Work::Message(Message::Chunk(message), failures, sent_at) => {
-                let worker = Worker { ports, registry, known, retry_base_s: *retry_base_s, clock };
-                let delivery = Delivery { deadline: late, failures, sent_at: Some(sent_at) };
-                // Each worker is a process of its own, so every receipt is stored.
-                function_end(worker.deliver(&Receipts::default(), message, delivery).await)
+                let worker = Worker { ports, registry, definitions, retry_base_s: *retry_base_s, clock };
+                let delivery = Delivery { deadline, failures, sent_at: Some(sent_at) };
+                // Each worker is its own process, so every delivery is recorded.
+                function_end(worker.deliver(&DeliveryRecorder::default(), message, delivery).await)
             }
             Work::Message(Message::Complete(message), failures, _) => {
-                let completer = Completer { ports, stop_grace_ms: 0, deadline: late, part_bytes: PART_BYTES, clock };
+                let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
                 function_end(completer.deliver(&message, failures).await)
             }
             Work::Client(id, request) => function_end(act(&shared, id, request).await),

@@ -1,7 +1,7 @@
-//! Messages, and what a queue knows of each.
+//! Messages in their queues.
 
 use longshore_domain::dead_letter::Queue;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 
 /// A message of one of the queues.
@@ -13,10 +13,10 @@ pub(super) enum Message {
 }
 
 impl Message {
-    /// The chunk that the message is about.
-    pub(super) fn place(&self) -> Option<(JobId, u32, u32)> {
+    /// The job and the chunk of a chunk message.
+    pub(super) fn chunk(&self) -> Option<(JobId, ChunkId)> {
         match self {
-            Self::Chunk(message) => Some((message.job_id, message.group, message.chunk)),
+            Self::Chunk(message) => Some((message.job_id, message.id())),
             _ => None,
         }
     }
@@ -30,7 +30,7 @@ impl Message {
         }
     }
 
-    /// Returns the queue of the message, and its body as a dead-letter message.
+    /// Returns the queue of the message, and its body.
     pub(super) fn dead(&self) -> (Queue, serde_json::Result<String>) {
         match self {
             Self::Create(message) => (Queue::Create, serde_json::to_string(message)),

@@ -1,9 +1,9 @@
-//! Invariants of every response that a client could receive.
+//! Invariants of all responses that clients receive.
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobTimes, Stage, Status};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::Ledger;
+use longshore_domain::ports::{JobProgress, Ledger};
 use longshore_domain::progress::Progress;
 
 use super::customer::{Customer, Seen};
@@ -15,101 +15,104 @@ use crate::faults;
 use crate::handler::{self, CONCURRENCY_LIMIT};
 
 impl World {
-    /// Checks the responses to clients: they add up, never go back, and never change once a job has ended.
-    pub(super) fn answer(&mut self) {
-        self.each(Self::answer_one);
+    /// Checks the responses to clients: they add up, progress never decreases, and a final document never changes.
+    pub(super) fn check_responses(&mut self) {
+        self.each(Self::check_response);
     }
 
-    fn answer_one(&mut self) {
+    fn check_response(&mut self) {
         let Customer { id, seen, possible, expired, .. } = self.customer();
         if expired.is_some() {
             return;
         }
         let changed = self.store.amend(*id, |job, groups| {
-            let same = seen.job.as_ref() == Some(job) && seen.groups.iter().eq(groups.values());
-            (!same).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
+            let is_unchanged = seen.job.as_ref() == Some(job) && seen.groups.iter().eq(groups.values());
+            (!is_unchanged).then(|| (groups.values().cloned().collect::<Vec<_>>(), job.clone()))
         });
         let Some((groups, job)) = changed.flatten() else { return };
         let progress = Progress::new(&job, &groups, clock());
         assert!(progress.item_progress() <= progress.item_count, "{progress:?}");
-        assert!(progress.item_count <= possible.len() as u64, "rows are invented: {progress:?}");
-        assert!(handler::most_at_once() <= CONCURRENCY_LIMIT, "more chunks run at once than may");
-        let apart = Progress::new(&job, &seen.groups, clock());
-        assert!(apart.item_progress() <= apart.item_count, "groups that were read before the job: {apart:?}");
+        assert!(progress.item_count <= possible.len() as u64, "more items than rows: {progress:?}");
+        assert!(handler::max_running() <= CONCURRENCY_LIMIT, "the concurrency limit is exceeded");
+        let stale = Progress::new(&job, &seen.groups, clock());
+        assert!(stale.item_progress() <= stale.item_count, "with groups read before the job: {stale:?}");
         let now = (progress.item_progress(), progress.percent);
         if let Some(before) = &seen.job {
-            follows(before, &job);
-            let then = seen.progress;
-            let same = before.generation == job.generation;
-            assert!(!same || (now.0 >= then.0 && now.1 >= then.1), "progress went back from {then:?} to {now:?}");
+            check_transition(before, &job);
+            let earlier = seen.progress;
+            let is_reopened = before.generation != job.generation;
+            assert!(
+                is_reopened || (now.0 >= earlier.0 && now.1 >= earlier.1),
+                "progress has decreased from {earlier:?} to {now:?}"
+            );
         }
         if job.status == Status::Completed {
-            assert_eq!(now, (progress.item_count, 100), "a completed job is complete");
+            assert_eq!(now, (progress.item_count, 100), "a completed job has no pending items");
         }
-        let ended = job.status.is_final().then(|| shown(&job, &groups));
+        let ended = job.status.is_final().then(|| final_progress(&job, &groups));
         if let (Some(before), Some(after)) = (&seen.ended, &ended)
             && seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
         {
-            assert_eq!(before, after, "what is shown of a job that has ended changes");
+            assert_eq!(before, after, "the progress of an ended job has changed");
         }
-        let opened = seen.job.as_ref().filter(|before| before.generation != job.generation);
-        let left_out = opened.map(|before| self.left_out(before, &job));
+        let reopened = seen.job.as_ref().filter(|before| before.generation != job.generation);
+        let left_out = reopened.map(|before| self.left_out(before, &job));
         let seen = &mut self.customer_mut().seen;
         let left_out = left_out.unwrap_or_else(|| std::mem::take(&mut seen.left_out));
         *seen = Seen { job: Some(job), groups, progress: now, ended, left_out };
     }
 
-    /// Checks the end that a function reports.
+    /// Checks the result that a function reports.
     pub(super) fn check_end(&self, task: &Task, end: &str) {
         if end == "HandedOver" {
             faults::count_fault("report handed over");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
-        let Some((groups, job)) = now(self.store.progress(message.job_id)).unwrap() else { return };
+        let Some(JobProgress { groups, job }) = now(self.store.progress(message.job_id)).unwrap() else { return };
         let group = groups.iter().find(|group| group.number == message.group);
         let finished = group.and_then(|group| group.cursors.get(&message.chunk)).is_some_and(|cursor| cursor.finished);
-        let passed = !job.is_live() || !job.owns(message.group);
-        assert!(end != "Finished" || finished || passed, "a worker says that its chunk is finished, and it is not");
+        let is_outdated = !job.is_live() || !job.owns(message.group);
+        assert!(end != "Finished" || finished || is_outdated, "a worker reports an unfinished chunk as finished");
     }
 
-    /// Delivers the message once more and sweeps again: nothing may change.
+    /// Delivers a complete message and sweeps again, and checks that nothing changes.
     pub(super) fn assert_nothing_changes(&mut self) {
         let before = self.stored();
         let Some(generation) = before.as_ref().map(|job| job.generation) else { return };
-        let again =
+        let complete =
             CompleteMessage { job_id: self.customer().id, generation, resend: 9, step: 0, tenant: None, failures: 0 };
-        self.put_again(Message::Complete(again));
-        self.run_until_still();
+        self.put_copy(Message::Complete(complete));
+        self.run_until_idle();
         self.sweep();
         if before.as_ref().is_some_and(|job| !job.is_deleted()) {
-            assert_eq!(self.stored(), before, "after a final status nothing changes");
+            assert_eq!(self.stored(), before, "the job has changed after its final status");
         }
         self.check_dead_letters();
     }
 }
 
-/// The progress shown for an ended job. A completed job contains all its numbers itself.
-fn shown(job: &Job, groups: &[Group]) -> Progress {
+/// The progress of an ended job. A completed job contains all its numbers itself.
+fn final_progress(job: &Job, groups: &[Group]) -> Progress {
     Progress::new(job, if job.status == Status::Completed { &[] } else { groups }, clock())
 }
 
-/// Checks that a job may have this state after an earlier one.
-fn follows(before: &Job, job: &Job) {
+/// Checks that a job can have this state after an earlier one.
+fn check_transition(before: &Job, job: &Job) {
     if job.generation != before.generation {
-        assert!(before.status.is_final(), "a job that runs was opened again");
+        assert!(before.status.is_final(), "an active job was reopened");
         assert!(
             job.retry.selected_chunks.is_none() || before.status != Status::Canceled,
-            "a replay opens what its client has canceled"
+            "a replay has reopened a canceled job"
         );
-        return assert_eq!(job.generation, before.generation + 1, "generations go one by one");
+        return assert_eq!(job.generation, before.generation + 1, "the generation has not increased by one");
     }
-    let stopped = before.stage == Stage::Stopping;
-    assert!(!stopped || matches!(job.stage, Stage::Stopping | Stage::Done), "a job that stops goes on");
-    assert!(!stopped || job.status != Status::Completed, "a job that stops completes");
-    assert!(!stopped || job.split.groups == before.split.groups, "a job that stops gets another group");
-    assert!(!stopped || job.stop == before.stop, "the first reason stays");
+    let was_stopping = before.stage == Stage::Stopping;
+    assert!(!was_stopping || matches!(job.stage, Stage::Stopping | Stage::Done), "a stopping job continues");
+    assert!(!was_stopping || job.status != Status::Completed, "a stopping job is completed");
+    assert!(!was_stopping || job.split.groups == before.split.groups, "a stopping job has another group");
+    assert!(!was_stopping || job.stop == before.stop, "the reason of a stop has changed");
     if before.status.is_final() {
-        let same = Job {
+        let expected = Job {
             times: JobTimes {
                 deleted_at: job.times.deleted_at,
                 updated_at: job.times.updated_at,
@@ -117,8 +120,8 @@ fn follows(before: &Job, job: &Job) {
             },
             ..before.clone()
         };
-        let touched =
+        let is_touched =
             job.times.updated_at != before.times.updated_at && job.times.deleted_at == before.times.deleted_at;
-        assert!(same == *job && !touched, "a job that has ended changes: {before:?} to {job:?}");
+        assert!(expected == *job && !is_touched, "an ended job has changed from {before:?} to {job:?}");
     }
 }

@@ -16,21 +16,21 @@ const GIVEN_UP: &str = "dead_lettered";
 
 impl World {
     /// Lets operators replay the dead letters of ended jobs. Returns false if none is replayed.
-    pub(crate) fn operators_ask(&mut self) -> bool {
-        let mut any = false;
-        self.each(|world| any |= world.is_replayed());
-        any
+    pub(crate) fn replay_dead_letters(&mut self) -> bool {
+        let mut has_replayed = false;
+        self.each(|world| has_replayed |= world.replay_dead_letters_of_job());
+        has_replayed
     }
 
-    /// Lets an operator replay the job's dead letters. Returns false if there can be none.
-    pub(super) fn is_replayed(&mut self) -> bool {
-        if self.customer().action_rates.replays == 0 || self.buried == (0, 0) {
+    /// Lets an operator replay the job's dead letters. Returns false if there are none.
+    pub(super) fn replay_dead_letters_of_job(&mut self) -> bool {
+        if self.customer().action_rates.replays == 0 || !self.has_dead_letters() {
             return false;
         }
-        self.ask(Act::Replay);
-        // Another operator, or the same one after a lost response.
+        self.begin_request(Act::Replay);
+        // A second request, by another operator or after a lost response.
         if self.rng.often(300) {
-            self.ask(Act::Replay);
+            self.begin_request(Act::Replay);
         }
         true
     }
@@ -41,32 +41,31 @@ impl World {
             return;
         }
         let recorded = now(self.store.dead_letters(None, usize::MAX)).unwrap().items;
-        for dead_letter in self.queues.buried() {
+        for dead_letter in self.queues.dead_letters_left() {
             let recorded = recorded.iter().find(|record| record.id.ends_with(&format!("-{dead_letter}")));
             assert!(
                 recorded.is_some_and(|record| record.is_open()),
-                "the dead letter {dead_letter} is resolved, and still there"
+                "the dead letter {dead_letter} is still in its queue, but is not recorded or is resolved"
             );
         }
     }
 
-    /// Returns the rows that a generation opened for dead letters must leave alone, by the report of the generation
-    /// before.
+    /// Returns the rows that a generation for dead letters must not run, by the report of the previous generation.
     pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
         let mut failed = BTreeMap::new();
         if job.retry.selected_chunks.is_some() && before.completion.report.is_some() {
             failed = report::codes(&self.files, before);
             failed.retain(|_, code| code != GIVEN_UP);
         }
-        LeftOut { generation: job.generation, behind: self.numbers, failed: failed.into_keys().collect() }
+        LeftOut { generation: job.generation, last_function: self.numbers, failed: failed.into_keys().collect() }
     }
 
-    /// Checks that these rows were not run again, so that they failed as before.
+    /// Checks that these rows have not run again.
     pub(super) fn check_left_out(&self, job: &Job) {
-        let LeftOut { generation, behind, failed } = &self.customer().seen.left_out;
+        let LeftOut { generation, last_function, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
-            let has_run = handler::ran_after(job.job_id, *row as u64, *behind);
-            assert!(!has_run, "row {row} had failed by itself, and a replay has run it");
+            let has_run = handler::ran_after(job.job_id, *row as u64, *last_function);
+            assert!(!has_run, "row {row} failed without a dead letter, but a replay has run it");
         }
     }
 }

@@ -3,7 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
-use longshore::chunk::KnownJobs;
+use longshore::chunk::DefinitionCache;
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
@@ -22,7 +22,7 @@ pub(super) struct Shared {
     pub(super) ports: Services,
     pub(super) dead_letters: Stepwise<MemoryQueues>,
     pub(super) registry: Registry,
-    pub(super) known: KnownJobs,
+    pub(super) definitions: DefinitionCache,
     pub(super) retry_base_s: i64,
     /// Seconds without progress that count as healthy.
     pub(super) stall_s: i64,

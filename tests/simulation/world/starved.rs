@@ -23,12 +23,12 @@ pub(crate) struct Turns {
 }
 
 impl World {
-    /// Adds another job, of the same tenant or of another.
-    pub(crate) fn and(&mut self, plan: &JobPlan) {
+    /// Adds a job.
+    pub(crate) fn add_job(&mut self, plan: &JobPlan) {
         self.accept(plan);
     }
 
-    /// Lets `seconds` pass, with a sweep each minute. `each` inspects the world once a second.
+    /// Runs for this number of seconds, with a sweep every minute. `each` is called every second.
     pub(crate) fn take_turns(&mut self, seconds: i64, turns: Turns, mut each: impl FnMut(&mut Self, i64)) {
         for second in 0..seconds {
             self.collect();
@@ -39,7 +39,7 @@ impl World {
                 Message::Create(_) | Message::Complete(_) => true,
             });
             next.extend(slow.first());
-            next.into_iter().for_each(|number| self.deliver(number, false));
+            next.into_iter().for_each(|number| self.deliver(number));
             self.run_tasks();
             if second % MINUTE_S == MINUTE_S - 1 {
                 self.sweep();
@@ -51,32 +51,32 @@ impl World {
         }
     }
 
-    /// Chunk messages that may be delivered, in the order of sending.
-    fn chunks(&self, may: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
-        let is_one = |number: &u64| match &self.messages[number].message {
-            Message::Chunk(message) => may(message),
+    /// Visible chunk messages that match a predicate, in the order of sending.
+    fn chunks(&self, predicate: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
+        let matches = |number: &u64| match &self.messages[number].message {
+            Message::Chunk(message) => predicate(message),
             Message::Create(_) | Message::Complete(_) => false,
         };
-        self.visible().into_iter().filter(is_one).collect()
+        self.visible().into_iter().filter(matches).collect()
     }
 
     /// Number of a tenant's visible chunk messages.
-    pub(crate) fn parked_of(&self, tenant: &str) -> usize {
+    pub(crate) fn queued_of(&self, tenant: &str) -> usize {
         self.chunks(&|message| message.tenant.as_str() == tenant).len()
     }
 
-    /// Loses the messages of the current job for these chunks.
-    pub(crate) fn lose_chunks(&mut self, are: impl Fn(&ChunkMessage) -> bool) {
+    /// Loses the current job's chunk messages that match a predicate.
+    pub(crate) fn lose_chunks(&mut self, predicate: impl Fn(&ChunkMessage) -> bool) {
         let id = self.customer().id;
-        let lost = self.chunks(&|message| message.job_id == id && are(message));
-        assert!(!lost.is_empty(), "there is nothing to lose");
+        let lost = self.chunks(&|message| message.job_id == id && predicate(message));
+        assert!(!lost.is_empty(), "no message matches");
         lost.into_iter().for_each(|number| self.lose(number));
     }
 
     /// Number of pushes of each group of the current job.
     pub(crate) fn pushes(&self) -> Vec<u32> {
         let progress = now(self.store.progress(self.customer().id)).unwrap();
-        let (groups, _) = progress.unwrap_or_else(|| (Vec::new(), self.job()));
+        let groups = progress.map_or_else(Vec::new, |progress| progress.groups);
         groups.iter().map(|group| group.resends).collect()
     }
 

@@ -7,7 +7,7 @@ use longshore_domain::ids::JobId;
 
 use super::acts::Act;
 use super::function::{self, FunctionEnd, PATIENCE_S, SWEEP_S, Task, Work};
-use super::{DEDUPLICATION_MS, MOST_STEPS, RESERVE_S, World};
+use super::{DEDUPLICATION_MS, MAX_STEPS, RESERVE_S, World};
 use crate::clock::{CLOCK, SKEW};
 use crate::unguarded::without;
 use crate::{faults, trace};
@@ -20,21 +20,21 @@ impl World {
         let skew_ms = if skew_ms > 0 { self.rng.between(-skew_ms, skew_ms) } else { 0 };
         if matches!(work, Work::Sweep) {
             // The messages that the previous sweep received are visible again.
-            self.queues.show_all();
+            self.queues.make_all_visible();
         }
         if skew_ms != 0 {
             faults::count_fault("clock skew");
         }
-        let slow = self.environment.slow_ones && self.rng.often(150);
+        let slow = self.environment.has_slow_functions && self.rng.often(150);
         let limit_s = if matches!(work, Work::Sweep) { SWEEP_S } else { PATIENCE_S + RESERVE_S };
         trace::set_function(work.name(), number);
         if trace::is_on() {
             trace::append(format_args!("begins: {}", work.describe()));
         }
         let future = function::function(Rc::clone(&self.shared), work.clone());
-        let dies_at = CLOCK.get() + limit_s * 1000;
+        let killed_at = CLOCK.get() + limit_s * 1000;
         let hops = message.and_then(|message| self.messages.get(&message)).map_or([0; 3], |message| message.hops);
-        self.tasks.push(Task { number, work, message, hops, skew_ms, slow, dies_at, errors: 0, steps: 0, future });
+        self.tasks.push(Task { number, work, message, hops, skew_ms, slow, killed_at, errors: 0, steps: 0, future });
     }
 
     /// Runs one step of a function. Returns true if it has ended.
@@ -42,20 +42,20 @@ impl World {
         let running = &mut self.tasks[task];
         SKEW.set(running.skew_ms);
         trace::set_function(running.work.name(), running.number);
-        let polled = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        let poll = running.future.as_mut().poll(&mut Context::from_waker(Waker::noop()));
         running.errors += faults::take_errors();
         running.steps += 1;
-        assert!(running.steps < MOST_STEPS, "{} goes on for ever", running.work.name());
+        assert!(running.steps < MAX_STEPS, "{} never ends", running.work.name());
         SKEW.set(0);
         let hops = running.hops;
         self.take_sent(hops);
-        let Poll::Ready(end) = polled else { return false };
+        let Poll::Ready(end) = poll else { return false };
         let task = self.tasks.swap_remove(task);
-        self.ended(task, end);
+        self.end_task(task, end);
         true
     }
 
-    fn ended(&mut self, task: Task, end: FunctionEnd) {
+    fn end_task(&mut self, task: Task, end: FunctionEnd) {
         match &end {
             FunctionEnd::Done(end) => trace::append(format_args!("ends: {end}")),
             FunctionEnd::Failed(error) => trace::append(format_args!("fails: {error}")),
@@ -67,53 +67,53 @@ impl World {
                 false
             }
             FunctionEnd::Failed(error) => {
-                assert!(task.errors > 0, "{} failed over healthy services: {error}", task.work.name());
+                assert!(task.errors > 0, "{} failed without a failed call: {error}", task.work.name());
                 self.deliver_later(task.message.unwrap_or(0));
                 true
             }
         };
         match task.work {
             Work::Sweep => self.disturbances += u32::from(failed),
-            Work::Client(id, act) if failed => self.request(id, act),
+            Work::Client(id, act) if failed => self.repeat_later(id, act),
             Work::Client(..) | Work::Message(..) => {}
         }
     }
 
-    /// A client without a response repeats its request, or gives up, at random.
-    pub(super) fn request(&mut self, id: JobId, act: Act) {
+    /// Makes a client without a response repeat its request later, or give up, at random.
+    pub(super) fn repeat_later(&mut self, id: JobId, act: Act) {
         if self.rng.often(500) {
             self.requests.push((id, act));
         }
     }
 
-    /// Kills a function; its message is delivered again.
+    /// Kills a function. Its message is redelivered later.
     pub(super) fn kill(&mut self, task: usize) {
         let Task { number, work, .. } = self.tasks.swap_remove(task);
         trace::set_function(work.name(), number);
-        trace::append(format_args!("dies"));
+        trace::append(format_args!("is killed"));
         faults::count_fault("crash");
         match work {
             Work::Sweep => self.disturbances += 1,
-            Work::Client(id, act) => self.request(id, act),
+            Work::Client(id, act) => self.repeat_later(id, act),
             Work::Message(..) => {}
         }
     }
 
-    /// Advances the clock, and kills functions that have run for too long.
+    /// Advances the clock, and kills functions that have reached their timeout.
     pub(super) fn pass(&mut self, millis: i64) {
         CLOCK.set(CLOCK.get() + millis);
         if CLOCK.get() - self.forgot_at >= DEDUPLICATION_MS {
             self.forgot_at = CLOCK.get();
             self.queues.forget_deduplication();
         }
-        if self.environment.mortal {
-            while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.dies_at) {
+        if self.environment.has_timeouts {
+            while let Some(task) = self.tasks.iter().position(|task| CLOCK.get() > task.killed_at) {
                 self.kill(task);
             }
         }
     }
 
-    /// Runs a sweep to its end; nothing else happens meanwhile.
+    /// Runs a sweep to its end, without other events.
     pub(super) fn sweep(&mut self) {
         if without("sweeper") {
             return;

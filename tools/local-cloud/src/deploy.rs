@@ -1,7 +1,7 @@
-//! Deploys template.yaml and the functions to the emulator, and later only what has changed.
+//! Deploys template.yaml and the functions to the emulator.
 //!
-//! A new or changed template goes through `sam deploy`, as on AWS. If only code has changed, each changed function is
-//! updated directly: one second instead of ten.
+//! A new or changed template is deployed with `sam deploy`, as on AWS. If only code has changed, each changed function
+//! is updated directly, which takes one second instead of ten.
 
 use crate::emulator::tail;
 use crate::project::Project;
@@ -16,22 +16,23 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
-/// Updates the stack to `code` (the functions' fingerprints), and `state` to the stack's outputs.
+/// Deploys the template and the functions that have changed. `code` has the fingerprints of the functions. Updates
+/// `state`.
 pub fn bring_up_to_date(stack: &Stack<'_>, code: BTreeMap<String, String>, state: &mut State) -> Result<()> {
     let template = template_fingerprint(stack.project)?;
-    let wanted = Deployed { template, code };
-    if state.deployed.template != wanted.template {
-        // CloudFormation does not know about direct code updates: if its own package is unchanged, it keeps them.
-        // They are therefore corrected by name below.
-        let before = std::mem::take(&mut state.deployed);
+    let target = Deployed { template, code };
+    if state.deployed.template != target.template {
+        // CloudFormation does not notice direct code updates: it keeps them if its own package is unchanged. The code
+        // of each function is therefore updated below.
+        let previous = std::mem::take(&mut state.deployed);
         sam_deploy(stack)?;
         describe(stack, state)?;
-        state.deployed = Deployed { template: wanted.template.clone(), code: wanted.code.clone() };
-        if !before.template.is_empty() {
+        state.deployed = Deployed { template: target.template.clone(), code: target.code.clone() };
+        if !previous.template.is_empty() {
             state.deployed.code.clear();
         }
     }
-    for (function, fingerprint) in &wanted.code {
+    for (function, fingerprint) in &target.code {
         if state.deployed.code.get(function) != Some(fingerprint) {
             update_code(stack, state, function, fingerprint)?;
         }
@@ -51,7 +52,7 @@ pub fn update_code(stack: &Stack<'_>, state: &mut State, function: &str, fingerp
 
 fn describe(stack: &Stack<'_>, state: &mut State) -> Result<()> {
     let Description { status, outputs, functions } = stack.cloud()?.describe(NAME)?;
-    let status = status.unwrap_or_else(|| "no stack".to_owned());
+    let status = status.unwrap_or_else(|| "it does not exist".to_owned());
     if !matches!(status.as_str(), "CREATE_COMPLETE" | "UPDATE_COMPLETE") {
         bail!("the stack {NAME} is not usable ({status}):\n{}", stack.cloud()?.failures(NAME));
     }
@@ -79,13 +80,13 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     }
     if !child.wait()?.success() {
         let failures = stack.cloud()?.failures(NAME);
-        bail!("the deployment failed.\n{failures}\nThe end of {}:\n{}", log.display(), tail(&log, 15));
+        bail!("the deployment failed.\n{failures}\nThe last lines of {}:\n{}", log.display(), tail(&log, 15));
     }
     step.done();
     Ok(())
 }
 
-/// Shows a row of SAM's event table: status, type, logical id, reason.
+/// Shows a row of SAM's event table. Its columns are status, type, logical id and reason.
 fn show(step: &Step, line: &str) {
     let mut words = line.split_whitespace();
     if let (Some(status), Some(kind), Some(id)) = (words.next(), words.next(), words.next())

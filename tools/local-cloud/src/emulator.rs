@@ -1,9 +1,9 @@
-//! The local AWS: starts MiniStack, or attaches to a running one.
+//! The AWS emulator: starts MiniStack, or attaches to a running emulator.
 //!
-//! Functions inherit the emulator's environment, so MiniStack starts with an almost empty one. A variable that is
-//! missing in the template is then missing here, as on AWS.
+//! Functions inherit the emulator's environment, so MiniStack starts with an almost empty one. A variable that the
+//! template does not set is then missing, as on AWS.
 
-use crate::process::{Background, Process, answers, free_port, kill, wait_until_ready};
+use crate::process::{Background, Process, free_port, kill, responds, wait_until_ready};
 use crate::project::{Project, checkout};
 use crate::tools::Tools;
 use anyhow::{Context, Result, bail};
@@ -19,12 +19,12 @@ pub struct Emulator {
     pub process: Option<Background>,
 }
 
-/// Starts MiniStack on a free port and waits until it answers. Calls `started` as soon as the process exists.
-pub fn start(project: &Project, tools: &Tools, started: impl FnOnce(&Emulator) -> Result<()>) -> Result<Emulator> {
-    let step = progress::step("Starting the local AWS");
+/// Starts MiniStack on a free port and waits until it responds. Calls `on_start` as soon as the process exists.
+pub fn start(project: &Project, tools: &Tools, on_start: impl FnOnce(&Emulator) -> Result<()>) -> Result<Emulator> {
+    let step = progress::step("Starting the AWS emulator");
     let port = free_port()?;
     let url = format!("http://127.0.0.1:{port}");
-    // Functions are unpacked here, where `down` finds and removes them.
+    // The emulator unpacks functions into this folder, which `down` removes.
     let scratch = project.state_dir()?.join("tmp");
     fs::create_dir_all(&scratch)?;
     let log = project.log("emulator")?;
@@ -32,24 +32,25 @@ pub fn start(project: &Project, tools: &Tools, started: impl FnOnce(&Emulator) -
     command.envs(variables(port, &url)).env("PYTHONDONTWRITEBYTECODE", "1").env("TMPDIR", &scratch);
     let process = Background::spawn(&mut command, &log)?;
     let emulator = Emulator { url, process: Some(process.clone()) };
-    started(&emulator)?;
-    let check = || if process.is_alive() { Ok(()) } else { bail!("died") };
-    wait_until_ready(&ready(&emulator.url), check)
-        .with_context(|| format!("the emulator does not start. The end of {}:\n{}", log.display(), tail(&log, 20)))?;
+    on_start(&emulator)?;
+    let check = || if process.is_alive() { Ok(()) } else { bail!("the process has ended") };
+    wait_until_ready(&ready(&emulator.url), check).with_context(|| {
+        format!("the emulator did not start. The last lines of {}:\n{}", log.display(), tail(&log, 20))
+    })?;
     step.done_with(&emulator.url);
     Ok(emulator)
 }
 
-/// Attaches to an emulator that the caller runs.
+/// Attaches to a running emulator.
 pub fn attach(url: &str) -> Result<Emulator> {
     let url = url.trim_end_matches('/').to_owned();
-    if !answers(&url) {
-        bail!("no emulator answers at {url}: start it first, or leave --endpoint out and one is started for you");
+    if !responds(&url) {
+        bail!("no emulator responds at {url}: start it first, or omit --endpoint to start one");
     }
     Ok(Emulator { url, process: None })
 }
 
-/// An emulator for a test. It is killed when this value is dropped.
+/// An emulator of a test. It is killed when this value is dropped.
 #[derive(Debug)]
 pub struct OwnedEmulator {
     /// Base URL of the emulator, without a trailing slash.
@@ -58,12 +59,12 @@ pub struct OwnedEmulator {
     variables: Vec<(String, String)>,
 }
 
-/// Differences of an owned emulator from the default.
+/// Options of an owned emulator.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Options {
-    /// Port of the emulator. `None` picks a free one.
+    /// Port of the emulator; `None` for a free one.
     pub port: Option<u16>,
-    /// Endpoint at which functions reach AWS; `None` is the emulator itself. A proxy there injects faults that only
+    /// AWS endpoint of the functions; `None` for the emulator itself. A proxy can be used to inject faults that only
     /// functions see.
     pub functions_endpoint: Option<String>,
     /// Additional environment variables.
@@ -92,32 +93,32 @@ impl OwnedEmulator {
         Ok(Self { endpoint, process, variables })
     }
 
-    /// Stops the emulator while functions are at work, as the shutdown of a machine does, and starts it again on the
-    /// same port. Its environment variables determine the state that survives.
+    /// Stops the emulator and kills its functions, as the shutdown of a machine does, and starts it again on the same
+    /// port. The environment variables determine which state is kept.
     ///
     /// # Errors
     /// If it does not stop within a minute, or does not start.
     pub fn restart(&mut self) -> Result<()> {
         let functions = self.process.children();
         self.process.stop()?;
-        // Without the runtime API the functions would wait indefinitely.
+        // Without the runtime API, the functions would wait forever.
         functions.into_iter().for_each(|function| drop(kill(function)));
         self.process = run(&self.endpoint, &self.variables)?;
         Ok(())
     }
 
-    /// The emulator's process.
+    /// Returns the emulator's process.
     pub fn process(&self) -> &Process {
         &self.process
     }
 
-    /// Output so far, including that of functions.
+    /// Returns the output so far, including that of functions.
     pub fn output(&self) -> String {
         self.process.output()
     }
 }
 
-/// Environment variables with which an emulator saves its state in a folder when it is stopped.
+/// Returns environment variables with which an emulator saves its state to a folder when it stops.
 pub fn kept_in(folder: &Path) -> Vec<(String, String)> {
     let path = |name: &str| folder.join(name).to_string_lossy().into_owned();
     let variables = [("PERSIST_STATE", "1".to_owned()), ("STATE_DIR", path("state"))];
@@ -128,9 +129,9 @@ pub fn kept_in(folder: &Path) -> Vec<(String, String)> {
 /// Returns the last lines of a log.
 pub fn tail(log: &Path, lines: usize) -> String {
     let text = fs::read(log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-    let all: Vec<&str> = text.lines().collect();
-    let last = all.len().saturating_sub(lines);
-    all.get(last..).unwrap_or_default().join("\n")
+    let all_lines: Vec<&str> = text.lines().collect();
+    let start = all_lines.len().saturating_sub(lines);
+    all_lines.get(start..).unwrap_or_default().join("\n")
 }
 
 fn run(endpoint: &str, variables: &[(String, String)]) -> Result<Process> {
@@ -141,16 +142,16 @@ fn ready(endpoint: &str) -> String {
     format!("{endpoint}/_ministack/ready")
 }
 
-/// The environment of every emulator. `functions_endpoint` is where functions reach AWS.
+/// Returns the environment of an emulator. `functions_endpoint` is the AWS endpoint of its functions.
 fn variables(port: u16, functions_endpoint: &str) -> Vec<(String, String)> {
     let site = checkout().join("infra/local").to_string_lossy().into_owned();
     let variables = [
         ("BIND_HOST", "127.0.0.1".to_owned()),
         ("GATEWAY_PORT", port.to_string()),
         ("AWS_ENDPOINT_URL", functions_endpoint.to_owned()),
-        // The MQTT listener has a fixed port, which would conflict with a second emulator.
+        // The MQTT listener has a fixed port; two emulators would conflict.
         ("IOT_MTLS_ENABLED", "0".to_owned()),
-        // Folder with the Python module that is loaded when the emulator starts.
+        // Folder of sitecustomize.py, which Python loads when the emulator starts.
         ("PYTHONPATH", site),
     ];
     variables.map(|(name, value)| (name.to_owned(), value)).to_vec()

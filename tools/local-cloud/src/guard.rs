@@ -1,7 +1,7 @@
-//! Stops the stack when the command that started it ends for any reason: Ctrl-C, a panic, a kill.
+//! Stops the stack when the command that started it ends, even by Ctrl-C, a panic or a kill.
 //!
-//! The guard is a separate process, in a process group that Ctrl-C does not reach. It reads from a pipe whose only
-//! writer is the guarded command. The pipe ends with the command; then the guard stops the stack.
+//! The guard is a separate process in its own process group, which Ctrl-C does not reach. It reads a pipe whose only
+//! writer is the guarded command. When the command ends, the pipe ends, and the guard stops the stack.
 
 use crate::process;
 use crate::project::{Build, Project};
@@ -14,12 +14,12 @@ use std::process::{Child, Command, Stdio};
 /// Message that tells the guard to leave the stack running.
 const KEEP: &str = "keep";
 
-/// Guarantees that the stack is stopped. Dropping the guard stops the stack and waits for it.
+/// A guard. Dropping it stops the stack and waits until it has stopped.
 pub struct Guard {
     process: Child,
 }
 
-/// Starts a guard. Must be called before anything else is started.
+/// Starts a guard. Must be called before the stack is started.
 pub fn post(project: &Project) -> Result<Guard> {
     let process = Command::new(process::this_program()?)
         .arg("guard")
@@ -45,7 +45,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         drop(self.process.stdin.take());
-        // The guard has already reported its own failure.
+        // The guard itself reports errors.
         let _ = self.process.wait();
     }
 }

@@ -1,18 +1,18 @@
-//! The local cloud: Longshore's stack on an emulator of AWS, on this machine.
+//! The local cloud: Longshore's stack on an AWS emulator on this machine.
 //!
-//! A program that starts a stack by [`up`] needs two hidden commands, `guard` and `local-proxy`, which call
-//! [`guard::run`] and [`local_proxy::run`]: the library starts the program again for its background processes.
+//! A program that starts a stack with [`up`] needs two hidden commands: `guard`, which calls [`guard::run`], and
+//! `local-proxy`, which calls [`local_proxy::run`]. The library runs these commands as background processes.
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`project`], [`tools`] | locations in the checkout, and the Python tools (emulator, SAM, cargo-lambda) |
-//! | [`process`] | background processes, owned processes, and what cleans up after them |
-//! | [`emulator`] | the emulator of AWS, started or attached to |
-//! | [`cloud`] | calls of CloudFormation, Lambda, Cognito and others |
+//! | [`project`], [`tools`] | paths in the checkout, and the Python tools (emulator, SAM, cargo-lambda) |
+//! | [`process`] | background processes, owned processes, and their cleanup |
+//! | [`emulator`] | the AWS emulator |
+//! | [`cloud`] | calls to CloudFormation, Lambda, Cognito and other services |
 //! | [`cargo`], [`page`], [`functions`] | builds of the functions and of the page |
-//! | [`stack`], [`deploy`] | deployment by `sam deploy`, or of changed code alone |
+//! | [`stack`], [`deploy`] | deployment with `sam deploy`, or of changed code only |
 //! | [`state`], [`user`], [`users`] | `.longshore/local.json`, and the local users |
-//! | [`up`], [`guard`] | start and stop of the whole stack |
+//! | [`up`], [`guard`] | start and stop of the stack |
 //! | [`local_proxy`] | a proxy that serves the API at root-level URLs |
 
 pub mod cargo;

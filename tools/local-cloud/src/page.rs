@@ -1,6 +1,6 @@
 //! Builds the page that the function `web` embeds: `web/page/dist`.
 //!
-//! The packages are installed once per lock file. The page is rebuilt only if one of its sources has changed. A stamp
+//! The packages are installed once per lock file. The page is built only if one of its sources has changed. A stamp
 //! file records the last input of each step.
 
 use crate::emulator::tail;
@@ -13,10 +13,10 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Oldest Node version that all pinned packages support.
-const OLDEST_NODE: u32 = 20;
+/// Minimum version of Node.js that all pinned packages support.
+const MIN_NODE: u32 = 20;
 
-/// Sources of the page, below `web/`.
+/// Sources of the page in `web/`.
 const SOURCES: [&str; 12] = [
     "package.json",
     "package-lock.json",
@@ -35,24 +35,24 @@ const SOURCES: [&str; 12] = [
 /// Builds the page unless it is up to date.
 pub fn build(project: &Project) -> Result<()> {
     let web = project.root.join("web");
-    let wanted = fingerprint(&web)?;
+    let fingerprint = fingerprint(&web)?;
     let home = project.home_dir();
     fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
     let _lock = lock(&home.join("page.lock"), "another build of the page")?;
     let stamp = home.join("page.stamp");
-    if web.join("page/dist/index.html").exists() && is(&stamp, &wanted) {
+    if web.join("page/dist/index.html").exists() && has_content(&stamp, &fingerprint) {
         return Ok(());
     }
     check_node()?;
     install(project, &web)?;
     let step = progress::step("Building the page");
     npm(project, &web, &["run", "build"])?;
-    fs::write(stamp, wanted)?;
+    fs::write(stamp, fingerprint)?;
     step.done();
     Ok(())
 }
 
-/// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if the machine has none.
+/// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if none is installed.
 pub fn check_browser(project: &Project) -> Result<()> {
     let web = project.root.join("web");
     install(project, &web)?;
@@ -62,7 +62,7 @@ pub fn check_browser(project: &Project) -> Result<()> {
     Ok(())
 }
 
-/// The command for a script of a package, `client` or `page`, with the packages installed.
+/// Installs the packages. Returns the command that runs a script of the package `client` or `page`.
 pub fn script(project: &Project, package: &str, script: &str) -> Result<Command> {
     let web = project.root.join("web");
     install(project, &web)?;
@@ -73,14 +73,14 @@ pub fn script(project: &Project, package: &str, script: &str) -> Result<Command>
 
 /// Installs the packages of the current lock file if needed.
 fn install(project: &Project, web: &Path) -> Result<()> {
-    let wanted = fs::read_to_string(web.join("package-lock.json")).context("cannot read web/package-lock.json")?;
+    let lock_file = fs::read_to_string(web.join("package-lock.json")).context("cannot read web/package-lock.json")?;
     let stamp = web.join("node_modules/.longshore");
-    if is(&stamp, &wanted) {
+    if has_content(&stamp, &lock_file) {
         return Ok(());
     }
     let step = progress::step("Installing the page's packages");
     npm(project, web, &["ci", "--no-audit", "--no-fund"])?;
-    fs::write(stamp, wanted)?;
+    fs::write(stamp, lock_file)?;
     step.done();
     Ok(())
 }
@@ -89,14 +89,18 @@ fn check_node() -> Result<()> {
     let output = Command::new("node").arg("--version").stderr(Stdio::null()).output();
     let version = output.map(|output| String::from_utf8_lossy(&output.stdout).trim().to_owned()).unwrap_or_default();
     let major = version.trim_start_matches('v').split('.').next().and_then(|major| major.parse::<u32>().ok());
-    if major.is_some_and(|major| major >= OLDEST_NODE) {
+    if major.is_some_and(|major| major >= MIN_NODE) {
         return Ok(());
     }
-    let found = if version.is_empty() { "was not found".to_owned() } else { format!("is {version} here") };
+    let reason = if version.is_empty() {
+        "but was not found".to_owned()
+    } else {
+        format!("but the installed version is {version}")
+    };
     bail!(
-        "Node.js {OLDEST_NODE} or newer is needed to build the page, and {found}.\n\
-         Install it with npm (https://nodejs.org, or Debian, Ubuntu: apt install nodejs npm; macOS: brew install node) and \
-         try again."
+        "Node.js {MIN_NODE} or newer is required to build the page, {reason}.\n\
+         Install it with npm and try again (https://nodejs.org; Debian, Ubuntu: apt install nodejs npm; macOS: brew \
+         install node)."
     )
 }
 
@@ -105,17 +109,17 @@ fn npm(project: &Project, web: &Path, arguments: &[&str]) -> Result<()> {
     let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let mut npm = Command::new("npm");
     npm.current_dir(web).args(arguments).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    if !npm.status().context("cannot run npm, which comes with Node.js")?.success() {
-        bail!("npm {} failed in web/. The end of {}:\n{}", arguments.join(" "), log.display(), tail(&log, 30));
+    if !npm.status().context("cannot run npm, which is part of Node.js")?.success() {
+        bail!("npm {} failed in web/. The last lines of {}:\n{}", arguments.join(" "), log.display(), tail(&log, 30));
     }
     Ok(())
 }
 
-fn is(stamp: &Path, wanted: &str) -> bool {
-    fs::read_to_string(stamp).is_ok_and(|found| found == wanted)
+fn has_content(stamp: &Path, expected: &str) -> bool {
+    fs::read_to_string(stamp).is_ok_and(|content| content == expected)
 }
 
-/// Hash of the names and contents of all sources of the page.
+/// Returns a hash of the names and contents of all sources of the page.
 fn fingerprint(web: &Path) -> Result<String> {
     let mut hash = Sha256::new();
     for source in SOURCES {
@@ -125,14 +129,14 @@ fn fingerprint(web: &Path) -> Result<String> {
 }
 
 fn add(hash: &mut Sha256, path: &Path) -> Result<()> {
-    let cannot = || format!("cannot read {}", path.display());
+    let error = || format!("cannot read {}", path.display());
     hash.update(path.as_os_str().as_encoded_bytes());
     if !path.is_dir() {
-        hash.update(fs::read(path).with_context(cannot)?);
+        hash.update(fs::read(path).with_context(error)?);
         return Ok(());
     }
     let mut entries =
-        fs::read_dir(path).with_context(cannot)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
+        fs::read_dir(path).with_context(error)?.map(|entry| Ok(entry?.path())).collect::<Result<Vec<_>>>()?;
     entries.sort();
     entries.iter().try_for_each(|entry| add(hash, entry))
 }

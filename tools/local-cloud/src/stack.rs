@@ -26,39 +26,39 @@ impl Stack<'_> {
     /// Creates a client for the stack's emulator.
     ///
     /// # Errors
-    /// If the system gives no resources for it.
+    /// If the client cannot be created.
     pub fn cloud(&self) -> Result<Cloud> {
         Cloud::new(self.endpoint)
     }
 
-    /// Builds a command for a tool that talks to this emulator only, whatever account the shell is signed in to.
+    /// Returns the command of a tool that calls this emulator only. The shell's AWS account is ignored.
     pub fn command(&self, program: &str) -> Command {
         self.tools.command_for(self.endpoint, program)
     }
 }
 
-/// A deployment of a folder by `sam deploy`.
+/// A deployment of a folder with `sam deploy`.
 pub struct Deployment<'a> {
     /// The folder with template.yaml and samconfig.toml.
     pub folder: &'a Path,
     /// Name of the stack.
     pub stack: &'a str,
-    /// Parameters, `NAME=VALUE` by spaces; `None` for those in samconfig.toml.
+    /// Parameters as `NAME=VALUE`, separated by spaces; `None` for those of samconfig.toml.
     pub parameters: Option<String>,
 }
 
 impl Deployment<'_> {
-    /// The command that deploys to an emulator.
+    /// Returns the command that deploys to an emulator.
     pub fn command(&self, tools: &Tools, endpoint: &str) -> Command {
         let mut sam = tools.command_for(endpoint, "sam");
         sam.current_dir(self.folder)
             .args(["deploy", "--config-env", "local", "--stack-name", self.stack])
-            // Named explicitly, or SAM would prefer the leftover of a `sam build`.
+            // Without this option, SAM would prefer the output of an earlier `sam build`.
             .args(["--template-file", "template.yaml", "--no-confirm-changeset", "--no-fail-on-empty-changeset"])
             .env("__SAM_CLI_APP_DIR", self.folder.join("sam"))
             .stdin(Stdio::null());
         if let Some(parameters) = &self.parameters {
-            // Replaces the whole list of samconfig.toml.
+            // Replaces all parameters of samconfig.toml.
             sam.args(["--parameter-overrides", parameters]);
         }
         sam

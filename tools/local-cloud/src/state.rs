@@ -1,7 +1,7 @@
-//! `.longshore/local.json`: the running processes, their addresses, and what was deployed.
+//! `.longshore/local.json`: the running processes, their URLs, and the deployed versions.
 //!
-//! The file is written as soon as something has been started, so that `down` finds everything that an interrupted
-//! `up` leaves. Other tools may read it: clients need `apiUrl`.
+//! The file is written as soon as a process has been started, so that `down` also stops the processes of an interrupted
+//! `up`. Other tools can read it, for example for `apiUrl`.
 
 use crate::process::Background;
 use crate::project::Project;
@@ -13,13 +13,13 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
-/// The local stack as `up` last left it.
+/// The state of the local stack after the last command.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct State {
     /// Root URL of the HTTP API. Empty until the stack is up.
     pub api_url: String,
-    /// Root URL of the page; the same, because the API serves it.
+    /// Root URL of the page. It equals `api_url`, because the API serves the page.
     pub web_url: String,
     /// Endpoint of the AWS emulator.
     pub emulator_url: String,
@@ -31,13 +31,14 @@ pub struct State {
     pub emulator: Option<Background>,
     /// Process of the local proxy.
     pub local_proxy: Option<Background>,
-    /// Users with passwords and tokens: only the owner may read this file. Empty unless the stack has a user pool.
+    /// Users with passwords and tokens; therefore, only the owner can read the file. Empty unless the stack has a user
+    /// pool.
     pub users: Vec<User>,
-    /// Fingerprints of the deployed code, for detecting changes.
+    /// Fingerprints of the deployed template and code.
     pub deployed: Deployed,
 }
 
-/// Fingerprints of what the stack runs.
+/// Fingerprints of the deployed template and code, to detect changes.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Deployed {
@@ -51,28 +52,28 @@ fn path(project: &Project) -> Result<PathBuf> {
     Ok(project.state_dir()?.join("local.json"))
 }
 
-/// Reads the state; empty if there is none, or if an older version wrote it in another format.
+/// Reads the state. Returns an empty state if there is no file.
 pub fn read(project: &Project) -> Result<State> {
     let path = path(project)?;
     match fs::read(&path) {
         Ok(bytes) => serde_json::from_slice(&bytes)
-            .with_context(|| format!("{} is damaged: delete it and start again", path.display())),
+            .with_context(|| format!("{} is damaged: delete it and try again", path.display())),
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(State::default()),
         Err(error) => Err(error).with_context(|| format!("cannot read {}", path.display())),
     }
 }
 
-/// Replaces the state atomically: a reader sees the old or the new one.
+/// Replaces the state atomically: a reader sees either the old or the new state.
 pub fn write(project: &Project, state: &State) -> Result<()> {
     let path = path(project)?;
     let draft = path.with_extension("json.new");
-    private(&draft)?.write_all(&serde_json::to_vec_pretty(state)?)?;
+    create_private(&draft)?.write_all(&serde_json::to_vec_pretty(state)?)?;
     fs::rename(&draft, &path).with_context(|| format!("cannot write {}", path.display()))
 }
 
-/// Creates a file that only its owner can read. An existing file is removed first, because it might be readable by
-/// others.
-fn private(path: &Path) -> Result<File> {
+/// Creates a file that only its owner can read. Removes an existing file first, because others might be able to read
+/// it.
+fn create_private(path: &Path) -> Result<File> {
     let _ = fs::remove_file(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
@@ -97,8 +98,8 @@ impl State {
         !self.api_url.is_empty() && emulator_runs && proxy_ready
     }
 
-    /// The token of the first user; `None` for a stack without users, whose API is open or uses another issuer's
-    /// tokens.
+    /// Returns the token of the first user, or `None` for a stack without users: its API is open or accepts tokens of
+    /// another issuer.
     pub fn token(&self) -> Option<&str> {
         self.users.first().map(|user| user.token.as_str())
     }
@@ -107,11 +108,12 @@ impl State {
     pub fn output(&self, name: &str) -> Result<&str> {
         match self.outputs.get(name) {
             Some(value) => Ok(value),
-            None => bail!("template.yaml has no output {name}"),
+            None => bail!("the stack has no output {name}"),
         }
     }
 
-    /// The emulator's name of the function in folder `function`; `jobs-api` is `JobsApi` in the template.
+    /// Returns the name that the function of a folder has on the emulator. The id of `jobs-api` in the template is
+    /// `JobsApi`.
     pub fn physical_name(&self, function: &str) -> Result<&str> {
         let id = pascal_case(function);
         match self.functions.get(&id) {
@@ -124,9 +126,9 @@ impl State {
 fn pascal_case(kebab: &str) -> String {
     let mut words = String::new();
     for word in kebab.split('-') {
-        let mut dead_letters = word.chars();
-        words.extend(dead_letters.next().map(|first| first.to_ascii_uppercase()));
-        words.push_str(dead_letters.as_str());
+        let mut characters = word.chars();
+        words.extend(characters.next().map(|first| first.to_ascii_uppercase()));
+        words.push_str(characters.as_str());
     }
     words
 }

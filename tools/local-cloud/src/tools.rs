@@ -1,10 +1,10 @@
-//! The Python tools (emulator, SAM, cargo-lambda) in the project's own virtual environments.
+//! The Python tools (emulator, SAM, cargo-lambda) in virtual environments of this project.
 //!
-//! SAM has an environment inside the other one, because it needs another botocore than the emulator; a link in `bin`
-//! makes it look like one of the tools.
+//! SAM has its own environment inside the other one, because it needs another version of botocore than the emulator. A
+//! link in `bin` makes it available like the other tools.
 //!
-//! The lock files are the only input: their content is the environments' stamp. A changed lock file, or an interrupted
-//! installation, which has no stamp, causes a fresh installation; otherwise nothing is done.
+//! The lock files are the only input: a stamp file has the content of the installed ones. The tools are installed again
+//! if a lock file has changed, or if there is no stamp because an installation was interrupted.
 
 use crate::project::{Project, lock};
 use anyhow::{Context, Result, bail};
@@ -18,17 +18,17 @@ use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Oldest Python version that all pinned tools support.
-const OLDEST_PYTHON: (u32, u32) = (3, 10);
+/// Minimum version of Python that all pinned tools support.
+const MIN_PYTHON: (u32, u32) = (3, 10);
 
-/// Lock file of all tools but SAM, in `infra/local`.
+/// Lock file of all tools except SAM, in `infra/local`.
 const LOCK: &str = "requirements.txt";
 
 /// Lock file of SAM.
 const SAM_LOCK: &str = "sam.txt";
 
-/// Environment variable of a folder in which environments are shared between checkouts, one per lock file. CI keeps
-/// it between runs.
+/// Environment variable of a folder in which checkouts share environments, one for each content of the lock files. CI
+/// keeps it between runs.
 const CACHE_VARIABLE: &str = "LONGSHORE_CACHE_DIR";
 
 /// An installed environment.
@@ -38,18 +38,19 @@ pub struct Tools {
 }
 
 impl Tools {
-    /// The environment that `LONGSHORE_VENV` names.
+    /// Returns the environment in `LONGSHORE_VENV`.
     ///
     /// # Errors
     /// If the variable is not set.
     pub fn from_env() -> Result<Self> {
-        let venv = std::env::var_os("LONGSHORE_VENV")
-            .context("LONGSHORE_VENV must name the tools' virtual environment; `cargo xtask test` sets it")?;
+        let venv = std::env::var_os("LONGSHORE_VENV").context(
+            "LONGSHORE_VENV is not set: run the tests with `cargo xtask test`, which sets it to the tools' environment",
+        )?;
         Ok(Self { venv: venv.into() })
     }
 
-    /// Builds a command for an installed program that inherits only the variables for finding programs and files: a
-    /// developer's own AWS settings must not direct a local command to a real account.
+    /// Returns the command of an installed program. It inherits only the variables for finding programs and files: a
+    /// developer's AWS settings must not direct a local command to a real account.
     pub fn command(&self, program: &str) -> Command {
         let mut command = Command::new(self.program(program));
         command.env_clear();
@@ -62,8 +63,7 @@ impl Tools {
         command
     }
 
-    /// Builds a command for an installed program that talks to an emulator only, whatever account the shell is signed
-    /// in to.
+    /// Returns the command of an installed program that calls an emulator only. The shell's AWS account is ignored.
     pub fn command_for(&self, endpoint: &str, program: &str) -> Command {
         let mut command = self.command(program);
         command
@@ -80,17 +80,17 @@ impl Tools {
         command
     }
 
-    /// Path of an installed program.
+    /// Returns the path of an installed program.
     pub fn program(&self, program: &str) -> PathBuf {
         self.venv.join("bin").join(program)
     }
 
-    /// The caller's search path, with these tools first.
+    /// Returns the caller's search path, with these tools first.
     pub fn path(&self) -> std::ffi::OsString {
         let mut path = self.venv.join("bin").into_os_string();
-        if let Some(rest) = std::env::var_os("PATH") {
+        if let Some(inherited) = std::env::var_os("PATH") {
             path.push(":");
-            path.push(rest);
+            path.push(inherited);
         }
         path
     }
@@ -103,9 +103,9 @@ pub fn ensure(project: &Project) -> Result<Tools> {
         let path = project.infra(name);
         locked += &fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
     }
-    let venv = place(project, &locked)?;
+    let venv = venv_path(project, &locked)?;
     let tools = Tools { venv: venv.clone() };
-    let dir = venv.parent().context("no folder for the tools")?;
+    let dir = venv.parent().context("the path of the tools has no folder")?;
     fs::create_dir_all(dir).with_context(|| format!("cannot create {}", dir.display()))?;
     let _lock = lock(&venv.with_extension("lock"), "another installation of the tools")?;
     let stamp = venv.join("longshore.lock");
@@ -117,7 +117,7 @@ pub fn ensure(project: &Project) -> Result<Tools> {
     if venv.exists() {
         fs::remove_dir_all(&venv).with_context(|| format!("cannot remove {}", venv.display()))?;
     }
-    let step = progress::step("Installing emulator, SAM and cargo-lambda (about a minute, once)");
+    let step = progress::step("Installing the emulator, SAM and cargo-lambda (once, about a minute)");
     let sam = venv.join("sam");
     for (venv, name) in [(&venv, LOCK), (&sam, SAM_LOCK)] {
         create(&python, venv)?;
@@ -129,27 +129,27 @@ pub fn ensure(project: &Project) -> Result<Tools> {
     Ok(tools)
 }
 
-fn place(project: &Project, locked: &str) -> Result<PathBuf> {
+fn venv_path(project: &Project, locked: &str) -> Result<PathBuf> {
     let Some(cache) = std::env::var_os(CACHE_VARIABLE).filter(|dir| !dir.is_empty()) else {
         return Ok(project.home_dir().join("venv"));
     };
     let hash = Sha256::digest(locked.as_bytes());
     let short = HEXLOWER.encode(&hash[..6]);
-    // Absolute, because the programs are also run from other folders.
+    // Absolute, because the programs also run from other folders.
     let cache = std::path::absolute(&cache)?;
     Ok(cache.join(format!("venv-{short}")))
 }
 
-/// Returns true if the environment's Python works. False also if the Python that it was created from has been removed
-/// or replaced.
+/// Returns true if the environment's Python works. It does not if the Python that it was created from was removed or
+/// replaced.
 fn runs(python: &Path) -> bool {
     let status = Command::new(python).args(["-c", "import boto3"]).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
-/// Finds the first Python on the path that is new enough.
+/// Finds the first Python on the search path that is new enough.
 fn find_python() -> Result<PathBuf> {
-    let (major, minor) = OLDEST_PYTHON;
+    let (major, minor) = MIN_PYTHON;
     for name in ["python3", "python3.13", "python3.12", "python3.11", "python3.10"] {
         let check = format!("import sys; sys.exit(sys.version_info < ({major}, {minor}))");
         let status = Command::new(name).arg("-c").arg(check).stderr(Stdio::null()).status();
@@ -158,7 +158,7 @@ fn find_python() -> Result<PathBuf> {
         }
     }
     bail!(
-        "python3 {major}.{minor} or newer is needed for the local AWS emulator and was not found.\n\
+        "Python {major}.{minor} or newer is required for the local AWS emulator, but was not found.\n\
          Install it (Debian, Ubuntu: apt install python3 python3-venv; macOS: brew install python3) and try again."
     )
 }
@@ -169,19 +169,19 @@ fn create(python: &Path, venv: &Path) -> Result<()> {
         .output()
         .with_context(|| format!("cannot run {}", python.display()))?;
     if !output.status.success() {
-        let reported = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        let messages = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
         bail!(
-            "{} -m venv failed: {}\nOn Debian and Ubuntu the module is a package of its own: apt install python3-venv",
+            "{} -m venv failed: {}\nOn Debian and Ubuntu, install the module with apt install python3-venv",
             python.display(),
-            reported.trim()
+            messages.trim()
         );
     }
     Ok(())
 }
 
-/// Installs exactly the locked packages, by hash, wheels only: nothing is resolved or compiled.
+/// Installs exactly the locked packages, by hash and as wheels. Nothing is resolved or compiled.
 fn install(step: &Step, python: &Path, requirements: &Path, log: &Path) -> Result<()> {
-    // The user's environment is inherited here, because it may configure a mirror or a proxy.
+    // pip inherits the user's environment, because it can configure a mirror or a proxy.
     let mut child = Command::new(python)
         .args(["-m", "pip", "install", "--no-deps", "--require-hashes", "--only-binary", ":all:"])
         .args(["--no-compile", "--disable-pip-version-check", "--progress-bar", "off", "--requirement"])
@@ -193,15 +193,15 @@ fn install(step: &Step, python: &Path, requirements: &Path, log: &Path) -> Resul
     let output = child.stdout.take().context("pip has no output")?;
     for line in BufReader::new(output).lines() {
         let line = line?;
-        if let Some(rest) = line.strip_prefix("Collecting ") {
-            step.detail(rest.split([' ', '=']).next().unwrap_or(rest));
+        if let Some(package) = line.strip_prefix("Collecting ") {
+            step.detail(package.split([' ', '=']).next().unwrap_or(package));
         } else if line.starts_with("Installing collected packages") {
             step.detail("unpacking");
         }
     }
     if !child.wait()?.success() {
-        let reported = fs::read_to_string(log).unwrap_or_default();
-        bail!("the tools could not be installed from {}:\n{}", requirements.display(), reported.trim());
+        let messages = fs::read_to_string(log).unwrap_or_default();
+        bail!("cannot install the tools from {}:\n{}", requirements.display(), messages.trim());
     }
     Ok(())
 }

@@ -1,7 +1,7 @@
-//! Starts the stack from a fresh clone, or updates a running stack with what has changed, and stops it.
+//! Starts, updates and stops the local stack.
 
 use crate::emulator::{self, Emulator};
-use crate::process::{Background, answers, free_port};
+use crate::process::{Background, free_port, responds};
 use crate::project::{Build, Project};
 use crate::stack::Stack;
 use crate::state::{self, State};
@@ -11,22 +11,22 @@ use anyhow::{Result, bail};
 use longshore_cli::progress;
 use std::fs;
 
-/// Differences from the default stack.
+/// Options of the stack.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// URL of an emulator (LocalStack or another) to use instead of starting one.
+    /// URL of an AWS emulator, such as LocalStack, to use instead of starting one.
     pub endpoint: Option<String>,
     /// Port of the API on 127.0.0.1; `None` for a free one.
     pub port: Option<u16>,
 }
 
-/// Starts or updates the stack. On return, `api_url` answers.
+/// Starts or updates the stack. When this returns, the API responds at `api_url`.
 pub fn bring_up(project: &Project, options: &Options) -> Result<State> {
     let tools = tools::ensure(project)?;
     let code = functions::build_all(project)?;
     let _lock = project.lock_stack()?;
     let mut state = state::read(project)?;
-    if !same_place(&state, options) {
+    if !is_reusable(&state, options) {
         stop(project, &state)?;
         state = State::default();
     }
@@ -35,10 +35,10 @@ pub fn bring_up(project: &Project, options: &Options) -> Result<State> {
     }
     let endpoint = state.emulator_url.clone();
     let stack = Stack { project, tools: &tools, endpoint: &endpoint };
-    let deployed = deploy::bring_up_to_date(&stack, code, &mut state);
-    // Also after a failure, when part of it may be deployed.
+    let outcome = deploy::bring_up_to_date(&stack, code, &mut state);
+    // Even after a failure, because a part can be deployed.
     state::write(project, &state)?;
-    deployed?;
+    outcome?;
     users::sign_in(&stack, &mut state)?;
     state::write(project, &state)?;
     start_local_proxy(project, options, &mut state)?;
@@ -46,14 +46,14 @@ pub fn bring_up(project: &Project, options: &Options) -> Result<State> {
     Ok(state)
 }
 
-/// Returns true if the stack of `state` is still running, at the requested endpoint and port.
-fn same_place(state: &State, options: &Options) -> bool {
+/// Returns true if the stack of `state` is still running, on the requested emulator.
+fn is_reusable(state: &State, options: &Options) -> bool {
     let url = options.endpoint.as_deref().map(|url| url.trim_end_matches('/'));
     match (&state.emulator, url) {
         (Some(process), None) => process.is_alive(),
-        (None, Some(url)) => state.emulator_url == url && answers(url),
-        // An emulator that was named once is used until `down`.
-        (None, None) => !state.emulator_url.is_empty() && answers(&state.emulator_url),
+        (None, Some(url)) => state.emulator_url == url && responds(url),
+        // An emulator that was passed once is used until `down`.
+        (None, None) => !state.emulator_url.is_empty() && responds(&state.emulator_url),
         (Some(_), Some(_)) => false,
     }
 }
@@ -74,14 +74,14 @@ fn start_emulator(project: &Project, tools: &Tools, options: &Options, state: &m
 fn start_local_proxy(project: &Project, options: &Options, state: &mut State) -> Result<()> {
     let upstream = format!("{}/_aws/execute-api/{}/$default", state.emulator_url, state.output("ApiId")?);
     let port = local_proxy::port_of(&state.api_url);
-    let wanted = options.port.or(port);
-    let open = state.local_proxy.as_ref().is_some_and(Background::is_alive);
-    if !open || wanted != port {
+    let requested_port = options.port.or(port);
+    let is_running = state.local_proxy.as_ref().is_some_and(Background::is_alive);
+    if !is_running || requested_port != port {
         let step = progress::step("Starting the local proxy");
         if let Some(proxy) = state.local_proxy.take() {
             proxy.stop()?;
         }
-        let port = match wanted {
+        let port = match requested_port {
             Some(port) => port,
             None => free_port()?,
         };
@@ -91,26 +91,25 @@ fn start_local_proxy(project: &Project, options: &Options, state: &mut State) ->
         state::write(project, state)?;
         step.done_with(&state.api_url);
     }
-    if !answers(&format!("{}{}", state.api_url, local_proxy::READY)) {
-        bail!("the local proxy at {} does not answer: see .longshore/local-proxy.log", state.api_url);
+    if !responds(&format!("{}{}", state.api_url, local_proxy::READY)) {
+        bail!("the local proxy at {} does not respond: see .longshore/local-proxy.log", state.api_url);
     }
     Ok(())
 }
 
-/// Stops every stack of this checkout: that of the dev build, and one that the benchmark has left. Succeeds if there is
-/// none.
+/// Stops all stacks of this checkout: that of the dev build, and that of the benchmark. Succeeds if there is none.
 pub fn take_down_all(project: &Project) -> Result<()> {
-    let mut any = false;
+    let mut has_stack = false;
     for build in [Build::Dev, Build::Release] {
-        any |= take_down(&project.with(build))?;
+        has_stack |= take_down(&project.with(build))?;
     }
-    if !any {
-        progress::note("Nothing is running.");
+    if !has_stack {
+        progress::note("No stack is running.");
     }
     Ok(())
 }
 
-/// Stops what [`bring_up`] started, and nothing else. Logs and tools are kept. Returns false if there is no stack.
+/// Stops the processes that [`bring_up`] started. Keeps logs and tools. Returns false if there is no stack.
 pub fn take_down(project: &Project) -> Result<bool> {
     let _lock = project.lock_stack()?;
     let state = state::read(project)?;
@@ -145,17 +144,17 @@ mod tests {
     use std::process::Command;
 
     #[test]
-    fn a_stack_that_the_benchmark_has_left_is_stopped_too() -> Result<()> {
+    fn the_stack_of_the_benchmark_is_stopped_too() -> Result<()> {
         let root = tempfile::tempdir()?;
         let project = Project { root: root.path().to_owned(), build: Build::Dev };
-        let left = project.with(Build::Release);
-        let emulator = Background::spawn(Command::new("sleep").arg("60"), &left.log("emulator")?)?;
+        let release = project.with(Build::Release);
+        let emulator = Background::spawn(Command::new("sleep").arg("60"), &release.log("emulator")?)?;
         let url = "http://127.0.0.1:9".to_owned();
         let state = State { emulator_url: url, emulator: Some(emulator.clone()), ..State::default() };
-        state::write(&left, &state)?;
+        state::write(&release, &state)?;
         take_down_all(&project)?;
         assert!(!emulator.is_alive());
-        assert!(state::read(&left)?.emulator_url.is_empty());
+        assert!(state::read(&release)?.emulator_url.is_empty());
         take_down_all(&project)
     }
 }

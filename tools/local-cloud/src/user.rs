@@ -15,7 +15,7 @@ pub struct User {
     pub token: String,
 }
 
-/// Omits password and token, because the output may be logged.
+/// Omits password and token, because the output can be logged.
 impl std::fmt::Debug for User {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("User").field("name", &self.name).field("tenant", &self.tenant).finish_non_exhaustive()

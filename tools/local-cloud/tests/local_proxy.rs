@@ -1,4 +1,4 @@
-//! The local proxy over real sockets, in front of an upstream that answers with what it has received.
+//! The local proxy over real sockets, in front of an upstream that echoes each request.
 
 use anyhow::{Context, Result};
 use http_body_util::{BodyExt, Full};
@@ -14,18 +14,18 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// Timeout of a test's read; a proxy that does not answer is an error.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Read timeout. A proxy that does not respond fails the test.
+const READ_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// An answer as it came over the socket.
+/// A response as received from the socket.
 #[derive(Debug)]
-struct Answer {
+struct RawResponse {
     status: u16,
     head: String,
     body: String,
 }
 
-/// Starts an upstream below `/base`, and a proxy in front of it.
+/// Starts an upstream at `/base`, and a proxy in front of it.
 fn proxy() -> Result<SocketAddr> {
     let upstream = TcpListener::bind("127.0.0.1:0")?;
     let base = format!("http://{}/base", upstream.local_addr()?);
@@ -40,10 +40,10 @@ fn proxy() -> Result<SocketAddr> {
             }
         })
     });
-    in_front_of(base)
+    proxy_of(base)
 }
 
-fn in_front_of(base: String) -> Result<SocketAddr> {
+fn proxy_of(base: String) -> Result<SocketAddr> {
     let listener = listen(0)?;
     let address = listener.local_addr()?;
     thread::spawn(move || serve(listener, Upstream::new(base, Duration::from_secs(5))));
@@ -64,21 +64,21 @@ async fn echo(request: Request<Incoming>) -> Result<Response<Full<Bytes>>, Infal
         if body.len() > 100 { body.len().to_string() } else { String::from_utf8_lossy(&body).into_owned() },
     );
     let status = if head.uri.path().ends_with("/unchanged") { 304 } else { 200 };
-    let answer = Response::builder().status(status).header("x-kept", "yes").header("keep-alive", "timeout=1");
-    Ok(answer.body(Full::from(text)).unwrap_or_default())
+    let response = Response::builder().status(status).header("x-kept", "yes").header("keep-alive", "timeout=1");
+    Ok(response.body(Full::from(text)).unwrap_or_default())
 }
 
-/// Sends bytes on one connection, and reads this many answers. The methods tell which answers have no body.
-fn converse(proxy: SocketAddr, bytes: &[u8], methods: &[&str]) -> Result<Vec<Answer>> {
+/// Sends bytes on one connection, and reads a response for each method.
+fn send(proxy: SocketAddr, bytes: &[u8], methods: &[&str]) -> Result<Vec<RawResponse>> {
     let mut stream = TcpStream::connect(proxy)?;
-    stream.set_read_timeout(Some(PATIENCE))?;
-    // A refused request may end the connection while it is being sent.
+    stream.set_read_timeout(Some(READ_TIMEOUT))?;
+    // The proxy can close the connection of a refused request before it is sent.
     let _ = stream.write_all(bytes);
     let mut reader = BufReader::new(stream);
     methods.iter().map(|method| read(&mut reader, method)).collect()
 }
 
-fn read(reader: &mut BufReader<TcpStream>, method: &str) -> Result<Answer> {
+fn read(reader: &mut BufReader<TcpStream>, method: &str) -> Result<RawResponse> {
     let mut head = String::new();
     while !head.ends_with("\r\n\r\n") {
         anyhow::ensure!(reader.read_line(&mut head)? > 0, "the connection has ended: {head}");
@@ -88,32 +88,33 @@ fn read(reader: &mut BufReader<TcpStream>, method: &str) -> Result<Answer> {
     let length = head.lines().find_map(|line| line.strip_prefix("content-length: ")?.parse().ok());
     let mut body = vec![0; if method == "HEAD" { 0 } else { length.unwrap_or(0) }];
     reader.read_exact(&mut body)?;
-    Ok(Answer { status, head, body: String::from_utf8(body)? })
+    Ok(RawResponse { status, head, body: String::from_utf8(body)? })
 }
 
 #[test]
-fn two_requests_on_one_connection_are_forwarded_apart() -> Result<()> {
+fn two_requests_of_one_connection_are_forwarded_separately() -> Result<()> {
     let proxy = proxy()?;
     let bytes = b"POST /a?b=%2F HTTP/1.1\r\nHost: h\r\nX: 1\r\nTE: trailers\r\ncontent-length: 3\r\n\r\nx\n\n\
         GET /api HTTP/1.1\r\nHost: h\r\n\r\n";
-    let answers = converse(proxy, bytes, &["POST", "GET"])?;
-    assert_eq!(answers[0].body, "POST /base/a?b=%2F host=h x=1 te=- x\n\n");
-    assert_eq!(answers[1].body, "GET /base/api host=h x=- te=- ");
-    assert!(answers[0].head.contains("x-kept: yes") && !answers[0].head.contains("keep-alive"), "{answers:?}");
+    let responses = send(proxy, bytes, &["POST", "GET"])?;
+    assert_eq!(responses[0].body, "POST /base/a?b=%2F host=h x=1 te=- x\n\n");
+    assert_eq!(responses[1].body, "GET /base/api host=h x=- te=- ");
+    assert!(responses[0].head.contains("x-kept: yes") && !responses[0].head.contains("keep-alive"), "{responses:?}");
     Ok(())
 }
 
 #[test]
-fn a_chunked_body_is_put_together() -> Result<()> {
-    let bytes =
-        b"POST / HTTP/1.1\r\nHost: h\r\ntransfer-encoding: chunked\r\n\r\n3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\n\r\n";
-    let answers = converse(proxy()?, bytes, &["POST"])?;
-    assert!(answers[0].body.ends_with(" abc0123456789"), "{answers:?}");
+fn a_chunked_body_is_joined() -> Result<()> {
+    let bytes = b"POST / HTTP/1.1\r\nHost: h\r\ntransfer-encoding: chunked\r\n\r\n\
+        3\r\nabc\r\nA;x=y\r\n0123456789\r\n0\r\nt: v\r\n\r\nGET /next HTTP/1.1\r\nHost: h\r\n\r\n";
+    let responses = send(proxy()?, bytes, &["POST", "GET"])?;
+    assert!(responses[0].body.ends_with(" abc0123456789"), "{responses:?}");
+    assert!(responses[1].body.starts_with("GET /base/next "), "{responses:?}");
     Ok(())
 }
 
 #[test]
-fn what_is_no_request_is_refused() -> Result<()> {
+fn invalid_or_too_large_requests_are_refused() -> Result<()> {
     let proxy = proxy()?;
     let long = format!("GET / HTTP/1.1\r\nx: {}\r\n\r\n", "x".repeat(70_000));
     for (bytes, status) in [
@@ -123,35 +124,35 @@ fn what_is_no_request_is_refused() -> Result<()> {
         ("POST / HTTP/1.1\r\ncontent-length: 10485761\r\n\r\n", 413),
         (long.as_str(), 431),
     ] {
-        let answers = converse(proxy, bytes.as_bytes(), &["GET"])?;
-        assert_eq!(answers[0].status, status, "{}", bytes.lines().next().unwrap_or_default());
-        assert!(answers[0].head.contains("connection: close"), "{answers:?}");
+        let responses = send(proxy, bytes.as_bytes(), &["GET"])?;
+        assert_eq!(responses[0].status, status, "{}", bytes.lines().next().unwrap_or_default());
+        assert!(responses[0].head.contains("connection: close"), "{responses:?}");
     }
     Ok(())
 }
 
 #[test]
-fn a_body_may_be_as_large_as_the_gateway_allows() -> Result<()> {
+fn a_body_can_be_as_large_as_the_gateway_allows() -> Result<()> {
     let mut bytes = b"PUT / HTTP/1.1\r\nhost: h\r\nexpect: 100-continue\r\ncontent-length: 10485760\r\n\r\n".to_vec();
     bytes.resize(bytes.len() + (10 << 20), b'x');
-    // The first answer is the interim one that some clients wait for.
-    let answers = converse(proxy()?, &bytes, &["PUT", "PUT"])?;
-    assert_eq!((answers[0].status, answers[1].status), (100, 200));
-    assert!(answers[1].body.ends_with(" 10485760"), "{}", answers[1].body);
+    // The first response is `100 Continue`, for which some clients wait.
+    let responses = send(proxy()?, &bytes, &["PUT", "PUT"])?;
+    assert_eq!((responses[0].status, responses[1].status), (100, 200));
+    assert!(responses[1].body.ends_with(" 10485760"), "{}", responses[1].body);
     Ok(())
 }
 
 #[test]
-fn answers_without_a_body_have_none() -> Result<()> {
+fn responses_without_a_body_stay_without_a_body() -> Result<()> {
     let bytes = b"HEAD / HTTP/1.1\r\nhost: h\r\n\r\nGET /unchanged HTTP/1.1\r\nhost: h\r\n\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n";
-    let answers = converse(proxy()?, bytes, &["HEAD", "HEAD", "GET"])?;
-    assert_eq!(answers.iter().map(|answer| answer.status).collect::<Vec<_>>(), [200, 304, 200]);
-    assert!(answers[2].body.starts_with("GET /base/ "), "{answers:?}");
+    let responses = send(proxy()?, bytes, &["HEAD", "HEAD", "GET"])?;
+    assert_eq!(responses.iter().map(|response| response.status).collect::<Vec<_>>(), [200, 304, 200]);
+    assert!(responses[2].body.starts_with("GET /base/ "), "{responses:?}");
     Ok(())
 }
 
 #[test]
-fn the_connection_is_kept_unless_the_client_closes_it() -> Result<()> {
+fn a_connection_is_kept_unless_the_client_closes_it() -> Result<()> {
     let proxy = proxy()?;
     for (head, kept) in [
         ("GET / HTTP/1.1\r\nhost: h\r\n\r\n", true),
@@ -159,18 +160,18 @@ fn the_connection_is_kept_unless_the_client_closes_it() -> Result<()> {
         ("GET / HTTP/1.0\r\n\r\n", false),
         ("GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n", true),
     ] {
-        let answers = converse(proxy, head.repeat(2).as_bytes(), &["GET", "GET"]);
-        assert_eq!(answers.is_ok(), kept, "{head}");
+        let responses = send(proxy, head.repeat(2).as_bytes(), &["GET", "GET"]);
+        assert_eq!(responses.is_ok(), kept, "{head}");
     }
     Ok(())
 }
 
 #[test]
-fn the_proxy_answers_by_itself_that_it_is_ready_and_that_nothing_is_behind_it() -> Result<()> {
-    let proxy = in_front_of("http://127.0.0.1:9".to_owned())?;
+fn the_proxy_itself_responds_when_it_is_ready_or_has_no_upstream() -> Result<()> {
+    let proxy = proxy_of("http://127.0.0.1:9".to_owned())?;
     let request = format!("GET {READY} HTTP/1.1\r\nhost: h\r\n\r\nGET / HTTP/1.1\r\nhost: h\r\n\r\n");
-    let answers = converse(proxy, request.as_bytes(), &["GET", "GET"])?;
-    assert_eq!((answers[0].status, answers[1].status), (200, 502));
-    assert_eq!(answers[1].body, r#"{"message":"Service Unavailable"}"#);
+    let responses = send(proxy, request.as_bytes(), &["GET", "GET"])?;
+    assert_eq!((responses[0].status, responses[1].status), (200, 502));
+    assert_eq!(responses[1].body, r#"{"message":"Service Unavailable"}"#);
     Ok(())
 }

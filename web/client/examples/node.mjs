@@ -44,7 +44,7 @@ async function importFile() {
   if (failed > 0) {
     const failures = await client.failuresCsv(jobId, { signal });
     await writeFile(`${dataset}-failed.csv`, failures.stream());
-    console.log(`What failed, and why: ${dataset}-failed.csv`);
+    console.log(`Failed rows, with reasons: ${dataset}-failed.csv`);
   }
   return job.status === "completed";
 }

@@ -47,7 +47,7 @@ async function importFile(fields, cancel) {
 async function put(client, file, cancel) {
   const abort = new AbortController();
   cancel.disabled = false;
-  cancel.onclick = () => abort.abort(new Error("Stopped; import the same file again to go on"));
+  cancel.onclick = () => abort.abort(new Error("Stopped. Import the same file again to resume."));
   try {
     const { fileGuid } = await upload(client, file, {
       signal: abort.signal,

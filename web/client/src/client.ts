@@ -40,7 +40,7 @@ export interface ChangeOptions extends CallOptions {
 /** Options of calls that create something. */
 export interface CreateOptions extends CallOptions {
   /**
-   * Repeated requests with the same key create one thing, for 24 hours. By default each call has a new key.
+   * Requests with the same key have one effect, for 24 hours. By default each call has a new key.
    */
   readonly idempotencyKey?: string;
 }
@@ -158,7 +158,7 @@ export function createClient(access: Access): Client {
   };
 }
 
-/** Describes a POST with an idempotency key, which creates one thing however often it is sent. */
+/** Returns a POST with an idempotency key, which has one effect however often it is sent. */
 export function creationCall(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
   const headers = { "idempotency-key": idempotencyKey ?? crypto.randomUUID() };
   return { method: "POST", path, headers, body, signal, repeatable: true } as const;

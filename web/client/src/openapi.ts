@@ -15,16 +15,16 @@ export interface paths {
         put?: never;
         /**
          * Create an upload.
-         * @description Returns the URL to put the file to. The URL accepts exactly the requested file, once: length, content type and
-         *     checksum (if given) are signed, and S3 refuses a second PUT with 412. The PUT must begin before `expiresAt`. With an
-         *     `Idempotency-Key`, repeated requests create one upload; each answer has a new URL for it.
+         * @description Returns a presigned URL for a PUT of the file. The URL accepts exactly the requested file, once: length, content type and
+         *     checksum (if any) are signed, and S3 refuses a second PUT with 412. The PUT must begin before `expiresAt`. With an
+         *     `Idempotency-Key`, repeated requests create one upload; each response has a new URL for it.
          *
-         *     A file larger than the deployment's `MultipartBytes` (64 MiB by default), or than `partSize`, is uploaded in parts.
-         *     Each part has its own URL, which accepts only the bytes with its SHA-256. The answer lists all `parts`; those whose
-         *     checksums the request contains have URLs. A client that has not read the whole file yet computes the checksums part by
-         *     part, and requests the other URLs, and new ones for expired URLs, by `POST /api/uploads/{fileGuid}/url`. Parts can be
-         *     put in any order, and concurrently. Then call `POST /api/uploads/{fileGuid}/complete`. Parts of an upload that is not
-         *     completed within a day are removed.
+         *     A file larger than the deployment's `MultipartBytes` (64 MiB by default), or than `partSize`, is uploaded in parts. Each
+         *     part has its own URL, which accepts only the bytes with its SHA-256. The response lists all `parts`. A part has a URL if
+         *     the request contains its checksum. A client that has not yet read the whole file can compute the checksums part by part,
+         *     and request the remaining URLs with `POST /api/uploads/{fileGuid}/url`. The same call replaces expired URLs. Parts can be
+         *     uploaded in any order and concurrently. After the last part, call `POST /api/uploads/{fileGuid}/complete`. Parts of an
+         *     upload that is not completed within a day are removed.
          */
         post: operations["createUpload"];
         delete?: never;
@@ -42,7 +42,7 @@ export interface paths {
         };
         /**
          * Read the state of an upload.
-         * @description For an incomplete upload in parts, the answer lists the parts that S3 has, so that a client can resume.
+         * @description For an incomplete upload in parts, it lists the received parts, so that a client can resume.
          */
         get: operations["getUpload"];
         put?: never;
@@ -64,12 +64,12 @@ export interface paths {
         put?: never;
         /**
          * Get new URLs for an upload.
-         * @description For an upload by one PUT: a new URL, in case the first one expired before the PUT began. It signs the same length,
-         *     content type and checksum. S3 accepts one PUT per upload, regardless of the number of URLs.
+         * @description For an upload by one PUT, returns a new URL, for use if the first one expired before the PUT began. The URL signs the
+         *     same length, content type and checksum. S3 accepts one PUT per upload, regardless of the number of URLs.
          *
-         *     For an upload in parts: a URL for each part in the request, with its length and SHA-256 signed, so that S3 refuses
-         *     other bytes. Each PUT must begin before `expiresAt`; request URLs for a few parts at a time, just before their PUTs.
-         *     Without a body, the answer lists the parts that S3 does not have, or has with another size, without URLs.
+         *     For an upload in parts, returns a URL for each part in the request. The part's length and SHA-256 are signed, so S3
+         *     refuses other bytes. Each PUT must begin before `expiresAt`, so request URLs for a few parts at a time, just before their
+         *     PUTs. Without a body, the response lists the parts that are missing in S3 or have the wrong size, without URLs.
          */
         post: operations["renewUploadUrl"];
         delete?: never;
@@ -89,9 +89,9 @@ export interface paths {
         put?: never;
         /**
          * Complete a multipart upload.
-         * @description Assembles the file after all parts were put. S3 must have every part, each with its size. The call can be repeated: it
-         *     returns 200 once the file exists, and 409 with `Retry-After` while another call assembles it. A file uploaded by one
-         *     PUT needs no completion. A body is ignored.
+         * @description Assembles the file after all parts were uploaded. Every part must exist in S3 with its exact size. The call can be
+         *     repeated: it returns 200 once the file exists, and 409 with `Retry-After` while another call assembles it. A file that
+         *     was uploaded by one PUT needs no completion. A body is ignored.
          */
         post: operations["completeUpload"];
         delete?: never;
@@ -109,17 +109,17 @@ export interface paths {
         };
         /**
          * List jobs, newest first.
-         * @description Each job is returned as by its own call. A page can have fewer jobs than `limit`, or none, although more pages follow,
-         *     because the time of a call is limited. The last page is the one without `nextCursor`.
+         * @description Each job is the same document that `GET /api/jobs/{jobId}` returns. A page can have fewer jobs than `limit`, or none,
+         *     although more pages follow, because the time of a call is limited. The last page is the one without `nextCursor`.
          *
-         *     The selection of jobs comes from an index that may lag by a moment: a job that was just created, or whose status has
-         *     just changed, may be missing, while its own call already returns it. The contents of each listed job are up to date.
+         *     The list comes from an index that can lag by a moment: a job that was just created, or whose status has just changed,
+         *     may be missing. The contents of each listed job are up to date.
          */
         get: operations["listJobs"];
         put?: never;
         /**
          * Create a job.
-         * @description The file must have been uploaded. With an `Idempotency-Key`, repeated requests create one job; later answers return it
+         * @description The file must be uploaded first. With an `Idempotency-Key`, repeated requests create one job; later responses return it
          *     in its current state. Every job that is accepted with 202 reaches a final status.
          */
         post: operations["createJob"];
@@ -142,9 +142,9 @@ export interface paths {
         post?: never;
         /**
          * Delete a job, its file and its reports.
-         * @description The job is hidden immediately: every later call for it returns 404, and so does a second DELETE. An unfinished job is
-         *     stopped. Some minutes after its end, its reports and its record are removed, and so is its upload unless another job
-         *     uses it. Records that it imported are kept. Its `Idempotency-Key` stays used.
+         * @description Hides the job immediately: every later call for it returns 404, including a second DELETE. An unfinished job is
+         *     stopped. Some minutes after its end, its reports and its record are removed. Its upload is removed too, unless another
+         *     job uses it. Imported records are kept. Its `Idempotency-Key` cannot be used for another job.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -161,8 +161,8 @@ export interface paths {
         };
         /**
          * Read the result of a finished job.
-         * @description 404 with the problem `not-finished` before the job has a final status. For a job that ended without a report, or whose
-         *     report has expired, the answer has the counts of the items that were read, no files, and the issue `no_report`.
+         * @description Returns 404 with the problem `not-finished` before the job has a final status. If the job ended without a report, or the
+         *     report has expired, the response has the counts of the items that were read, no files, and the issue `no_report`.
          */
         get: operations["getJobOutput"];
         put?: never;
@@ -183,8 +183,8 @@ export interface paths {
         /**
          * List the failed items of a finished job.
          * @description Returns pages of JSON, each item with its original row. With `Accept: text/csv` or `format=csv`, redirects to the CSV
-         *     file of all failed items. 404 with the problem `not-finished` before the job has a final status, and with `no-report`
-         *     if its files do not exist.
+         *     file of all failed items. Returns 404 with the problem `not-finished` before the job has a final status, and with
+         *     `no-report` if its files do not exist.
          */
         get: operations["listJobFailures"];
         put?: never;
@@ -206,12 +206,12 @@ export interface paths {
          * Audit a job.
          * @description Recounts the job from all stored data: sums the groups of the ledger, checks that the chunks of the manifests are
          *     contiguous, reads every row of the report and every item in the work files, splits the input into records again, and
-         *     compares each with the others and with the receipt. `equal` is `true` only if everything was checked and agrees. An
-         *     unfinished job has no report to check.
+         *     compares all results with each other and with the receipt. `equal` is `true` only if everything was checked and agrees.
+         *     An unfinished job has no report to check.
          *
          *     Files are read for at most 20 seconds in total (some hundred megabytes): first the report, then the work files, then
-         *     the input. Files that were not read by then, or have expired, are listed in `unchecked`. 503 if something cannot be
-         *     read at the moment.
+         *     the input. Files that were not read in time, or have expired, are listed in `unchecked`. Returns 503 if stored data
+         *     cannot be read at the moment.
          */
         get: operations["auditJob"];
         put?: never;
@@ -233,9 +233,9 @@ export interface paths {
         put?: never;
         /**
          * Cancel a job.
-         * @description No item starts more than five seconds after the answer. Once its report is written, the job is `canceled`, with the
-         *     error `canceled`. This takes some seconds, or minutes if gigabytes are unprocessed, also for a job that was still
-         *     waiting. Items that end until then are counted and reported; the other rows are in the report's file of unprocessed
+         * @description No item starts more than five seconds after the response. The job is `canceled`, with the error `canceled`, once its
+         *     report is written. This takes some seconds, or minutes if gigabytes are unprocessed, even for a job that was still
+         *     waiting. Items that end until then are counted and reported. The remaining rows are in the report's file of unprocessed
          *     rows.
          *
          *     Canceling a job that is already stopping, for any reason, returns 202 and changes nothing. A body is ignored.
@@ -258,15 +258,15 @@ export interface paths {
         put?: never;
         /**
          * Retry failed and unprocessed items.
-         * @description Only for a finished job. The job runs again under the same id: `attempts` increases by one, `status` is `waiting`, and
-         *     the counts start with the succeeded and skipped items, which never run again. Each item keeps its number and its
-         *     idempotency key. The report of the new attempt replaces the previous one. An unreadable row (not UTF-8, an unclosed
-         *     quote, too long) stays failed unless it is corrected.
+         * @description Only for a finished job. The job runs again with the same id: `attempts` increases by one, and `status` is `waiting`.
+         *     Succeeded and skipped items do not run again and stay in the counts. Each item keeps its number and its idempotency key.
+         *     The report of the new attempt replaces the previous one. An unreadable row (not UTF-8, an unclosed quote, too long) stays
+         *     failed unless it is corrected.
          *
          *     `fileGuid` is the upload of a corrected failures file: the output of `GET …/failures?format=csv`, edited in a
          *     spreadsheet (UTF-8; delimiter comma, semicolon or tab; columns in any order; code, field and message are optional).
          *     The column of row numbers assigns each row to its item. Failed items in the file run again with the contents in the
-         *     file; other failed items stay failed; unprocessed items run unchanged. Rows without an effect are reported in
+         *     file, and other failed items stay failed. Unprocessed items run unchanged. Rows without an effect are reported in
          *     `issues`: rows that match no failed item (`corrected_rows_unknown`), repeated rows (`corrected_rows_repeated`), rows
          *     that cannot be read (`corrected_rows_unreadable`), and unchanged rows that could not be read before
          *     (`corrected_rows_unchanged`). If there are too many failed items to compare all of them, rows without a match so far
@@ -290,10 +290,10 @@ export interface paths {
         put?: never;
         /**
          * Start an import from a validated job.
-         * @description For a completed validation job (an import in mode `validate`), with or without failed rows. Creates another job over
-         *     the same file, with the same options, in mode `upsert`; the validation job does not change. Each validation job starts
-         *     at most one import: a repeated call returns that import in its current state. Rows that failed the validation fail
-         *     again; correct them by a retry of the new job. A body is ignored.
+         * @description For a completed validation job (an import in mode `validate`), with or without failed rows. Creates another job for the
+         *     same file, with the same options, in mode `upsert`. The validation job does not change. Each validation job starts at
+         *     most one import: a repeated call returns that import in its current state. Rows that failed the validation fail again;
+         *     correct them with a retry of the new job. A body is ignored.
          */
         post: operations["startJob"];
         delete?: never;
@@ -311,7 +311,7 @@ export interface paths {
         };
         /**
          * List the datasets that imports have written to.
-         * @description In the order of their names. Every dataset with records is in the list.
+         * @description Ordered by name. Every dataset with records is in the list.
          */
         get: operations["listDatasets"];
         put?: never;
@@ -331,7 +331,7 @@ export interface paths {
         };
         /**
          * List the records of a dataset.
-         * @description A dataset without any import is empty. The order is stable; it is not the order of the keys.
+         * @description A dataset without imports is empty. The order is stable, but not that of the keys.
          */
         get: operations["listRecords"];
         put?: never;
@@ -404,8 +404,8 @@ export interface paths {
             cookie?: never;
         };
         /**
-         * Read the meaning of a problem, and how to fix it.
-         * @description The `type` of every problem is the path of its page.
+         * Read the meaning and the solution of a problem.
+         * @description The `type` of a problem is the path of its page.
          */
         get: operations["getProblem"];
         put?: never;
@@ -425,9 +425,10 @@ export interface paths {
         };
         /**
          * List dead letters, newest first.
-         * @description For operators. Returns the open dead letters of all tenants, without any row. The sweeper records a dead letter within
-         *     about a minute. It stays in the list until it is replayed or discarded, or for 14 days. A page can have fewer dead
-         *     letters than `limit`, or none, although more pages follow: the last page is the one without `nextCursor`.
+         * @description For operators. Returns the open dead letters of all tenants, without the rows of their items. The sweeper records a dead
+         *     letter within about a minute. It stays in the list until it is replayed or discarded, at most for 14 days. A page can
+         *     have fewer dead letters than `limit`, or none, although more pages follow. The last page is the one without
+         *     `nextCursor`.
          */
         get: operations["listDeadLetters"];
         put?: never;
@@ -449,9 +450,9 @@ export interface paths {
         put?: never;
         /**
          * Replay all dead letters of a job.
-         * @description For operators. Opens one generation for all chunks of the job's dead letters, up to a hundred. While it runs, no other
-         *     generation can be opened, so replay the dead letters of one job together. Those that could not be replayed are listed
-         *     in `left`.
+         * @description For operators. Reopens the job once for the chunks of all its dead letters, up to a hundred. While the job runs, it
+         *     cannot be reopened again, so replay the dead letters of one job together. Dead letters that could not be replayed are
+         *     listed in `left`.
          */
         post: operations["replayDeadLettersOfJob"];
         delete?: never;
@@ -469,15 +470,16 @@ export interface paths {
         };
         /**
          * Read a dead letter with its body.
-         * @description For operators. A dead letter that was replayed or discarded is kept for 14 days, with the operator who did it.
+         * @description For operators. A resolved dead letter is kept for 14 days, with the operator who resolved it.
          */
         get: operations["getDeadLetter"];
         put?: never;
         post?: never;
         /**
          * Discard a dead letter.
-         * @description For operators. The dead letter leaves the list immediately, and its queue within about a minute. Rows that were
-         *     counted as failed with it stay failed; a retry of the job runs them. Discarding it again has the same answer.
+         * @description For operators. Removes the dead letter from the list immediately, and from its queue within about a minute. Rows that
+         *     were counted as failed with it stay failed; a retry of the job runs them again. A repeated call returns the same
+         *     response.
          */
         delete: operations["discardDeadLetter"];
         options?: never;
@@ -496,10 +498,10 @@ export interface paths {
         put?: never;
         /**
          * Replay a dead letter.
-         * @description For operators. While the job runs, a dead letter about a chunk or a split cannot be replayed (409), and one about a
-         *     completion requests the completion again. A finished job opens again as its next generation: of the failed items, only
-         *     those given up with this dead letter run (code `dead_lettered`), and all unprocessed items; counts and report are
-         *     corrected. Other dead letters about the same chunk are replayed with it. A canceled job is not opened.
+         * @description For operators. While the job runs, the dead letter of a chunk or a split cannot be replayed (409). The dead letter of a
+         *     completion requests the completion again. A finished job is reopened as its next generation. It runs the items that
+         *     failed with this dead letter (code `dead_lettered`) and all unprocessed items, and corrects counts and report. Other dead
+         *     letters of the same chunk are replayed with it. A canceled job is not reopened.
          *
          *     An unreadable message is redriven to its source queue unchanged. If the dead letter was replayed before, the effect is
          *     `nothing`. A body is ignored.
@@ -589,7 +591,7 @@ export interface components {
         CodeVersion: {
             /** @description Version of the package. */
             version: string;
-            /** @description Commit of the build, if it was given. */
+            /** @description Commit of the build; `null` if it is unknown. */
             commit: string | null;
         };
         /** @description A dataset. */
@@ -598,7 +600,7 @@ export interface components {
             name: string;
             /**
              * Format: date-time
-             * @description Time when the first import began to write to it, in RFC 3339.
+             * @description Time when the first import wrote to the dataset, in RFC 3339.
              */
             createdAt: string;
             /** @description Paths of related resources. */
@@ -666,12 +668,12 @@ export interface components {
             sentAt: string;
             /**
              * Format: date-time
-             * @description Time when the sweeper first found it in the dead-letter queue, in RFC 3339.
+             * @description Time when the sweeper first received the message from the dead-letter queue, in RFC 3339.
              */
             seenAt: string;
             /**
              * Format: int32
-             * @description Number of receives up to that time.
+             * @description Number of receives until `seenAt`.
              */
             receives: number;
             /**
@@ -712,12 +714,12 @@ export interface components {
         DeadLetterLinks: {
             /**
              * Format: uri-reference
-             * @description Path of the dead letter with its body; `DELETE` discards it.
+             * @description Path of the dead letter with its body. `DELETE` discards it.
              */
             self: string;
             /**
              * Format: uri-reference
-             * @description Path to replay it by `POST`; `null` while a replay would have no effect.
+             * @description Path of the `POST` that replays it; `null` while a replay would have no effect.
              */
             replay: string | null;
         };
@@ -804,10 +806,10 @@ export interface components {
             /** @description SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
             sha256: string;
         };
-        /** @description The error body of API Gateway if it does not pass a call on, or gets no response to it. */
+        /** @description The error body of API Gateway, for a call that it refuses, or to which no function responds. */
         GatewayError: {
             /**
-             * @description The reason, as API Gateway words it.
+             * @description The reason, in API Gateway's words.
              * @example Unauthorized
              * @example Forbidden
              * @example Too Many Requests
@@ -822,9 +824,9 @@ export interface components {
             /** @description The column or property whose value is a record's key. */
             key: string;
             /**
-             * @description A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema every row with a key is valid and every
-             *     CSV cell is a string. A `$ref` must stay within the schema: `#/$defs/NAME`. A schema that would take too much
-             *     work for a row is refused with `schema_too_complex`, and a row that is too large for its schema fails with
+             * @description A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema, every row with a key is valid, and every
+             *     CSV cell is a string. A `$ref` must refer to the same schema: `#/$defs/NAME`. A schema against which a row could
+             *     take too long to check is refused with `schema_too_complex`. A row that is too large for its schema fails with
              *     `row_too_complex`.
              */
             schema?: unknown;
@@ -848,25 +850,25 @@ export interface components {
         };
         /** @description An input file. */
         InputReceipt: {
-            /** @description Name of the file as the client gave it. */
+            /** @description Name of the file, as set by the client. */
             name: string;
             /**
              * Format: int64
              * @description Size in bytes.
              */
             size: number;
-            /** @description SHA-256 in hexadecimal; `null` if it cannot be known, and `basis` gives the reason. */
+            /** @description SHA-256 in hexadecimal; `null` if it is unknown, for the reason in `basis`. */
             sha256: string | null;
             /** @description Source of the SHA-256, or the reason why it is unknown. */
             basis: components["schemas"]["Basis"];
         };
-        /** @description A job. In every answer `succeeded + failed + skipped = itemProgress <= itemCount`. */
+        /** @description A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`. */
         Job: {
             /** @description Id of the job. */
             jobId: components["schemas"]["JobId"];
             /** @description Name of the job type. */
             jobType: string;
-            /** @description File name that the client gave; `null` if the job has no file. */
+            /** @description Name of the file, as set by the client; `null` if the job has no file. */
             fileName: string | null;
             /** @description Priority of the job. */
             priority: components["schemas"]["Priority"];
@@ -881,14 +883,14 @@ export interface components {
             message: string;
             /**
              * Format: int64
-             * @description Items known so far; all items of the file once `itemCountFinal` is `true`.
+             * @description Number of items counted so far; the number of all items of the file once `itemCountFinal` is `true`.
              */
             itemCount: number;
-            /** @description `true` once the whole file has been counted. */
+            /** @description `true` once all items of the file have been counted. */
             itemCountFinal: boolean;
             /**
              * Format: int64
-             * @description Items that have ended. Never decreases.
+             * @description Number of items that have ended. Never decreases.
              */
             itemProgress: number;
             /** @description Items by outcome. */
@@ -980,7 +982,7 @@ export interface components {
             skipped: number;
             /**
              * Format: int64
-             * @description Known items that have not ended.
+             * @description Items counted so far that have not ended.
              */
             pending: number;
         };
@@ -1037,8 +1039,8 @@ export interface components {
             options?: Record<string, unknown> | null;
             /**
              * Format: int64
-             * @description Time limit in seconds from now. An unfinished job is then stopped with the error `time_limit`. The maximum, and
-             *     the default, is the limit of the job type or of the deployment. Checked once a minute.
+             * @description Time limit in seconds from now, checked once a minute. A job that is unfinished by then is stopped with the
+             *     error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
              */
             timeoutSeconds?: number | null;
         };
@@ -1140,12 +1142,9 @@ export interface components {
             /** @description Contents of the receipt. */
             document: components["schemas"]["Receipt"];
         };
-        /**
-         * @description Parts of a large upload for which the client requests URLs. A file uploaded by one PUT has no parts and takes no
-         *     list.
-         */
+        /** @description Parts of a large upload for which the client requests URLs. Not for a file that is uploaded by one PUT. */
         PartsRequest: {
-            /** @description Parts to get URLs for. If omitted, the answer lists the parts that S3 does not have, without URLs. */
+            /** @description Parts for which URLs are requested. If omitted, the response lists the missing parts, without URLs. */
             parts?: components["schemas"]["WantedPart"][] | null;
         };
         /**
@@ -1161,7 +1160,7 @@ export interface components {
              * @example /api/problems/invalid-request
              */
             type: string;
-            /** @description The same for every problem of the type. */
+            /** @description Title of the problem type, the same for every occurrence. */
             title: string;
             /**
              * Format: int32
@@ -1172,7 +1171,7 @@ export interface components {
             detail: string;
             /** @description The invalid fields: at most the first hundred; `detail` gives the number of further ones. */
             errors?: components["schemas"]["FieldError"][];
-            /** @description The id of the request in the logs. Missing outside of Lambda. */
+            /** @description Id of the request in the logs. Absent outside of Lambda. */
             requestId: string;
         };
         /** @description Instructions for uploading a file: by one PUT, or in parts if the file is large. */
@@ -1190,7 +1189,7 @@ export interface components {
             jobType: string;
             /**
              * Format: int32
-             * @description 0 for the first run, and one more with each retry.
+             * @description Generation of the job: 0, plus one for each retry.
              */
             generation: number;
             /**
@@ -1226,7 +1225,7 @@ export interface components {
         Record: {
             /** @description Key of the record. */
             key: string;
-            /** @description Values by column, converted as the schema requires. */
+            /** @description Values by column, converted to the types of the schema. */
             record: Record<string, unknown>;
             jobId: components["schemas"]["JobId"] | null;
             /**
@@ -1249,18 +1248,18 @@ export interface components {
         };
         /** @description Result of a replay. */
         Replay: {
-            /** @description Replayed dead letters: the requested ones, and others about the same chunks. */
+            /** @description Replayed dead letters: the requested ones, and others of the same chunks. */
             replayed: string[];
-            /** @description Open dead letters of the job that could not be replayed now. */
+            /** @description Open dead letters of the job that cannot be replayed now. */
             left: string[];
-            /** @description Effect of the replay; `nothing` if it had been replayed before. */
+            /** @description Effect of the replay; `nothing` if the dead letter was replayed before. */
             effect: components["schemas"]["Effect"];
             jobId: components["schemas"]["JobId"] | null;
             /** @description Tenant of the job. */
             tenant: string | null;
             /**
              * Format: int32
-             * @description Generation of the job; the new one if the replay opened one.
+             * @description Generation of the job; the new one if the replay reopened the job.
              */
             generation: number | null;
             /** @description Paths of related resources. */
@@ -1276,7 +1275,7 @@ export interface components {
         };
         /** @description Dead letters to replay. */
         ReplayRequest: {
-            /** @description Job whose newest 500 open dead letters are replayed; up to 100 of those about chunks. */
+            /** @description Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks. */
             jobId: components["schemas"]["JobId"];
         };
         /** @description Options of a retry. */
@@ -1293,37 +1292,37 @@ export interface components {
          * @enum {string}
          */
         Status: "waiting" | "running" | "completed" | "failed" | "canceled";
-        /** @description Times at which a job was accepted, started and finished; RFC 3339 in UTC. */
+        /** @description Times when a job was accepted, started and finished, in RFC 3339 (UTC), and durations. */
         Timings: {
             /**
              * Format: date-time
-             * @description Time at which the job was accepted.
+             * @description Time when the job was accepted.
              */
             createdAt: string;
             /**
              * Format: date-time
-             * @description Time at which the job started; `null` if it was stopped before.
+             * @description Time when the job started; `null` if it was stopped before.
              */
             startedAt: string | null;
             /**
              * Format: date-time
-             * @description Time at which the job got its final status.
+             * @description Time when the job reached its final status.
              */
             finishedAt: string | null;
             /**
              * Format: int64
-             * @description Milliseconds between accepted and started, or finished if it never started.
+             * @description Milliseconds from acceptance to the start, or to the end of a job that never started.
              */
             queuedMs: number;
             /**
              * Format: int64
-             * @description Milliseconds between started and finished.
+             * @description Milliseconds from the start to the end.
              */
             runMs: number;
         };
         /** @description Instructions for uploading a file by one PUT. */
         Upload: {
-            /** @description Identifies the file when you create a job. */
+            /** @description Id of the upload, for the creation of a job. */
             fileGuid: components["schemas"]["FileGuid"];
             /** @enum {string} */
             method: "PUT";
@@ -1332,7 +1331,7 @@ export interface components {
              * @description URL to send the file to.
              */
             url: string;
-            /** @description Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it. */
+            /** @description Headers to send unchanged, because they are signed. `Content-Length` is signed too; every HTTP client sets it. */
             headers: {
                 [key: string]: string;
             };
@@ -1342,9 +1341,9 @@ export interface components {
              */
             expiresAt: string;
         };
-        /** @description A large file that is uploaded in parts. Each part has `partSize` bytes; the last one has the remaining bytes. */
+        /** @description A large file that is uploaded in parts. Each part has `partSize` bytes, and the last one has the remaining bytes. */
         UploadInParts: {
-            /** @description Identifies the file when you create a job. */
+            /** @description Id of the upload, for the creation of a job. */
             fileGuid: components["schemas"]["FileGuid"];
             /**
              * Format: int64
@@ -1354,7 +1353,7 @@ export interface components {
             /** @description Parts in order: the requested ones, or else those that S3 does not have yet. */
             parts: components["schemas"]["UploadPart"][];
         };
-        /** @description A part of a file. It has a URL only if the request named the part and its SHA-256. */
+        /** @description A part of a file. It has a URL only if the request contained its number and its SHA-256. */
         UploadPart: {
             /**
              * Format: int32
@@ -1373,7 +1372,7 @@ export interface components {
              * @description URL to send the part to.
              */
             url?: string;
-            /** @description Headers to send unchanged: they are signed. `Content-Length` is signed too; every HTTP client sets it. */
+            /** @description Headers to send unchanged, because they are signed. `Content-Length` is signed too; every HTTP client sets it. */
             headers?: {
                 [key: string]: string;
             };
@@ -1386,8 +1385,8 @@ export interface components {
         /** @description A request to upload a file. */
         UploadRequest: {
             /**
-             * @description Name of the file, without control characters. The name and `contentType` tell JSON Lines (`.jsonl`, `.ndjson`)
-             *     from CSV.
+             * @description Name of the file, without control characters. The name (`.jsonl`, `.ndjson`) or `contentType` marks a file as
+             *     JSON Lines; any other file is CSV.
              * @example people.csv
              */
             fileName: string;
@@ -1404,17 +1403,17 @@ export interface components {
             size: number;
             /**
              * @description SHA-256 of the file, as 64 hexadecimal digits or 44 characters of base64. S3 verifies it. Not allowed for a file
-             *     that is uploaded in parts, as each part has its own checksum.
+             *     that is uploaded in parts, because each part has its own checksum.
              */
             sha256?: string | null;
             /**
              * Format: int64
              * @description Part size in bytes: a larger file is uploaded in parts of this size. If omitted, the deployment's
-             *     `MultipartBytes` decides which files are uploaded in parts, and the answer contains the part size.
+             *     `MultipartBytes` decides which files are uploaded in parts, and the response contains the part size.
              */
             partSize?: number | null;
             /**
-             * @description Parts that get their URLs in this answer, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
+             * @description Parts whose URLs this response contains, as in `POST /api/uploads/{fileGuid}/url`: all parts, or those to be
              *     uploaded first. Requires `partSize`, because each checksum covers one part's bytes.
              */
             parts?: components["schemas"]["WantedPart"][] | null;
@@ -1426,9 +1425,9 @@ export interface components {
         UploadState: "waiting" | "received" | "abandoned";
         /** @description State of an upload. */
         UploadStatus: {
-            /** @description Identifies the file when you create a job. */
+            /** @description Id of the upload, for the creation of a job. */
             fileGuid: components["schemas"]["FileGuid"];
-            /** @description File name that the client gave. */
+            /** @description Name of the file, as set by the client. */
             fileName: string;
             /** @description Media type of the file. */
             contentType: string;
@@ -1464,7 +1463,7 @@ export interface components {
         };
     };
     responses: {
-        /** @description No token, or one that is malformed, expired, or of another issuer or audience. The gateway's own answer. */
+        /** @description The token is missing, malformed, expired, or of another issuer or audience. Returned by API Gateway itself. */
         NoToken: {
             headers: {
                 "WWW-Authenticate"?: string;
@@ -1479,7 +1478,7 @@ export interface components {
                 "application/json": components["schemas"]["GatewayError"];
             };
         };
-        /** @description More calls than the deployment allows. The gateway's own answer; wait a second. */
+        /** @description More calls than the deployment allows. Returned by API Gateway itself; retry after a second. */
         TooMany: {
             headers: {
                 [name: string]: unknown;
@@ -1493,7 +1492,7 @@ export interface components {
                 "application/json": components["schemas"]["GatewayError"];
             };
         };
-        /** @description No function could be started, or none answered in time. The gateway's own answer; ask again. */
+        /** @description No function could be started, or none responded in time. Returned by API Gateway itself; retry the call. */
         Unavailable: {
             headers: {
                 [name: string]: unknown;
@@ -1520,8 +1519,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
-                 *     refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
+                 * @description Key that the client chooses for one request, for example a UUID. It is kept for 24 hours. Reuse for another
+                 *     request is refused with 422. Keys of jobs and of uploads are independent. A refused request does not use its
+                 *     key.
                  * @example 7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -1549,9 +1549,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `malformed-json`: The body is not JSON. The detail gives line and column.
+             * @description `malformed-json`: The body is not valid JSON. The detail contains line and column.
              *
-             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII.
+             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or contains characters that are not ASCII.
              */
             400: {
                 headers: {
@@ -1565,7 +1565,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -1581,7 +1581,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1593,7 +1593,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -1618,7 +1618,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not declared as JSON. */
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1628,7 +1628,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
+             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
              *
              *     `idempotency-key-reused`: The Idempotency-Key was used for another request within the last 24 hours.
              */
@@ -1641,15 +1641,15 @@ export interface operations {
                 };
             };
             /**
-             * @description `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
+             * @description `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1663,7 +1663,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -1673,9 +1673,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -1692,13 +1692,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1740,7 +1740,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -1756,7 +1756,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1768,7 +1768,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -1796,11 +1796,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1814,7 +1814,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -1824,9 +1824,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -1843,13 +1843,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1902,7 +1902,7 @@ export interface operations {
                     "application/json": components["schemas"]["PromisedUpload"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -1915,7 +1915,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -1931,7 +1931,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -1941,7 +1941,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `already-uploaded`: Another URL was requested for an upload whose file already exists. A file is uploaded once and never changes.
+             * @description `already-uploaded`: The file of the upload already exists, so no further URL is available. A file is uploaded once and never changes.
              *
              *     `upload-abandoned`: The upload in parts was not completed within a day. Its parts have been removed.
              *
@@ -1949,7 +1949,7 @@ export interface operations {
              */
             409: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -1960,7 +1960,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -1985,7 +1985,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not declared as JSON. */
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -1994,7 +1994,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2006,11 +2006,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2024,7 +2024,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -2034,9 +2034,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -2053,13 +2053,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2111,7 +2111,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -2127,7 +2127,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2143,7 +2143,7 @@ export interface operations {
              */
             409: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2154,7 +2154,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -2182,11 +2182,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2200,7 +2200,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -2210,9 +2210,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -2229,13 +2229,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2345,7 +2345,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -2364,7 +2364,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -2389,7 +2389,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -2401,11 +2401,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2419,7 +2419,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -2429,9 +2429,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -2448,13 +2448,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2475,8 +2475,9 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description Chosen by the client for one request, for example a UUID. Kept for 24 hours; reuse with another request is
-                 *     refused with 422. Keys of jobs and keys of uploads are independent. A refused request does not use up its key.
+                 * @description Key that the client chooses for one request, for example a UUID. It is kept for 24 hours. Reuse for another
+                 *     request is refused with 422. Keys of jobs and of uploads are independent. A refused request does not use its
+                 *     key.
                  * @example 7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11
                  */
                 "Idempotency-Key"?: string;
@@ -2560,9 +2561,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `malformed-json`: The body is not JSON. The detail gives line and column.
+             * @description `malformed-json`: The body is not valid JSON. The detail contains line and column.
              *
-             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or holds characters that are not ASCII.
+             *     `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or contains characters that are not ASCII.
              */
             400: {
                 headers: {
@@ -2576,7 +2577,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -2592,7 +2593,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2601,7 +2602,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `job-deleted`: The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key creates one job, and so does a start; neither restores it. */
+            /** @description `job-deleted`: The job that was created with this Idempotency-Key, or started from this validation job, has been deleted. A repeated call does not restore it. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -2613,7 +2614,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -2638,7 +2639,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not declared as JSON. */
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -2648,7 +2649,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
+             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
              *
              *     `idempotency-key-reused`: The Idempotency-Key was used for another request within the last 24 hours.
              */
@@ -2663,15 +2664,15 @@ export interface operations {
             /**
              * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2685,7 +2686,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -2695,9 +2696,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -2716,13 +2717,13 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2748,7 +2749,7 @@ export interface operations {
                 redirect?: string;
             };
             header?: {
-                /** @description The `ETag` of an earlier answer. */
+                /** @description The `ETag` of an earlier response. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -2849,7 +2850,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -2865,7 +2866,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -2877,7 +2878,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -2905,11 +2906,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2923,7 +2924,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -2933,9 +2934,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -2952,13 +2953,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -2979,8 +2980,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
-                 *     and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+                 *     nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -3003,7 +3004,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -3019,7 +3020,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3040,7 +3041,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -3068,11 +3069,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3086,7 +3087,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -3096,9 +3097,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -3115,13 +3116,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3230,7 +3231,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -3247,7 +3248,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant.
+             * @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant.
              *
              *     `not-finished`: The job has no final status yet, so it has no result.
              */
@@ -3262,7 +3263,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -3290,11 +3291,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3308,7 +3309,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -3318,9 +3319,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -3337,13 +3338,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3362,7 +3363,7 @@ export interface operations {
     listJobFailures: {
         parameters: {
             query?: {
-                /** @description Format of the answer. Takes precedence over `Accept`. */
+                /** @description Format of the response. Takes precedence over `Accept`. */
                 format?: "json" | "csv";
                 /** @description Maximum number of failures on the page; fewer if they are large. */
                 limit?: number;
@@ -3434,7 +3435,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -3451,7 +3452,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant.
+             * @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant.
              *
              *     `not-finished`: The job has no final status yet, so it has no result.
              *
@@ -3468,7 +3469,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -3493,7 +3494,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -3505,11 +3506,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3523,7 +3524,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -3533,9 +3534,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -3552,13 +3553,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3636,7 +3637,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -3652,7 +3653,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3664,7 +3665,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -3692,11 +3693,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3710,7 +3711,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -3720,9 +3721,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -3739,13 +3740,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3766,8 +3767,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
-                 *     and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+                 *     nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -3840,7 +3841,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -3856,7 +3857,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -3886,7 +3887,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -3914,11 +3915,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3932,7 +3933,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -3942,9 +3943,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -3961,13 +3962,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -3988,8 +3989,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
-                 *     and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+                 *     nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -4011,7 +4012,7 @@ export interface operations {
             };
         };
         responses: {
-            /** @description Opened again. Poll the job at `Location`. */
+            /** @description The job is reopened. Poll it at `Location`. */
             202: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -4068,7 +4069,7 @@ export interface operations {
                     "application/json": components["schemas"]["Job"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -4081,7 +4082,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -4097,7 +4098,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4107,7 +4108,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
+             * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
              *     `nothing-to-retry`: Every item of the job succeeded or was skipped.
              */
@@ -4131,7 +4132,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -4156,7 +4157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not declared as JSON. */
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -4165,7 +4166,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4177,15 +4178,15 @@ export interface operations {
             /**
              * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4199,7 +4200,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4209,9 +4210,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -4230,13 +4231,13 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4257,8 +4258,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
-                 *     and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+                 *     nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -4331,7 +4332,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -4347,7 +4348,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4357,15 +4358,15 @@ export interface operations {
                 };
             };
             /**
-             * @description `file-gone`: The file that a job has validated no longer exists unchanged, so no job can be started from it.
+             * @description `file-gone`: The file that the job validated was removed or replaced, so no import can be started from the job.
              *
-             *     `job-deleted`: The job that was created with the Idempotency-Key, or started from this one, has been deleted since. A key creates one job, and so does a start; neither restores it.
+             *     `job-deleted`: The job that was created with this Idempotency-Key, or started from this validation job, has been deleted. A repeated call does not restore it.
              *
-             *     `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-start`: The job did more than validate its file, so nothing is left to start.
+             *     `nothing-to-start`: The job is not a validation job: it has already imported its rows.
              *
-             *     `not-validated`: Only a job that has validated its whole file can be started: this one failed or was canceled before, or was deleted or reopened at the same moment.
+             *     `not-validated`: Only a job that has validated its whole file can be started. This job failed or was canceled, or it was deleted or reopened at the same moment.
              */
             409: {
                 headers: {
@@ -4387,7 +4388,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -4415,15 +4416,15 @@ export interface operations {
             /**
              * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     `upload-quota-exceeded`: The tenant's daily quota (UTC) leaves no room for a file of this size: the quota for promised uploads, used or not, or the quota for the files of jobs, counted again for each create, start and retry. Nothing was done.
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
              *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4437,7 +4438,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4447,9 +4448,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -4468,13 +4469,13 @@ export interface operations {
             /**
              * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
-             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4543,7 +4544,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -4562,7 +4563,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -4587,7 +4588,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4599,11 +4600,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4617,7 +4618,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4627,9 +4628,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -4646,13 +4647,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4730,7 +4731,7 @@ export interface operations {
             /**
              * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -4746,7 +4747,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -4758,7 +4759,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -4783,7 +4784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -4795,11 +4796,11 @@ export interface operations {
             /**
              * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4813,7 +4814,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4823,9 +4824,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -4842,13 +4843,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4868,7 +4869,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of an earlier answer. */
+                /** @description The `ETag` of an earlier response. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -4899,7 +4900,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -4925,7 +4926,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -4935,9 +4936,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -4954,13 +4955,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -4980,7 +4981,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of an earlier answer. */
+                /** @description The `ETag` of an earlier response. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5011,7 +5012,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5037,7 +5038,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5047,9 +5048,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5066,13 +5067,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5092,7 +5093,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of an earlier answer. */
+                /** @description The `ETag` of an earlier response. */
                 "If-None-Match"?: string;
             };
             path?: never;
@@ -5123,7 +5124,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5149,7 +5150,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5159,9 +5160,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5178,13 +5179,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5204,7 +5205,7 @@ export interface operations {
         parameters: {
             query?: never;
             header?: {
-                /** @description The `ETag` of an earlier answer. */
+                /** @description The `ETag` of an earlier response. */
                 "If-None-Match"?: string;
             };
             path: {
@@ -5238,7 +5239,7 @@ export interface operations {
                 };
                 content?: never;
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5250,7 +5251,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5276,7 +5277,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5286,9 +5287,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5305,13 +5306,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5372,7 +5373,7 @@ export interface operations {
                      *             "self": "/api/dead-letters/1782896400120-8f1d2c3b-5a49-4c1e-9f70-6d2b8e1a0c57"
                      *           },
                      *           "queue": "chunk",
-                     *           "reason": "the workers that tried the chunk died or failed again and again",
+                     *           "reason": "every worker that processed the chunk crashed or failed",
                      *           "receives": 6,
                      *           "replay": "generation",
                      *           "seenAt": "2026-07-01T10:01:00.3Z",
@@ -5401,9 +5402,9 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -5422,7 +5423,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5447,7 +5448,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5457,7 +5458,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5467,9 +5468,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5486,13 +5487,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5552,7 +5553,7 @@ export interface operations {
                     "application/json": components["schemas"]["Replay"];
                 };
             };
-            /** @description `malformed-json`: The body is not JSON. The detail gives line and column. */
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
             400: {
                 headers: {
                     [name: string]: unknown;
@@ -5563,9 +5564,9 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -5581,7 +5582,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5591,9 +5592,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
+             * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a later attempt has processed its items again, or they were completed anyway.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were processed by a later attempt or another message.
              */
             409: {
                 headers: {
@@ -5606,7 +5607,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5631,7 +5632,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `unsupported-media-type`: The body is not declared as JSON. */
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
             415: {
                 headers: {
                     [name: string]: unknown;
@@ -5640,7 +5641,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors has all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
             422: {
                 headers: {
                     [name: string]: unknown;
@@ -5652,11 +5653,11 @@ export interface operations {
             /**
              * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5670,7 +5671,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5680,9 +5681,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5699,13 +5700,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5761,7 +5762,7 @@ export interface operations {
                      *           "self": "/api/dead-letters/1782896400120-8f1d2c3b-5a49-4c1e-9f70-6d2b8e1a0c57"
                      *         },
                      *         "queue": "chunk",
-                     *         "reason": "the workers that tried the chunk died or failed again and again",
+                     *         "reason": "every worker that processed the chunk crashed or failed",
                      *         "receives": 6,
                      *         "replay": "generation",
                      *         "seenAt": "2026-07-01T10:01:00.3Z",
@@ -5779,9 +5780,9 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -5797,7 +5798,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5809,7 +5810,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5835,7 +5836,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5845,9 +5846,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -5864,13 +5865,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -5910,9 +5911,9 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -5928,7 +5929,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -5937,7 +5938,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `letter-settled`: The dead letter was already replayed or discarded; its resolution does not change. */
+            /** @description `letter-settled`: The dead letter was already replayed or discarded. Its resolution does not change. */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -5949,7 +5950,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -5975,7 +5976,7 @@ export interface operations {
                 };
             };
             429: components["responses"]["TooMany"];
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -5985,9 +5986,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -6004,13 +6005,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6068,9 +6069,9 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators see dead letters, which hold rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             403: {
                 headers: {
@@ -6086,7 +6087,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `not-found`: Nothing was found at this path: the id does not exist, has expired, was deleted, or belongs to another tenant. */
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
                 headers: {
                     [name: string]: unknown;
@@ -6096,11 +6097,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `letter-settled`: The dead letter was already replayed or discarded; its resolution does not change.
+             * @description `letter-settled`: The dead letter was already replayed or discarded. Its resolution does not change.
              *
-             *     `not-ended`: Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, a later attempt has processed its items again, or they were completed anyway.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were processed by a later attempt or another message.
              */
             409: {
                 headers: {
@@ -6113,7 +6114,7 @@ export interface operations {
             /**
              * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             413: {
                 headers: {
@@ -6141,11 +6142,11 @@ export interface operations {
             /**
              * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             429: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };
@@ -6159,7 +6160,7 @@ export interface operations {
                     "application/json": components["schemas"]["GatewayError"];
                 };
             };
-            /** @description `headers-too-large`: All headers but cookies have more than 10 KiB together, the entity tags of If-Match or If-None-Match more than 4 KiB, or traceparent more than 256 bytes. */
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
             431: {
                 headers: {
                     [name: string]: unknown;
@@ -6169,9 +6170,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `internal`: Something failed on our side. The logs hold the cause, under the requestId.
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             500: {
                 headers: {
@@ -6188,13 +6189,13 @@ export interface operations {
                 };
             };
             /**
-             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or other calls wrote the same data at that moment.
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
-             *     As `application/json` the gateway's own answer.
+             *     As `application/json`, returned by API Gateway itself.
              */
             503: {
                 headers: {
-                    /** @description Of a problem: seconds. */
+                    /** @description Seconds, with a problem. */
                     "Retry-After"?: number;
                     [name: string]: unknown;
                 };

@@ -1,4 +1,4 @@
-/** One polite live region for the whole page, for changes that no click has caused. */
+/** One polite live region for the whole page, for changes that do not follow from a click. */
 
 import { signal } from "@preact/signals";
 

@@ -2,7 +2,7 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announcement } from "./announce";
-import { Header } from "./parts/header";
+import { Header } from "./components/header";
 import { listen, route } from "./router";
 import { sessionState, startSession } from "./session";
 import { text } from "./text";
@@ -45,20 +45,20 @@ export function App() {
 }
 
 function View() {
-  const where = sessionState.value;
-  // A view stays when the session ends, to keep what the user has typed and chosen in it.
+  const state = sessionState.value;
+  // A view stays when the session ends, to keep the user's input.
   const isStarted = useRef(false);
-  isStarted.current = where === "signed-in" || where === "open" || (isStarted.current && where === "expired");
+  isStarted.current = state === "signed-in" || state === "open" || (isStarted.current && state === "expired");
   if (isStarted.current) {
     return (
       <>
-        {where === "expired" && <SessionEnded />}
+        {state === "expired" && <SessionEnded />}
         <Routed />
       </>
     );
   }
-  if (where === "loading") return <p class="quiet">{text.loading}</p>;
-  if (where === "unreachable") {
+  if (state === "loading") return <p class="quiet">{text.loading}</p>;
+  if (state === "unreachable") {
     return (
       <div class="notice bad" role="alert">
         <p>{text.unreachable}</p>
@@ -68,7 +68,7 @@ function View() {
       </div>
     );
   }
-  return <SignInView expired={where === "expired"} />;
+  return <SignInView expired={state === "expired"} />;
 }
 
 function Routed() {
@@ -92,12 +92,12 @@ function Routed() {
 function Offline() {
   const [online, setOnline] = useState(navigator.onLine);
   useEffect(() => {
-    const look = () => setOnline(navigator.onLine);
-    addEventListener("online", look);
-    addEventListener("offline", look);
+    const update = () => setOnline(navigator.onLine);
+    addEventListener("online", update);
+    addEventListener("offline", update);
     return () => {
-      removeEventListener("online", look);
-      removeEventListener("offline", look);
+      removeEventListener("online", update);
+      removeEventListener("offline", update);
     };
   }, []);
   return <div role="status">{!online && <p class="notice warn">{text.offline}</p>}</div>;

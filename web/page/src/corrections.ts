@@ -1,6 +1,6 @@
 /**
- * Corrected rows of a job: their upload, then the job's retry. They continue when the user leaves the view,
- * and are found again there.
+ * Corrected rows of a job: their upload, then the job's retry. Both continue while the user looks at another
+ * view.
  */
 
 import { effect, signal } from "@preact/signals";
@@ -18,7 +18,7 @@ export class CorrectionUpload {
   readonly upload = new Upload(CORRECTION_TYPES);
   readonly stage = signal<"none" | "uploading" | "retrying">("none");
   readonly error = signal<unknown>(null);
-  /** Called when the job may run again. Set by the job's view while it is shown. */
+  /** Called when the job may be running again. Set by the job's view while it is shown. */
   onReopened: (() => void) | null = null;
 
   #pending = new AbortController();
@@ -33,8 +33,8 @@ export class CorrectionUpload {
     if (refusal) return;
     this.stage.value = "uploading";
     try {
-      const isThere = this.upload.file.value === file && this.upload.fileGuid.value;
-      if (!isThere) this.upload.begin(file);
+      const isUploaded = this.upload.file.value === file && this.upload.fileGuid.value;
+      if (!isUploaded) this.upload.begin(file);
       const fileGuid = await this.upload.finished(signal);
       this.stage.value = "retrying";
       await guarded(() => api.retry(this.jobId, { fileGuid }));
@@ -43,7 +43,7 @@ export class CorrectionUpload {
     } catch (error) {
       if (signal.aborted) return;
       this.error.value = error;
-      // Only the job can show if a retry with a lost reply has arrived.
+      // After a lost reply, only the job shows whether it was retried.
       if (error instanceof NetworkError && this.stage.value === "retrying") this.onReopened?.();
       if (!this.onReopened) announce(text.corrections.notReopened);
     }

@@ -1,6 +1,6 @@
 /**
- * An import in preparation: a file, the choices about it, its upload, and a start that waits for the upload.
- * Independent of the view, so it continues while the user looks at another one. Ends with its file.
+ * An import in preparation: a file, the options, the upload, and a start that waits for the upload.
+ * Continues while the user looks at another view. Ends when its file is removed.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -11,7 +11,7 @@ import { guessMapping, type Mapping, newHeader, renamed, UNMAPPED, withHeader } 
 import { findProblems, isBlocking } from "./file/problems";
 import { readSchema, type Schema } from "./file/schema";
 import type { Sheet } from "./file/sheet";
-import { schemaOf } from "./memory";
+import { schemaOf } from "./local-storage";
 import { Upload } from "./upload";
 
 /** The accepted file types. */
@@ -20,7 +20,7 @@ export const FILE_TYPES = [".csv", ".txt", ".jsonl", ".ndjson"];
 export type Mode = "upsert" | "insert" | "validate";
 
 /** The user's choices. */
-export interface Chosen {
+export interface ImportChoices {
   dataset: string;
   /** A column of the file, before mapping; null while the guess is used. */
   key: string | null;
@@ -33,7 +33,7 @@ export type Stage = "none" | "waiting" | "creating";
 
 export class Draft {
   readonly upload = new Upload(FILE_TYPES);
-  readonly chosen = signal<Chosen>({ dataset: "", key: null, mode: "upsert", schema: null });
+  readonly chosen = signal<ImportChoices>({ dataset: "", key: null, mode: "upsert", schema: null });
   readonly stage = signal<Stage>("none");
   /** The error of the job's creation. Errors of the upload are in `upload`. */
   readonly error = signal<unknown>(null);
@@ -70,7 +70,7 @@ export class Draft {
     this.chosen.value = { ...this.chosen.value, dataset, schema: rememberedSchema(dataset) };
   }
 
-  choose(change: Partial<Chosen>): void {
+  choose(change: Partial<ImportChoices>): void {
     if (change.schema !== undefined) this.#changes.value = null;
     this.chosen.value = { ...this.chosen.value, ...change };
   }

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { announce } from "./announce";
 import { Draft } from "./draft";
 import { readSheet } from "./file/sheet";
-import { rememberDataset, rememberSchema } from "./memory";
+import { rememberDataset, rememberSchema } from "./local-storage";
 import { go, route } from "./router";
 import { sessionState } from "./session";
 import { text } from "./text";
@@ -22,7 +22,7 @@ let picked = 0;
 export async function pick(file: File): Promise<string | null> {
   remove();
   const turn = ++picked;
-  // Read before the check of its type: that it is a workbook is more useful than that its name is wrong.
+  // Read before the check of the name: "this is a workbook" helps more than "the name is wrong".
   const sheet = await readSheet(file);
   if (turn !== picked) return null;
   if (typeof sheet === "string") return text.unreadable[sheet];
@@ -48,10 +48,10 @@ export function remove(): void {
 /** Starts an import. Shows its job if the import view is still shown. */
 export async function start(from: Draft): Promise<void> {
   const job = await from.start();
-  const seen = route.peek().view === "import";
+  const isShown = route.peek().view === "import";
   const { name } = from.file;
   if (!job) {
-    if (!seen && currentDraft.peek() === from && from.stage.peek() === "none")
+    if (!isShown && currentDraft.peek() === from && from.stage.peek() === "none")
       announce(text.start.notStarted(name));
     return;
   }
@@ -59,7 +59,7 @@ export async function start(from: Draft): Promise<void> {
   rememberDataset(job.jobId, dataset);
   if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
   if (currentDraft.peek() === from) remove();
-  if (seen) return go(`/jobs/${job.jobId}`);
+  if (isShown) return go(`/jobs/${job.jobId}`);
   startedInBackground.value = { fileName: name, jobId: job.jobId };
   announce(text.start.started(name));
 }

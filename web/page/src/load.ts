@@ -11,8 +11,8 @@ export interface Loaded<T> {
   reload: () => void;
 }
 
-/** Reads when the view appears, and whenever `of` changes. */
-export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, of: readonly unknown[]): Loaded<T> {
+/** Reads when the view appears, and whenever `deps` change. */
+export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, deps: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value: T | null; error: unknown }>({ value: null, error: null });
   const [round, setRound] = useState(0);
   useEffect(() => {
@@ -22,7 +22,7 @@ export function useLoad<T>(load: (signal: AbortSignal) => Promise<T>, of: readon
       .then((value) => !stop.signal.aborted && setState({ value, error: null }))
       .catch((error: unknown) => !stop.signal.aborted && setState(({ value }) => ({ value, error })));
     return () => stop.abort();
-  }, [...of, round]);
+  }, [...deps, round]);
   return { ...state, reload: () => setRound((round) => round + 1) };
 }
 
@@ -51,15 +51,15 @@ export interface LiveItems<T> {
 }
 
 /**
- * The refresh interval for the first page of a live list, in milliseconds. Slow, since each job has a view of
- * its own.
+ * The refresh interval of a live list's first page, in milliseconds. It can be slow: each job has its own
+ * view.
  */
 const REFRESH_MS = 5000;
 
 /** Reads the first page when the view appears, and further pages on request. */
 export function useList<T>(
   page: (cursor: string | undefined, signal: AbortSignal) => Promise<Page<T>>,
-  of: readonly unknown[],
+  deps: readonly unknown[],
   live?: LiveItems<T>,
 ): List<T> {
   const [read, setRead] = useState<Page<T> | null>(null);
@@ -83,26 +83,26 @@ export function useList<T>(
     setRead(null);
     add();
     return () => stop.current.abort();
-  }, of);
+  }, deps);
   const isLive = live !== undefined && (read?.items.some(live.isLive) ?? false);
   useEffect(() => {
     if (!live || !isLive) return;
     const { signal } = stop.current;
-    let isAsking = false;
+    let isReading = false;
     const refresh = () => {
-      if (document.hidden || isAsking) return;
-      isAsking = true;
+      if (document.hidden || isReading) return;
+      isReading = true;
       guarded(() => page(undefined, signal))
         .then((first) => !signal.aborted && setRead((read) => read && mergeFirstPage(read, first, live.id)))
         // Ignored: the next refresh may succeed, and reads that the user requests report their errors.
         .catch(() => {})
         .finally(() => {
-          isAsking = false;
+          isReading = false;
         });
     };
     const timer = setInterval(refresh, REFRESH_MS);
     return () => clearInterval(timer);
-  }, [...of, isLive]);
+  }, [...deps, isLive]);
   const cursor = read?.nextCursor ?? undefined;
   const more = () => add(cursor);
   return {
@@ -120,8 +120,8 @@ function appended<T>(read: Page<T>, next: Page<T>): Page<T> {
 }
 
 /**
- * Merges a refreshed first page with the old items after its last item. If none of its items was known, the
- * following pages must be read again, too.
+ * Merges a refreshed first page with the old items after its last item. If all of its items are new, the
+ * following pages must be read again.
  */
 export function mergeFirstPage<T>(read: Page<T>, first: Page<T>, id: (item: T) => string): Page<T> {
   const fresh = new Set(first.items.map(id));

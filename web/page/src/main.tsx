@@ -6,7 +6,7 @@ import "./styles/tables.css";
 import "./styles/import.css";
 import { render } from "preact";
 import { App } from "./app";
-import { keepPageOnDrop } from "./parts/drop-zone";
+import { keepPageOnDrop } from "./components/drop-zone";
 import { applyTheme } from "./theme";
 
 applyTheme();

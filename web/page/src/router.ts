@@ -51,7 +51,7 @@ export function go(path: string, how: "push" | "replace" = "push"): void {
 /** Handles the browser's back and forward buttons, and clicks on links to this page. */
 export function listen(): void {
   addEventListener("popstate", () => {
-    // A fragment, such as that of the skip link, is in the same view.
+    // A fragment, such as the skip link's, does not change the view.
     if (location.pathname !== path) show();
   });
   addEventListener("click", (event) => {

@@ -1,6 +1,6 @@
 /**
- * The session. Tokens are in sessionStorage and end with the tab. Another tab signs in by itself, which is
- * one redirect while the issuer's own session lasts.
+ * The session. Tokens are in sessionStorage and end with the tab. Each tab signs in separately, by one
+ * redirect while the issuer's own session lasts.
  */
 
 import { computed, signal } from "@preact/signals";
@@ -8,7 +8,7 @@ import { NetworkError } from "longshore-client";
 import { User, type UserManager } from "oidc-client-ts";
 import { type Config, loadConfig } from "./config";
 import { isFinal, makeManager, revoke } from "./issuer";
-import { forgetAll, setMemoryOwner } from "./memory";
+import { forgetAll, setStorageOwner } from "./local-storage";
 import { go } from "./router";
 
 /** The states of the session. */
@@ -112,7 +112,7 @@ export async function signOut(): Promise<void> {
 
 function accept(found: User): void {
   person = found.profile.sub;
-  setMemoryOwner(person);
+  setStorageOwner(person);
   user.value = found;
   sessionState.value = "signed-in";
   // Without the refresh token: an issuer may treat its use by two tabs as theft.

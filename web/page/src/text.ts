@@ -22,7 +22,7 @@ export function jobMessage({ status, stage, percent }: Job): string {
 
 /**
  * Returns the reason of a row's failure; undefined for an unknown code. A colon at the end asks for the API's
- * own sentence, which says more.
+ * own sentence, which has more detail.
  */
 export function failureReason({ code, field }: Pick<Failure, "code" | "field">): string | undefined {
   const { reasons, bySchema, theRow } = text.failures;
@@ -54,7 +54,7 @@ export const text = {
   offline: "No connection. This page continues by itself once you are online.",
   notFound: {
     title: "There is nothing here",
-    body: "The address may be wrong, or what was here has been deleted.",
+    body: "The address may be wrong, or the job or dataset has been deleted.",
     home: "Import a file",
   },
   failed: FAILED,
@@ -62,17 +62,17 @@ export const text = {
 
   session: {
     title: "Sign in to import files",
-    body: "You will come back to this page.",
+    body: "You will return to this page.",
     expiredTitle: "Your session has ended",
     expiredBody: "Sign in again to continue where you were. Nothing is lost: your jobs keep running.",
-    expiredHere: "Sign in again in another tab. This tab stays as it is and continues by itself.",
+    expiredHere: "Sign in again in another tab. This tab keeps its content and continues by itself.",
     signIn: "Sign in",
     signInTab: "Sign in in another tab",
     signOut: "Sign out",
     errors: {
-      refused: "The sign-in did not work.",
+      refused: "Sign-in failed.",
       unreachable:
-        "The sign-in page does not answer. Check your connection. If that does not help, ask the operator of this page.",
+        "The sign-in page does not respond. Check your connection. If that does not help, ask the operator of this page.",
     },
     noName: "Signed in",
   },

@@ -4,7 +4,7 @@ import { effect, signal } from "@preact/signals";
 import { ProblemError } from "longshore-client";
 import { OtherFileError, type ResumeState, type UploadOptions, upload } from "longshore-client/upload";
 import { api } from "./api";
-import { forgetUpload, rememberUpload, unfinishedUpload, uploadKey } from "./memory";
+import { forgetUpload, rememberUpload, unfinishedUpload, uploadKey } from "./local-storage";
 import { text } from "./text";
 
 const GONE: ProblemError["kind"][] = ["not-found", "upload-abandoned", "already-uploaded", "file-gone"];
@@ -24,14 +24,14 @@ export class Upload {
 
   constructor(readonly fileTypes: readonly string[]) {}
 
-  /** Returns why a file cannot be taken, or null. */
+  /** Returns the reason to refuse a file, or null. */
   refusal(file: File): string | null {
     if (file.size === 0) return text.file.empty;
     const extension = file.name.split(".").pop() ?? "";
     return this.fileTypes.includes(`.${extension.toLowerCase()}`) ? null : text.file.wrongType;
   }
 
-  /** Starts to send a file, in place of the one before. `header` replaces the file's own header, if given. */
+  /** Starts to send a file instead of the previous one. `header` replaced the file's own header, if given. */
   begin(file: File, header: string | null = null): void {
     this.remove();
     this.file.value = file;
@@ -67,7 +67,7 @@ export class Upload {
     });
   }
 
-  /** Removes a finished upload from the browser's memory: a job uses it now, so a reloaded page must not resume it. */
+  /** Removes a finished upload from the browser's memory: a job uses it, so a reload must not resume it. */
   forget(): void {
     if (this.fileGuid.value) forgetUpload(this.#key, this.fileGuid.value);
   }
@@ -92,7 +92,7 @@ export class Upload {
   #confirmLeave = (event: BeforeUnloadEvent) => event.preventDefault();
 }
 
-/** Sends a file. Resumes an upload of the same file that this page or an earlier one has started. */
+/** Sends a file. Resumes an unfinished upload of the same file, from this page or an earlier one. */
 async function send(file: File, key: string, options: UploadOptions): Promise<{ fileGuid: string }> {
   const resume = unfinishedUpload(key);
   const fresh = { ...options, onBegun: (state: ResumeState) => rememberUpload(key, state) };
@@ -104,7 +104,7 @@ async function send(file: File, key: string, options: UploadOptions): Promise<{ 
   }
 }
 
-/** Returns true if an upload cannot be resumed: it has expired, or belongs to someone else. Other errors may pass. */
+/** Returns true if an upload cannot be resumed: it has expired or has another owner. */
 function isGone(error: unknown): boolean {
   if (error instanceof OtherFileError) return true;
   return error instanceof ProblemError && (error.status === 404 || GONE.includes(error.kind));

@@ -1,33 +1,33 @@
-//! One difference between two documents, and the list of those found.
+//! A difference between two documents, and a list of differences.
 
-/// One difference that matters to clients.
+/// A difference that is relevant to clients.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Change {
     /// The call, and the position within its request or response.
-    pub place: String,
-    /// A description of the difference.
-    pub what: String,
-    /// True if a client of the old document may fail.
+    pub location: String,
+    /// Description of the difference.
+    pub description: String,
+    /// True if it can break a client of the old document.
     pub is_breaking: bool,
 }
 
 impl std::fmt::Display for Change {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let kind = if self.is_breaking { "breaking" } else { "fine    " };
-        write!(f, "{kind}  {}: {}", self.place, self.what)
+        let kind = if self.is_breaking { "breaking" } else { "compatible" };
+        write!(f, "{kind:<10}  {}: {}", self.location, self.description)
     }
 }
 
-/// The differences found so far.
+/// A list of differences.
 #[derive(Default)]
-pub(crate) struct Found(pub(crate) Vec<Change>);
+pub(crate) struct Changes(pub(crate) Vec<Change>);
 
-impl Found {
-    pub(crate) fn breaking(&mut self, place: &str, what: impl Into<String>) {
-        self.0.push(Change { place: place.to_owned(), what: what.into(), is_breaking: true });
+impl Changes {
+    pub(crate) fn breaking(&mut self, location: &str, description: impl Into<String>) {
+        self.0.push(Change { location: location.to_owned(), description: description.into(), is_breaking: true });
     }
 
-    pub(crate) fn fine(&mut self, place: &str, what: impl Into<String>) {
-        self.0.push(Change { place: place.to_owned(), what: what.into(), is_breaking: false });
+    pub(crate) fn compatible(&mut self, location: &str, description: impl Into<String>) {
+        self.0.push(Change { location: location.to_owned(), description: description.into(), is_breaking: false });
     }
 }

@@ -1,9 +1,9 @@
 //! Finds the changes of an OpenAPI document that break clients written for the previous version.
 //!
-//! Everything that a client may send must stay allowed. Everything that the API answers must stay within what the old
-//! document promised. A change that cannot be compared counts as breaking; raise the version to accept it.
+//! Everything that a client can send must stay allowed. Every response must satisfy the old document. A change that
+//! cannot be compared counts as breaking; a new version permits it.
 //!
-//! The existing tools for this task are programs that download themselves, hence a crate of our own.
+//! This is a separate crate, because the existing tools for this task are programs that must be downloaded.
 
 mod change;
 mod limits;
@@ -16,14 +16,14 @@ pub use change::Change;
 use pair::Pair;
 use serde_json::Value;
 
-/// Lists the differences that matter to clients, in the order of the old document. Descriptions, examples and titles
-/// are ignored.
+/// Lists the differences that are relevant to clients, in the order of the old document. Ignores descriptions, examples
+/// and titles.
 pub fn changes(old: &Value, new: &Value) -> Vec<Change> {
     operations::compare(&Pair { old, new })
 }
 
-/// Returns true if the new version permits breaking changes: its leftmost non-zero number differs from the old one's,
-/// by cargo's rules. Also true if either version cannot be parsed.
+/// Returns true if the new version permits breaking changes: as in cargo, its leftmost non-zero number differs from the
+/// old one's. Also returns true if a version cannot be parsed.
 pub fn may_break(old: &Value, new: &Value) -> bool {
     let significant = |document: &Value| {
         let version = document["info"]["version"].as_str()?;

@@ -1,136 +1,142 @@
-//! Compares schemas: a request may become more permissive, and a response more restrictive.
+//! Compares schemas. A request can become more permissive, and a response more restrictive.
 
 use serde_json::Value;
 
-use crate::change::Found;
-use crate::limits::not_within;
-use crate::pair::{Pair, members, resolved};
+use crate::change::Changes;
+use crate::limits::violations;
+use crate::pair::{Pair, members, resolve};
 
-/// The sender of a value.
+/// The direction in which a value is sent.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Direction {
-    /// The client: every value that was accepted must stay accepted.
-    Sent,
-    /// The API: every value must stay within the old schema.
-    Answered,
+    /// From the client to the API: every value that was accepted must stay accepted.
+    Request,
+    /// From the API to the client: every value must satisfy the old schema.
+    Response,
 }
 
 impl Direction {
     /// Returns `(inner, outer)`: every value allowed by `inner` must be allowed by `outer`.
     fn inner_and_outer<T>(self, old: T, new: T) -> (T, T) {
         match self {
-            Self::Sent => (old, new),
-            Self::Answered => (new, old),
+            Self::Request => (old, new),
+            Self::Response => (new, old),
         }
     }
 }
 
-/// Maximum depth of comparison, which guards against recursive schemas. Deeper parts are not compared.
-const DEEPEST: usize = 32;
+/// Maximum depth of the comparison, because schemas can be recursive. Deeper parts are not compared.
+const MAX_DEPTH: usize = 32;
 
-/// Lists every difference between two schemas of one place.
+/// Adds every difference between two schemas to `changes`.
 pub(crate) fn compare<'a>(
-    pair: &Pair<'a>,
+    documents: &Pair<'a>,
     direction: Direction,
-    place: &str,
-    (old, new): (&'a Value, &'a Value),
-    found: &mut Found,
+    location: &str,
+    schemas: Pair<'a>,
+    changes: &mut Changes,
 ) {
-    Comparison { pair, direction, depth: 0 }.compare(place, old, new, found);
+    Comparison { documents, direction, depth: 0 }.compare(location, schemas, changes);
 }
 
 #[derive(Copy, Clone)]
 struct Comparison<'a, 'p> {
-    pair: &'p Pair<'a>,
+    documents: &'p Pair<'a>,
     direction: Direction,
     depth: usize,
 }
 
 impl<'a> Comparison<'a, '_> {
-    fn compare(self, place: &str, old: &'a Value, new: &'a Value, found: &mut Found) {
-        if self.depth > DEEPEST {
+    fn compare(self, location: &str, schemas: Pair<'a>, changes: &mut Changes) {
+        if self.depth > MAX_DEPTH {
             return;
         }
         let deeper = Self { depth: self.depth + 1, ..self };
-        let (old, new) = (Forms::new(self.pair.old, old), Forms::new(self.pair.new, new));
-        let (inner, outer) = self.direction.inner_and_outer(old.or_null, new.or_null);
+        let old = Alternatives::new(self.documents.old, schemas.old);
+        let new = Alternatives::new(self.documents.new, schemas.new);
+        let (inner, outer) = self.direction.inner_and_outer(old.is_nullable, new.is_nullable);
         if inner && !outer {
-            let what = if self.direction == Direction::Sent { "null is refused now" } else { "it may be null now" };
-            found.breaking(place, what);
+            let description = match self.direction {
+                Direction::Request => "null is no longer accepted",
+                Direction::Response => "it became nullable",
+            };
+            changes.breaking(location, description);
         }
-        match (old.forms.as_slice(), new.forms.as_slice()) {
-            ([old], [new]) => deeper.one(place, old, new, found),
-            (olds, news) => deeper.several(place, olds, news, found),
+        match (old.schemas.as_slice(), new.schemas.as_slice()) {
+            (&[old], &[new]) => deeper.single(location, Pair { old, new }, changes),
+            (old, new) => deeper.several(location, old, new, changes),
         }
     }
 
-    /// Checks that each alternative of one schema fits an alternative of the other.
-    fn several(self, place: &str, olds: &[&'a Value], news: &[&'a Value], found: &mut Found) {
-        let (inner, outer) = self.direction.inner_and_outer(olds, news);
-        let fits = |form: &&'a Value| {
-            outer.iter().any(|other| {
-                let (old, new) = self.direction.inner_and_outer(*form, *other);
-                let mut differences = Found::default();
-                self.one(place, old, new, &mut differences);
+    /// Compares schemas with several alternatives: each alternative of one schema must fit an alternative of the other.
+    fn several(self, location: &str, old: &[&'a Value], new: &[&'a Value], changes: &mut Changes) {
+        let (inner, outer) = self.direction.inner_and_outer(old, new);
+        let fits = |inner: &&'a Value| {
+            outer.iter().any(|outer| {
+                let (old, new) = self.direction.inner_and_outer(*inner, *outer);
+                let mut differences = Changes::default();
+                self.single(location, Pair { old, new }, &mut differences);
                 !differences.0.iter().any(|change| change.is_breaking)
             })
         };
-        let lost = inner.iter().filter(|form| !fits(form)).count();
-        if lost > 0 {
-            found.breaking(place, format!("{lost} of its forms fit none of the other document's"));
+        let unmatched = inner.iter().filter(|inner| !fits(inner)).count();
+        if unmatched > 0 {
+            changes.breaking(location, format!("{unmatched} of its alternatives do not fit the other document"));
         }
     }
 
-    fn one(self, place: &str, old: &'a Value, new: &'a Value, found: &mut Found) {
+    /// Compares schemas without alternatives.
+    fn single(self, location: &str, Pair { old, new }: Pair<'a>, changes: &mut Changes) {
         let (inner, outer) = self.direction.inner_and_outer(old, new);
-        if !types_within(inner, outer) {
-            found.breaking(place, format!("its type was {} and is {}", old["type"], new["type"]));
+        if !types_fit(inner, outer) {
+            changes.breaking(location, format!("its type changed from {} to {}", old["type"], new["type"]));
             return;
         }
-        for limit in not_within(inner, outer) {
-            let what = if self.direction == Direction::Sent { "allows less" } else { "promises less" };
-            found.breaking(place, format!("it {what}: {limit}"));
+        for violation in violations(inner, outer) {
+            let effect = match self.direction {
+                Direction::Request => "it accepts fewer values",
+                Direction::Response => "it can have more values",
+            };
+            changes.breaking(location, format!("{effect}: {violation}"));
         }
-        self.properties(place, old, new, found);
-        self.parts(place, (old, new), found);
+        self.properties(location, Pair { old, new }, changes);
+        self.unnamed_parts(location, Pair { old, new }, changes);
     }
 
-    fn properties(self, place: &str, old: &'a Value, new: &'a Value, found: &mut Found) {
+    fn properties(self, location: &str, Pair { old, new }: Pair<'a>, changes: &mut Changes) {
         for (name, schema) in members(&old["properties"]) {
-            let place = format!("{place}.{name}");
+            let location = format!("{location}.{name}");
             match new["properties"].get(name) {
-                Some(new) => self.compare(&place, schema, new, found),
-                None => found.breaking(&place, "the property is gone"),
+                Some(new) => self.compare(&location, Pair { old: schema, new }, changes),
+                None => changes.breaking(&location, "the property was removed"),
             }
         }
         for (name, _) in members(&new["properties"]) {
             if old["properties"].get(name).is_none() {
-                found.fine(&format!("{place}.{name}"), "the property is new");
+                changes.compatible(&format!("{location}.{name}"), "the property was added");
             }
         }
         let (before, after) = (required(old), required(new));
-        let (lost, what) = match self.direction {
-            Direction::Sent => (missing(&after, &before), "the property is required now"),
-            Direction::Answered => (missing(&before, &after), "the property may be missing now"),
+        let (names, description) = match self.direction {
+            Direction::Request => (difference(&after, &before), "the property became required"),
+            Direction::Response => (difference(&before, &after), "the property became optional"),
         };
-        for name in lost {
-            found.breaking(&format!("{place}.{name}"), what);
+        for name in names {
+            changes.breaking(&format!("{location}.{name}"), description);
         }
     }
 
     /// Compares array elements, and properties that the schema does not name.
-    fn parts(self, place: &str, (old, new): (&'a Value, &'a Value), found: &mut Found) {
+    fn unnamed_parts(self, location: &str, Pair { old, new }: Pair<'a>, changes: &mut Changes) {
         for (keyword, part) in [("items", "[]"), ("additionalProperties", ".*")] {
-            let place = format!("{place}{part}");
+            let location = format!("{location}{part}");
             let (before, after) = (&old[keyword], &new[keyword]);
             let (inner, outer) = self.direction.inner_and_outer(before, after);
             match (inner.is_object(), outer.is_object()) {
-                (true, true) => self.compare(&place, before, after, found),
-                (false, true) => {
-                    found.breaking(&place, "there was no schema in one document, and there is in the other")
-                }
-                _ if self.direction == Direction::Sent && *after == false && *before != false => {
-                    found.breaking(&place, "other properties are refused now");
+                (true, true) => self.compare(&location, Pair { old: before, new: after }, changes),
+                (false, true) => changes.breaking(&location, "only one of the documents has a schema"),
+                _ if self.direction == Direction::Request && *after == false && *before != false => {
+                    changes.breaking(&location, "other properties are no longer accepted");
                 }
                 _ => {}
             }
@@ -138,33 +144,30 @@ impl<'a> Comparison<'a, '_> {
     }
 }
 
-/// The alternatives of a schema, `null` apart.
-struct Forms<'a> {
-    or_null: bool,
-    forms: Vec<&'a Value>,
+/// The alternatives of a schema, without `null`.
+struct Alternatives<'a> {
+    is_nullable: bool,
+    schemas: Vec<&'a Value>,
 }
 
-impl<'a> Forms<'a> {
+impl<'a> Alternatives<'a> {
     fn new(document: &'a Value, schema: &'a Value) -> Self {
-        let schema = resolved(document, schema);
-        let several = ["oneOf", "anyOf"].into_iter().find_map(|name| schema[name].as_array());
-        let Some(several) = several else {
+        let schema = resolve(document, schema);
+        let Some(alternatives) = ["oneOf", "anyOf"].into_iter().find_map(|name| schema[name].as_array()) else {
             let types = types(schema);
-            let or_null = types.is_empty() || types.contains(&"null");
-            return Self { or_null, forms: if types == ["null"] { Vec::new() } else { vec![schema] } };
+            let is_nullable = types.is_empty() || types.contains(&"null");
+            return Self { is_nullable, schemas: if types == ["null"] { Vec::new() } else { vec![schema] } };
         };
-        several.iter().map(|form| Self::new(document, form)).fold(
-            Self { or_null: false, forms: Vec::new() },
-            |mut all, one| {
-                all.or_null |= one.or_null;
-                all.forms.extend(one.forms);
-                all
-            },
-        )
+        let mut merged = Self { is_nullable: false, schemas: Vec::new() };
+        for alternative in alternatives.iter().map(|alternative| Self::new(document, alternative)) {
+            merged.is_nullable |= alternative.is_nullable;
+            merged.schemas.extend(alternative.schemas);
+        }
+        merged
     }
 }
 
-/// The types of a schema; empty if it allows any type.
+/// Returns the types of a schema. It is empty if the schema accepts any type.
 fn types(schema: &Value) -> Vec<&str> {
     match &schema["type"] {
         Value::String(one) => vec![one],
@@ -173,17 +176,19 @@ fn types(schema: &Value) -> Vec<&str> {
     }
 }
 
-fn types_within(inner: &Value, outer: &Value) -> bool {
+/// Returns true if `outer` accepts all types of `inner`, apart from null.
+fn types_fit(inner: &Value, outer: &Value) -> bool {
     let (inner, outer) = (types(inner), types(outer));
-    let has = |name: &&str| outer.contains(name) || (*name == "integer" && outer.contains(&"number"));
-    let mut named = inner.iter().filter(|name| **name != "null");
-    outer.is_empty() || (!inner.is_empty() && named.all(has))
+    let is_accepted = |name: &&str| outer.contains(name) || (*name == "integer" && outer.contains(&"number"));
+    let mut names = inner.iter().filter(|name| **name != "null");
+    outer.is_empty() || (!inner.is_empty() && names.all(is_accepted))
 }
 
 fn required(schema: &Value) -> Vec<&str> {
     schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
-fn missing<'a>(from: &[&'a str], of: &[&'a str]) -> Vec<&'a str> {
-    from.iter().copied().filter(|name| !of.contains(name)).collect()
+/// Returns the names that only the first list contains.
+fn difference<'a>(names: &[&'a str], others: &[&'a str]) -> Vec<&'a str> {
+    names.iter().copied().filter(|name| !others.contains(name)).collect()
 }

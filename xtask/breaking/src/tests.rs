@@ -1,10 +1,10 @@
-//! The rules as a table: a change of a small document, and the expected verdict.
+//! The rules as tables: changes of a small document, and whether they break clients.
 
 use serde_json::{Value, json};
 
 use super::*;
 
-/// A document that uses every feature that is compared.
+/// Returns a document that uses every feature that is compared.
 fn document() -> Value {
     json!({
         "info": { "version": "0.1.0" },
@@ -53,9 +53,9 @@ fn document() -> Value {
 
 const CALL: &str = "/paths/~1a/post";
 const SENT: &str = "/paths/~1a/post/requestBody/content/application~1json/schema";
-const ANSWERED: &str = "/paths/~1a/post/responses/200/content/application~1json/schema";
+const RETURNED: &str = "/paths/~1a/post/responses/200/content/application~1json/schema";
 
-/// Returns the document with the value at a pointer replaced; null removes it.
+/// Returns the document with a new value at a pointer. Null removes the value.
 fn with(pointer: &str, value: Value) -> Value {
     let mut document = document();
     let (parent, key) = pointer.rsplit_once('/').unwrap();
@@ -75,10 +75,10 @@ fn breaks(pointer: &str, value: Value) -> bool {
 }
 
 #[test]
-fn what_breaks_clients() {
-    let call = |rest: &str| format!("{CALL}{rest}");
-    let sent = |rest: &str| format!("{SENT}{rest}");
-    let answered = |rest: &str| format!("{ANSWERED}{rest}");
+fn these_changes_break_clients() {
+    let call = |path: &str| format!("{CALL}{path}");
+    let sent = |path: &str| format!("{SENT}{path}");
+    let returned = |path: &str| format!("{RETURNED}{path}");
     for (pointer, value) in [
         ("/paths/~1a".into(), Value::Null),
         (CALL.to_owned(), Value::Null),
@@ -104,16 +104,16 @@ fn what_breaks_clients() {
         (call("/responses/303"), json!({})),
         (call("/responses/200/headers/ETag"), Value::Null),
         (call("/responses/200/content/application~1json"), Value::Null),
-        (answered("/properties/id"), Value::Null),
-        (answered("/required"), json!(["id"])),
-        (answered("/properties/id/type"), json!("integer")),
-        (answered("/properties/id/type"), json!(["string", "null"])),
-        (answered("/properties/id/format"), Value::Null),
-        (answered("/properties/share/maximum"), Value::Null),
-        (answered("/properties/kind"), json!({ "type": "string" })),
-        (answered("/properties/many/items"), json!({ "type": "number" })),
-        (answered("/properties/many/items"), Value::Null),
-        (answered("/properties/why"), json!({ "oneOf": [{ "type": "string" }, { "type": "null" }] })),
+        (returned("/properties/id"), Value::Null),
+        (returned("/required"), json!(["id"])),
+        (returned("/properties/id/type"), json!("integer")),
+        (returned("/properties/id/type"), json!(["string", "null"])),
+        (returned("/properties/id/format"), Value::Null),
+        (returned("/properties/share/maximum"), Value::Null),
+        (returned("/properties/kind"), json!({ "type": "string" })),
+        (returned("/properties/many/items"), json!({ "type": "number" })),
+        (returned("/properties/many/items"), Value::Null),
+        (returned("/properties/why"), json!({ "oneOf": [{ "type": "string" }, { "type": "null" }] })),
         ("/components/schemas/Why/required".into(), json!([])),
     ] {
         assert!(breaks(&pointer, value.clone()), "{pointer} {value}");
@@ -121,10 +121,10 @@ fn what_breaks_clients() {
 }
 
 #[test]
-fn what_does_not() {
-    let call = |rest: &str| format!("{CALL}{rest}");
-    let sent = |rest: &str| format!("{SENT}{rest}");
-    let answered = |rest: &str| format!("{ANSWERED}{rest}");
+fn these_changes_do_not_break_clients() {
+    let call = |path: &str| format!("{CALL}{path}");
+    let sent = |path: &str| format!("{SENT}{path}");
+    let returned = |path: &str| format!("{RETURNED}{path}");
     for (pointer, value) in [
         ("/paths/~1b".into(), json!({ "get": {} })),
         (call("/summary"), json!("words")),
@@ -140,33 +140,33 @@ fn what_does_not() {
         (call("/responses/404"), Value::Null),
         (call("/responses/409"), json!({})),
         (call("/responses/200/content/text~1csv"), json!({})),
-        (answered("/properties/more"), json!({ "type": "string" })),
-        (answered("/required"), json!(["id", "kind", "at"])),
-        (answered("/properties/share/maximum"), json!(0.5)),
-        (answered("/properties/share/type"), json!("integer")),
-        (answered("/properties/kind"), json!({ "type": "string", "enum": ["a"] })),
-        (answered("/properties/why"), json!({ "$ref": "#/components/schemas/Why" })),
-        (answered("/properties/at/maxLength"), json!(9)),
+        (returned("/properties/more"), json!({ "type": "string" })),
+        (returned("/required"), json!(["id", "kind", "at"])),
+        (returned("/properties/share/maximum"), json!(0.5)),
+        (returned("/properties/share/type"), json!("integer")),
+        (returned("/properties/kind"), json!({ "type": "string", "enum": ["a"] })),
+        (returned("/properties/why"), json!({ "$ref": "#/components/schemas/Why" })),
+        (returned("/properties/at/maxLength"), json!(9)),
     ] {
         assert!(!breaks(&pointer, value.clone()), "{pointer} {value}");
     }
 }
 
 #[test]
-fn a_document_breaks_nothing_of_itself() {
+fn a_document_has_no_changes_from_itself() {
     assert_eq!(changes(&document(), &document()), []);
 }
 
 #[test]
-fn a_change_says_where_it_is() {
-    let found = changes(&document(), &with(&format!("{ANSWERED}/properties/id"), Value::Null));
-    let expected = "breaking  POST /a, answer 200, application/json.id: the property is gone";
-    assert_eq!(found.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
+fn a_change_is_printed_with_its_location() {
+    let changes = changes(&document(), &with(&format!("{RETURNED}/properties/id"), Value::Null));
+    let expected = "breaking    POST /a, response 200, application/json.id: the property was removed";
+    assert_eq!(changes.iter().map(ToString::to_string).collect::<Vec<_>>(), [expected]);
 }
 
 #[test]
-fn only_another_leading_number_lets_a_change_break() {
-    let of = |version: &str| json!({ "info": { "version": version } });
+fn only_a_new_leading_number_permits_breaking_changes() {
+    let document = |version: &str| json!({ "info": { "version": version } });
     for (old, new, expected) in [
         ("0.1.0", "0.1.9", false),
         ("0.1.0", "0.2.0", true),
@@ -176,6 +176,6 @@ fn only_another_leading_number_lets_a_change_break() {
         ("0.0.1", "0.0.2", true),
         ("1.0.0", "none", true),
     ] {
-        assert_eq!(may_break(&of(old), &of(new)), expected, "{old} to {new}");
+        assert_eq!(may_break(&document(old), &document(new)), expected, "{old} to {new}");
     }
 }

@@ -4,9 +4,9 @@ use crate::up;
 use local_cloud::state::State;
 use std::process::{Command, Stdio};
 
-/// Opens the page of the job at `url` of the API; without a browser, only prints its URL.
+/// Prints the URL of a job's page, and opens it in the browser. `url` is the job's URL in the API.
 pub(super) fn show_job(state: &State, url: &str) {
-    // `/api/jobs/ID` is the job's JSON, `/jobs/ID` its page.
+    // `/api/jobs/ID` is the job as JSON, `/jobs/ID` is its page.
     let page = url.replacen("/api/jobs/", "/jobs/", 1);
     println!("\n  page      {page}");
     up::show_sign_in(state);
@@ -16,10 +16,10 @@ pub(super) fn show_job(state: &State, url: &str) {
         "windows" => ("cmd", &["/C", "start"]),
         _ => ("xdg-open", &[]),
     };
-    // The browser's own messages are about the desktop, not about the demo.
+    // The browser's messages are not related to the demo.
     let mut browser = Command::new(program);
     browser.args(arguments).arg(&page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     if browser.spawn().is_err() {
-        println!("  No browser could be opened here: open the address in one.");
+        println!("  Cannot open a browser: open this URL yourself.");
     }
 }

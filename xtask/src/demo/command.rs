@@ -1,4 +1,4 @@
-//! The command: the stack, the import, and the comparison of every row.
+//! Options and steps of `demo`.
 
 use super::{browser, expect};
 use crate::up;
@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 use local_cloud::project::Project;
 use local_cloud::{guard, state, tools};
 use longshore_cli::api::{Api, Mode};
-use longshore_cli::import::{Import, Made, Plan, Source};
+use longshore_cli::import::{Created, Import, Plan, Source};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -18,28 +18,27 @@ const DEFAULT_KEY: &str = "icao";
 /// Options of `demo`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// A CSV or JSON Lines file [default: 28,298 airports of examples/data]
+    /// A CSV or JSON Lines file [default: examples/data/airports.csv, with 28,298 rows]
     file: Option<PathBuf>,
-    /// JSON Schema (2020-12) that every row must satisfy [default: the airports' schema; none with a file of your
-    /// own]
+    /// JSON Schema (2020-12) that every row must satisfy [default: the airports' schema; none for your own FILE]
     #[arg(long, value_name = "FILE")]
     schema: Option<PathBuf>,
     /// Dataset to import into [default: the file's name]
     #[arg(long, value_name = "NAME")]
     dataset: Option<String>,
-    /// Column that identifies a row; required with a file of your own
+    /// Column that identifies a row; required with your own FILE
     #[arg(long, value_name = "COLUMN")]
     key: Option<String>,
-    /// Treatment of a row whose key exists already
+    /// Treatment of a row whose key already exists
     #[arg(long, value_enum, default_value = "upsert")]
     mode: Mode,
     /// Use the AWS emulator at this URL instead of starting one
     #[arg(long, value_name = "URL")]
     endpoint: Option<String>,
-    /// Open the job in a browser while it runs, and leave the stack running
+    /// Open the job in a browser while it runs, and keep the stack running
     #[arg(long)]
     open: bool,
-    /// Leave the stack running afterwards, even if the demo started it
+    /// Keep the stack running afterwards, even if the demo started it
     #[arg(long)]
     keep: bool,
 }
@@ -50,17 +49,17 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let plan = plan(project, options)?;
     let tools = tools::ensure(project)?;
     let was_up = state::read(project)?.is_up();
-    // Before anything is started, so that nothing is left behind even if this process is killed.
+    // Before the stack starts, so that the guard stops it even if this process is killed.
     let guard = if was_up { None } else { Some(guard::post(project)?) };
     let up = up::Options { endpoint: options.endpoint.clone(), port: None };
     let outcome = up::bring_up(project, &up).and_then(|state| {
-        let expected = |plan: &Plan| expect::ask(project, &tools, plan);
+        let expected = |plan: &Plan| expect::check_rows(project, &tools, plan);
         let import = Import { plan: &plan, folder: project.state_dir()?.join("demo"), expected: &expected };
-        import.run(&Api::new(&state.api_url, state.token()), &mut |made| {
-            match made {
-                Made::Job(url) if options.open => browser::show_job(&state, url),
-                Made::Failures(file) => println!("\n  All of them, with their columns: {}", project.short(file)),
-                Made::Upload(_) | Made::Job(_) => {}
+        import.run(&Api::new(&state.api_url, state.token()), &mut |created| {
+            match created {
+                Created::Job(url) if options.open => browser::show_job(&state, url),
+                Created::Failures(file) => println!("\n  All failed rows, with their columns: {}", project.short(file)),
+                Created::Upload(_) | Created::Job(_) => {}
             }
             Ok(())
         })
@@ -75,11 +74,11 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     Ok(())
 }
 
-/// The import that the options name.
+/// Returns the import for these options.
 fn plan(project: &Project, options: &Options) -> Result<Plan> {
     let (file, schema, key) = match (&options.file, &options.key) {
         (Some(file), Some(key)) => (file.clone(), options.schema.clone(), key.clone()),
-        (Some(_), None) => bail!("which column tells the rows apart? Name it with --key COLUMN"),
+        (Some(_), None) => bail!("FILE requires --key COLUMN: the column that identifies a row"),
         (None, key) => (
             project.root.join(DEFAULT_FILE),
             Some(options.schema.clone().unwrap_or_else(|| project.root.join(DEFAULT_SCHEMA))),
@@ -91,7 +90,7 @@ fn plan(project: &Project, options: &Options) -> Result<Plan> {
     Ok(Plan { source, schema, dataset, key, mode: options.mode })
 }
 
-/// The file's name without its extension, restricted to characters that are safe in a URL.
+/// Returns the file's name without its extension. Replaces characters that are not safe in a URL.
 fn dataset_name(file: &Path) -> String {
     let stem = file.file_stem().unwrap_or_default().to_string_lossy();
     stem.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect()

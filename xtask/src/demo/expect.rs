@@ -1,4 +1,4 @@
-//! The independent check: Python's csv and jsonschema decide which rows are valid.
+//! The independent check: Python's csv and jsonschema determine which rows are valid.
 
 use anyhow::{Context, Result, bail, ensure};
 use local_cloud::project::Project;
@@ -7,9 +7,9 @@ use longshore_cli::api::Mode;
 use longshore_cli::import::{Expected, Plan};
 use longshore_cli::progress;
 
-/// Reads and checks the file again, in Python.
-pub(super) fn ask(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expected> {
-    let step = progress::step("Checking every row by other means");
+/// Reads and checks the file in Python.
+pub(super) fn check_rows(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expected> {
+    let step = progress::step("Checking every row independently");
     let mut python = tools.command("python");
     python.env("PYTHONUTF8", "1").arg(project.infra("expected_rows.py")).arg(&plan.source.path);
     python.args(["--key", &plan.key]);
@@ -26,7 +26,7 @@ pub(super) fn ask(project: &Project, tools: &Tools, plan: &Plan) -> Result<Expec
     let expected: Expected = serde_json::from_slice(&output.stdout)?;
     ensure!(
         expected.items == plan.source.items,
-        "two independent counts of the rows differ ({} and {}): is {} well-formed?",
+        "two independent row counts differ ({} and {}): is {} well-formed?",
         expected.items,
         plan.source.items,
         plan.source.path.display()

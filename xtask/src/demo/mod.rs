@@ -1,7 +1,7 @@
-//! `demo`: imports a real file through the deployed stack, as a browser would, and verifies every row.
+//! `demo`: imports a real file through the local stack, as a browser would, and verifies every row.
 //!
-//! The checks are independent of the stack: rows are counted here with the csv crate, another implementation in
-//! another language decides their validity, and the records are read back one by one.
+//! The checks are independent of the stack: rows are counted with the csv crate, a Python program determines which rows
+//! are valid, and all records are read back.
 
 mod browser;
 mod command;

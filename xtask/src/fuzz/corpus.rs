@@ -19,11 +19,11 @@ pub(super) struct Corpus {
 
 impl Corpus {
     pub(super) fn new(project: &Project, target: &str) -> Self {
-        let root = project.root.join("tests/fuzz");
+        let root = project.root.join("fuzz");
         Self { seeds: root.join("seeds").join(target), packed: root.join("corpus").join(format!("{target}.pack")) }
     }
 
-    /// Writes the packed inputs to an empty folder, each named by its hash.
+    /// Writes the packed inputs to a folder, which is emptied first. The name of each file is its hash.
     pub(super) fn unpack(&self, folder: &Path) -> Result<()> {
         replace_folder(folder)?;
         for input in self.inputs()? {
@@ -34,7 +34,7 @@ impl Corpus {
         Ok(())
     }
 
-    /// Adds files, and the files in folders, to the packed inputs. Returns the number of inputs before and after.
+    /// Adds files, and the files in folders, to the packed corpus. Returns the number of inputs before and after.
     pub(super) fn add(&self, paths: &[PathBuf]) -> Result<(usize, usize)> {
         let mut inputs = self.inputs()?;
         let before = inputs.len();
@@ -44,7 +44,7 @@ impl Corpus {
         Ok((before, self.replace(inputs)?))
     }
 
-    /// Replaces the packed inputs by these, except those that are seeds. Returns their number.
+    /// Replaces the packed inputs with these, without those that are seeds. Returns their number.
     pub(super) fn replace(&self, mut inputs: BTreeSet<Vec<u8>>) -> Result<usize> {
         for seed in read_files(&self.seeds)? {
             inputs.remove(&seed);
@@ -55,7 +55,7 @@ impl Corpus {
         Ok(count)
     }
 
-    /// Reads the packed inputs; empty if there is no file yet.
+    /// Reads the packed inputs. Returns none if the file does not exist.
     fn inputs(&self) -> Result<BTreeSet<Vec<u8>>> {
         if !self.packed.exists() {
             return Ok(BTreeSet::new());
@@ -94,21 +94,21 @@ mod tests {
     }
 
     #[test]
-    fn added_inputs_are_packed_once_and_without_the_seeds() {
+    fn duplicates_and_seeds_are_not_added() {
         let root = tempfile::tempdir().unwrap();
-        let (corpus, found, one) = (corpus(root.path()), root.path().join("found"), root.path().join("crash"));
-        replace_folder(&found).unwrap();
+        let (corpus, folder, file) = (corpus(root.path()), root.path().join("folder"), root.path().join("crash"));
+        replace_folder(&folder).unwrap();
         for (name, content) in [("a", "x"), ("b", "seed"), ("c", "x")] {
-            fs::write(found.join(name), content).unwrap();
+            fs::write(folder.join(name), content).unwrap();
         }
-        fs::write(&one, "y").unwrap();
-        assert_eq!(corpus.add(&[found.clone(), one]).unwrap(), (0, 2));
-        assert_eq!(corpus.add(&[found]).unwrap(), (2, 2));
+        fs::write(&file, "y").unwrap();
+        assert_eq!(corpus.add(&[folder.clone(), file]).unwrap(), (0, 2));
+        assert_eq!(corpus.add(&[folder]).unwrap(), (2, 2));
         assert_eq!(corpus.inputs().unwrap(), BTreeSet::from([b"x".to_vec(), b"y".to_vec()]));
     }
 
     #[test]
-    fn unpacked_inputs_take_the_place_of_what_was_in_the_folder() {
+    fn unpacking_replaces_the_files_of_the_folder() {
         let root = tempfile::tempdir().unwrap();
         let (corpus, folder) = (corpus(root.path()), root.path().join("unpacked"));
         replace_folder(&folder).unwrap();

@@ -1,8 +1,8 @@
-//! `fuzz`: finds inputs that break a guarantee, guided by code coverage.
+//! `fuzz`: finds inputs that break a guarantee, by coverage-guided fuzzing.
 //!
-//! The targets are functions of `tests/fuzz`, which plain tests call too. Here they are instrumented and linked with
-//! libFuzzer, on the stable compiler. New inputs beyond the committed corpus are kept in `target/fuzz`, and the next
-//! run continues with them. The committed corpus of a target consists of named seeds and one packed file.
+//! The targets are functions of `fuzz`, which plain tests also call. Here they are instrumented and linked with
+//! libFuzzer, with the stable compiler. The committed corpus of a target consists of named seeds and one packed file.
+//! New inputs are kept in `target/fuzz`, and the next run continues with them.
 
 mod build;
 mod command;

@@ -1,4 +1,4 @@
-//! Runs libFuzzer on one target, and parses its output.
+//! Runs libFuzzer on one target and parses its output.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,8 +10,11 @@ use anyhow::{Context, Result, bail, ensure};
 use super::corpus::{Corpus, read_files, replace_folder};
 use local_cloud::project::Project;
 
-/// Timeout of one input, in seconds: a thousand times the slowest input.
+/// Timeout of one input, in seconds: a thousand times the time of the slowest known input.
 const INPUT_TIMEOUT_S: u32 = 20;
+
+/// Number of lines of a crash's error output that are printed.
+const ERROR_LINES: usize = 12;
 
 /// The binary with all targets.
 pub(super) struct Fuzzer<'a> {
@@ -19,45 +22,53 @@ pub(super) struct Fuzzer<'a> {
     pub(super) project: &'a Project,
 }
 
+/// Duration and seed of a run.
+#[derive(Clone, Copy)]
+pub(super) struct Limits {
+    pub(super) seconds: u32,
+    /// `None` for a random seed.
+    pub(super) seed: Option<u32>,
+}
+
 /// The result of a run.
 #[derive(Debug, Default)]
 pub(super) struct Outcome {
     executions: String,
     per_second: String,
-    /// The last status line: coverage and corpus size.
-    pulse: String,
-    /// The input that breaks a guarantee, and the end of its error output.
+    /// Coverage and corpus size, from the last status line.
+    status: String,
+    /// The input that breaks a guarantee, and the start of its error output.
     pub(super) crash: Option<(PathBuf, Vec<String>)>,
 }
 
 impl Outcome {
     /// Describes the result for the user.
-    pub(super) fn described(&self, project: &Project, target: &str) -> String {
-        let Self { executions, per_second, pulse, crash } = self;
-        let summary = format!("{executions} executions, {per_second}/s, {pulse}");
-        let Some((path, reported)) = crash else { return summary };
+    pub(super) fn describe(&self, project: &Project, target: &str) -> String {
+        let Self { executions, per_second, status, crash } = self;
+        let summary = format!("{executions} executions, {per_second}/s, {status}");
+        let Some((path, error)) = crash else { return summary };
         let path = project.short(path);
-        let again = format!("cargo xtask fuzz {target} --input {path}");
-        format!("{summary}\n{}\n  BROKEN by {path}\n  again: {again}", reported.join("\n"))
+        let command = format!("cargo xtask fuzz {target} --input {path}");
+        format!("{summary}\n{}\n  FAILED for {path}\n  to reproduce: {command}", error.join("\n"))
     }
 
-    fn read(&mut self, line: &str) {
+    fn read_line(&mut self, line: &str) {
         if let Some(count) = line.strip_prefix("stat::number_of_executed_units:") {
             self.executions = count.trim().to_owned();
         } else if let Some(count) = line.strip_prefix("stat::average_exec_per_sec:") {
             self.per_second = count.trim().to_owned();
         } else if let Some((_, path)) = line.split_once("Test unit written to ") {
             self.crash = Some((path.trim().into(), Vec::new()));
-        } else if let Some(pulse) = pulse(line) {
-            self.pulse = pulse;
+        } else if let Some(status) = parse_status(line) {
+            self.status = status;
         }
     }
 }
 
-/// Extracts the relevant part of `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`.
-fn pulse(line: &str) -> Option<String> {
-    let rest = line.strip_prefix('#').and(line.split_once(" cov: "))?.1;
-    let mut words = rest.split_whitespace();
+/// Extracts coverage and corpus size from `#1024 NEW cov: 512 ft: 600 corp: 20/3Kb lim: 4 exec/s: 512 …`.
+fn parse_status(line: &str) -> Option<String> {
+    let fields = line.strip_prefix('#').and(line.split_once(" cov: "))?.1;
+    let mut words = fields.split_whitespace();
     let (coverage, _, features, _, corpus) =
         (words.next()?, words.next()?, words.next()?, words.next()?, words.next()?);
     let (inputs, bytes) = corpus.split_once('/')?;
@@ -71,77 +82,77 @@ impl Fuzzer<'_> {
         command
     }
 
-    /// Folders of the committed inputs, for libFuzzer to read: the seeds, and the packed corpus unpacked.
-    fn committed(&self, target: &str) -> Result<[PathBuf; 2]> {
+    /// Returns the folders of the committed inputs: the seeds, and the unpacked corpus.
+    fn committed_inputs(&self, target: &str) -> Result<[PathBuf; 2]> {
         let corpus = Corpus::new(self.project, target);
         let unpacked = self.project.root.join("target/fuzz/unpacked").join(target);
         corpus.unpack(&unpacked)?;
         Ok([corpus.seeds, unpacked])
     }
 
-    fn found(&self, target: &str) -> Result<PathBuf> {
+    /// Returns the folder of the inputs that earlier runs found.
+    fn new_inputs(&self, target: &str) -> Result<PathBuf> {
         let folder = self.project.root.join("target/fuzz").join(target);
         fs::create_dir_all(&folder).with_context(|| format!("cannot create {}", folder.display()))?;
         Ok(folder)
     }
 
-    /// Fuzzes a target; `watch` is called with the progress.
-    pub(super) fn fuzz(
-        &self,
-        target: &str,
-        (seconds, seed): (u32, Option<u32>),
-        watch: &dyn Fn(&str),
-    ) -> Result<Outcome> {
-        let artifacts = self.project.root.join("tests/fuzz/artifacts");
+    /// Fuzzes a target. Calls `on_status` with the progress.
+    pub(super) fn fuzz(&self, target: &str, limits: Limits, on_status: &dyn Fn(&str)) -> Result<Outcome> {
+        let Limits { seconds, seed } = limits;
+        let artifacts = self.project.root.join("fuzz/artifacts");
         fs::create_dir_all(&artifacts).with_context(|| format!("cannot create {}", artifacts.display()))?;
         let mut command = self.command(target);
         command.arg(format!("-max_total_time={seconds}")).arg(format!("-timeout={INPUT_TIMEOUT_S}"));
-        // For libFuzzer, zero means a random seed.
+        // In libFuzzer, zero means a random seed.
         command.arg(format!("-seed={}", seed.unwrap_or_default()));
         command.arg(format!("-artifact_prefix={}/{target}-", artifacts.display())).arg("-print_final_stats=1");
-        let mut child =
-            command.arg(self.found(target)?).args(self.committed(target)?).stderr(Stdio::piped()).spawn()?;
+        let mut child = command
+            .arg(self.new_inputs(target)?)
+            .args(self.committed_inputs(target)?)
+            .stderr(Stdio::piped())
+            .spawn()?;
         let output = child.stderr.take().context("libFuzzer has no output")?;
-        let (mut outcome, mut reported) = (Outcome::default(), Vec::new());
+        let (mut outcome, mut error) = (Outcome::default(), Vec::new());
         for line in BufReader::new(output).lines().map_while(Result::ok) {
-            outcome.read(&line);
-            watch(&outcome.pulse);
-            if reported.len() < 12
-                && (!reported.is_empty() || line.contains("panicked at") || line.contains("ERROR: libFuzzer"))
+            outcome.read_line(&line);
+            on_status(&outcome.status);
+            if error.len() < ERROR_LINES
+                && (!error.is_empty() || line.contains("panicked at") || line.contains("ERROR: libFuzzer"))
             {
-                reported.push(format!("  | {line}"));
+                error.push(format!("  | {line}"));
             }
         }
         if child.wait()?.success() {
-            // A slow input is written too, and breaks nothing.
+            // libFuzzer also saves slow inputs, which are not crashes.
             outcome.crash = None;
         } else {
             let (path, _) = outcome
                 .crash
                 .take()
-                .with_context(|| format!("{target} ended, and left no input\n{}", reported.join("\n")))?;
-            outcome.crash = Some((path, reported));
+                .with_context(|| format!("{target} failed without saving an input\n{}", error.join("\n")))?;
+            outcome.crash = Some((path, error));
         }
         Ok(outcome)
     }
 
-    /// Runs a target once; libFuzzer prints the result.
-    pub(super) fn call(&self, target: &str, input: &Path) -> Result<()> {
+    /// Runs a target once with an input. libFuzzer prints the result.
+    pub(super) fn reproduce(&self, target: &str, input: &Path) -> Result<()> {
         let input = input.canonicalize().with_context(|| format!("cannot find {}", input.display()))?;
         if !self.command(target).arg(input).status()?.success() {
-            bail!("{target} breaks on it: see above");
+            bail!("{target} fails for this input: see above");
         }
         Ok(())
     }
 
-    /// Minimises the packed corpus to the fewest inputs that, with the seeds, keep the coverage of all inputs.
+    /// Reduces the packed corpus to the fewest inputs that, with the seeds, have the coverage of all inputs.
     pub(super) fn minimise(&self, target: &str) -> Result<()> {
-        let fresh = self.project.root.join("target/fuzz/minimised").join(target);
-        replace_folder(&fresh)?;
+        let merged = self.project.root.join("target/fuzz/minimised").join(target);
+        replace_folder(&merged)?;
         let mut command = self.command(target);
-        command.arg("-merge=1").arg(&fresh).args(self.committed(target)?).arg(self.found(target)?);
+        command.arg("-merge=1").arg(&merged).args(self.committed_inputs(target)?).arg(self.new_inputs(target)?);
         ensure!(command.stderr(Stdio::null()).status()?.success(), "the corpus of {target} cannot be minimised");
-        Corpus::new(self.project, target).replace(read_files(&fresh)?.into_iter().collect())?;
+        Corpus::new(self.project, target).replace(read_files(&merged)?.into_iter().collect())?;
         Ok(())
     }
 }
@@ -151,7 +162,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_libfuzzer_prints_is_read() {
+    fn the_output_of_libfuzzer_is_parsed() {
         let mut outcome = Outcome::default();
         for line in [
             "#1024\tNEW    cov: 512 ft: 600 corp: 20/3000b lim: 4 exec/s: 512 rss: 36Mb L: 8/9 MS: 1 EraseBytes-",
@@ -159,12 +170,12 @@ mod tests {
             "stat::average_exec_per_sec:     1044",
             "INFO: seed corpus: files: 20 min: 1b max: 30b",
         ] {
-            outcome.read(line);
+            outcome.read_line(line);
         }
         assert_eq!((outcome.executions.as_str(), outcome.per_second.as_str()), ("16710", "1044"));
-        assert_eq!(outcome.pulse, "coverage 512 (600 features), corpus 20 inputs of 3000b");
+        assert_eq!(outcome.status, "coverage 512 (600 features), corpus 20 inputs of 3000b");
         assert!(outcome.crash.is_none());
-        outcome.read("artifact_prefix='a/'; Test unit written to a/rows-crash-0be1");
+        outcome.read_line("artifact_prefix='a/'; Test unit written to a/rows-crash-0be1");
         assert_eq!(outcome.crash.map(|(path, _)| path), Some("a/rows-crash-0be1".into()));
     }
 }

@@ -1,4 +1,4 @@
-//! The command: the parts, in order, and their document.
+//! Options and steps of `prove`.
 
 use super::{metrics, part, release, report};
 use std::collections::BTreeMap;
@@ -14,31 +14,31 @@ use local_cloud::functions;
 use local_cloud::project::Project;
 use local_cloud::{cargo, tools};
 
-/// Path of the document, below the checkout.
+/// Path of the document in the checkout.
 const DOCUMENT: &str = "infra/proof/results.md";
 
 /// Options of `prove`.
 #[derive(clap::Args)]
 pub(crate) struct Options {
-    /// Only these parts, without recording the results [default: all]
+    /// Run only these parts and do not record the results [default: all]
     #[arg(value_enum, value_name = "PART")]
     parts: Vec<Part>,
-    /// Remove this condition or layer from the model and the simulation. Without a condition the run must fail;
-    /// without a redundant layer it must pass
+    /// Remove this condition or redundant layer from the model and the simulation: without a condition the run must
+    /// fail, without a redundant layer it must pass
     #[arg(long, value_name = "NAME", value_parser = removable())]
     without: Option<String>,
 }
 
-/// The conditions and layers by name, each with its description.
+/// Returns a parser for the names of conditions and layers, with their descriptions as help.
 pub(crate) fn removable() -> impl clap::builder::TypedValueParser<Value = String> {
     use clap::builder::TypedValueParser;
-    let all = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
-    clap::builder::PossibleValuesParser::new(all.map(|(name, help)| PossibleValue::new(*name).help(*help)))
+    let removable = ::measurements::CONDITIONS.iter().chain(&::measurements::LAYERS);
+    clap::builder::PossibleValuesParser::new(removable.map(|(name, help)| PossibleValue::new(*name).help(*help)))
         .map(|name| name)
 }
 
 impl Options {
-    /// The parts to run. Only the model and the simulation support removals.
+    /// Returns the parts to run. Only the model and the simulation support `--without`.
     fn parts(&self) -> Vec<Part> {
         match (&self.without, self.parts.is_empty()) {
             (_, false) => self.parts.clone(),
@@ -47,8 +47,8 @@ impl Options {
         }
     }
 
-    /// Returns true if all parts run and nothing is removed; only then is the document written.
-    fn is_whole(&self) -> bool {
+    /// Returns true if all parts run and nothing is removed. Only then the document is written.
+    fn is_complete(&self) -> bool {
         self.parts.is_empty() && self.without.is_none()
     }
 }
@@ -72,14 +72,15 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let tables = metrics::read(&folder)?;
     let text = report::write(&machine::describe(project)?, &outcomes, &tables);
     println!("\n{text}");
-    if options.is_whole() {
+    if options.is_complete() {
         record(project, &text)?;
     }
-    conclude(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
-    complete(&parts, &tables, options.without.as_deref())
+    check_outcomes(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
+    check_tables(&parts, &tables, options.without.as_deref())
 }
 
-/// Prepares the parts on the emulator: its tools, the functions, and the probe that replaces some of them.
+/// Installs and builds what the parts on the emulator need: the tools, the functions, and the probe that replaces some
+/// functions. Returns the folder of the tools.
 fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     let tools = tools::ensure(project)?;
     functions::build_all(project)?;
@@ -87,7 +88,7 @@ fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     Ok(tools.venv)
 }
 
-/// Empties the folder, so that no measurements of an earlier run are left.
+/// Deletes the measurements of an earlier run.
 fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
@@ -97,26 +98,27 @@ fn clear(folder: &Path) -> Result<()> {
 
 fn record(project: &Project, text: &str) -> Result<()> {
     let path = project.root.join(DOCUMENT);
-    fs::create_dir_all(path.parent().context("the document lies in no folder")?)?;
+    fs::create_dir_all(path.parent().context("the path of the document has no folder")?)?;
     fs::write(&path, text).with_context(|| format!("cannot write {}", path.display()))?;
     println!("Recorded in {}.", project.short(&path));
     Ok(())
 }
 
-/// Fails if a part left no measurements, unless something is removed: then the tests of the removed condition have
-/// nothing to do.
-fn complete(parts: &[Part], tables: &BTreeMap<String, metrics::Table>, without: Option<&str>) -> Result<()> {
+/// Fails if a part wrote no measurements. With `--without`, the tests of the removed condition write none.
+fn check_tables(parts: &[Part], tables: &BTreeMap<String, metrics::Table>, without: Option<&str>) -> Result<()> {
     let missing: Vec<&str> =
         parts.iter().flat_map(|part| part.tables()).copied().filter(|name| !tables.contains_key(*name)).collect();
     if missing.is_empty() || without.is_some() {
-        println!("Proved: no violation.");
+        println!("Proof complete: no violations.");
         return Ok(());
     }
-    bail!("not proved: no figures of {}", missing.join(", "))
+    bail!("not proved: there are no measurements of {}", missing.join(", "))
 }
 
-fn conclude(outcomes: &[Outcome], violations: u64, without: Option<&str>) -> Result<()> {
-    let failed: Vec<&str> = outcomes.iter().filter(|outcome| !outcome.passed).map(|o| o.part.name()).collect();
+/// Fails if a part failed or a table has violations.
+fn check_outcomes(outcomes: &[Outcome], violations: u64, without: Option<&str>) -> Result<()> {
+    let failed: Vec<&str> =
+        outcomes.iter().filter(|outcome| !outcome.passed).map(|outcome| outcome.part.name()).collect();
     if failed.is_empty() && violations == 0 {
         return Ok(());
     }

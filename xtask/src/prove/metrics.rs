@@ -1,4 +1,4 @@
-//! The measurements that tests write: a file per table, a line per row.
+//! The measurements that tests write: one file per table, one line per row.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,12 +20,12 @@ impl Table {
     fn add(&mut self, cells: Vec<[String; 2]>) {
         let mut row = vec![String::new(); self.columns.len()];
         for [column, cell] in cells {
-            let at = self.columns.iter().position(|known| *known == column).unwrap_or_else(|| {
+            let index = self.columns.iter().position(|known| *known == column).unwrap_or_else(|| {
                 self.columns.push(column);
                 row.push(String::new());
                 self.columns.len() - 1
             });
-            row[at] = cell;
+            row[index] = cell;
         }
         self.rows.push(row);
     }
@@ -38,7 +38,7 @@ impl Table {
     }
 }
 
-/// Reads all tables of a folder, by name. Tests run in parallel, so the rows are sorted.
+/// Reads all tables of a folder, by name. Sorts their rows, because tests run in parallel.
 pub(super) fn read(folder: &Path) -> Result<BTreeMap<String, Table>> {
     let mut tables = BTreeMap::new();
     for entry in fs::read_dir(folder).with_context(|| format!("cannot read {}", folder.display()))? {
@@ -73,7 +73,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn rows_are_sorted_and_as_wide_as_the_table() -> Result<()> {
+    fn rows_are_sorted_and_have_all_columns() -> Result<()> {
         let table = parse("[[\"kind\",\"b\"]]\n[[\"kind\",\"a\"],[\"violations\",\"2\"]]\n")?;
         assert_eq!(table.columns, ["kind", "violations"]);
         assert_eq!(table.rows, [["a", "2"], ["b", ""]]);
@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_is_no_number_is_a_violation() -> Result<()> {
+    fn a_count_that_is_not_a_number_is_a_violation() -> Result<()> {
         assert_eq!(parse("[[\"violations\",\"none\"]]\n")?.violations(), 1);
         Ok(())
     }

@@ -1,9 +1,9 @@
-//! `prove`: verifies at length that nothing is lost, counted twice or stuck, and writes the measurements into one
+//! `prove`: verifies exhaustively that nothing is lost, counted twice or stuck, and records the measurements in a
 //! document.
 //!
-//! Each part runs tests that a plain test run includes too, there in a reduced set. Here they run completely, and
-//! leave measurements that become tables. With a condition removed the run must fail, and with a redundant layer
-//! removed it must not; otherwise it would verify nothing.
+//! A plain test run has a reduced set of each part's tests. `prove` runs all of them, and turns their measurements into
+//! tables. Without a condition, the run must fail: this shows that the tests check the condition. Without a redundant
+//! layer, it must pass.
 
 mod command;
 mod metrics;

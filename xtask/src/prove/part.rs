@@ -1,4 +1,4 @@
-//! One part of the verification: a run of tests that leaves measurements.
+//! One part of the verification: a run of tests that writes measurements.
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -13,32 +13,32 @@ use local_cloud::cargo;
 use local_cloud::project::Project;
 use longshore_cli::progress;
 
-/// Number of lines of a failed run that are shown; the log has all of them.
-const TAIL: usize = 60;
+/// Number of lines that are printed of a failed run; its log has all lines.
+const TAIL_LINES: usize = 60;
 
-/// The parts in order of execution, the cheap ones first.
+/// The parts, in the order of the results.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
 pub(crate) enum Part {
     /// Every interleaving of small configurations of the protocol, and random walks through larger ones
     Model,
-    /// The real functions over in-memory services, one run per seed, with faults at any step
+    /// The real functions over in-memory services, with faults at any step; one run per seed
     Simulation,
-    /// Completion of large jobs over in-memory services, in invocations with the deployed timeout
+    /// Completion of large jobs over in-memory services, with the deployed timeout
     Completion,
-    /// The deployed stack while calls fail, functions are killed, and the emulator restarts
+    /// The deployed stack, while calls fail, functions are killed and the emulator restarts
     Faults,
     /// Malformed and unusual files through the deployed stack
     Corpus,
-    /// Many jobs of several tenants in parallel, and a large job that is canceled
+    /// Many parallel jobs of several tenants, and a large job that is canceled
     Load,
-    /// The conformance suite's DynamoDB topics on another engine than the emulator's, built once into the cache
+    /// The conformance suite's DynamoDB tests on a second engine, which is built once and cached
     SecondEngine,
-    /// A row that panics, in a binary built by `cargo lambda build --release`, as for AWS
+    /// A row that panics, in a binary built with `cargo lambda build --release`, as for AWS
     Release,
 }
 
 impl Part {
-    /// All parts.
+    /// All parts, in order of execution: the cheap ones first.
     pub(crate) const ALL: [Self; 8] = [
         Self::Model,
         Self::Simulation,
@@ -68,7 +68,7 @@ impl Part {
         matches!(self, Self::Faults | Self::Corpus | Self::Load | Self::Release)
     }
 
-    /// The tables that the part writes. A renamed test, or one that runs nothing, writes none.
+    /// Returns the tables that the part must write. If a test was renamed or ran nothing, its table is missing.
     pub(super) fn tables(self) -> &'static [&'static str] {
         match self {
             Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
@@ -84,7 +84,7 @@ impl Part {
         }
     }
 
-    /// Package, test target and test filter. The second engine's tests are run by a script.
+    /// Returns package, test target and filter of the part's tests. A script runs those of the second engine.
     fn tests(self) -> [&'static str; 3] {
         match self {
             Self::Model => ["longshore-domain", "model", ""],
@@ -104,7 +104,7 @@ impl Part {
 pub(crate) struct Outcome {
     pub(crate) part: Part,
     pub(crate) passed: bool,
-    pub(crate) took: Duration,
+    pub(crate) duration: Duration,
 }
 
 /// Settings that all parts of a run share.
@@ -121,23 +121,23 @@ pub(crate) struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// Runs a part to its end. Failed tests are a result, not an error.
+    /// Runs a part. Failed tests are a result, not an error.
     pub(crate) fn part(&self, part: Part) -> Result<Outcome> {
         let step = progress::step(&format!("Part: {}", part.name()));
         let started = Instant::now();
         let log = self.folder.join(format!("{}.log", part.name()));
         let passed = watch(&mut self.command(part)?, &log, |line| step.detail(line))?;
         if part == Part::SecondEngine {
-            second_engine::leave_metrics(self.folder, &log)?;
+            second_engine::write_metrics(self.folder, &log)?;
         }
-        let took = started.elapsed();
+        let duration = started.elapsed();
         if passed {
             step.done();
         } else {
             drop(step);
-            eprintln!("✗ Part: {}: failed; its whole output is {}\n{}", part.name(), log.display(), tail(&log)?);
+            eprintln!("✗ Part: {}: failed; its output is in {}\n{}", part.name(), log.display(), tail(&log)?);
         }
-        Ok(Outcome { part, passed, took })
+        Ok(Outcome { part, passed, duration })
     }
 
     fn command(&self, part: Part) -> Result<Command> {
@@ -148,7 +148,7 @@ impl Run<'_> {
         let mut tests = cargo::command(self.project);
         tests.args(["test", "--package", package, "--test", target, "--", "--test-threads", "2", filter]);
         tests.env(measurements::FOLDER, self.folder).env("LONGSHORE_FUNCTIONS_DIR", self.project.functions_dir());
-        // Variables that narrow a test run would narrow this one too.
+        // These variables would restrict the run.
         for name in [
             measurements::WITHOUT,
             "LONGSHORE_SEED",
@@ -166,20 +166,19 @@ impl Run<'_> {
     }
 }
 
-/// Runs a command to its end and returns true if it succeeded. Its output goes to the log, and line by line to
-/// `each`.
-fn watch(command: &mut Command, log: &PathBuf, mut each: impl FnMut(&str)) -> Result<bool> {
+/// Runs a command. Writes its output to the log, and passes each line to `on_line`. Returns true if it succeeded.
+fn watch(command: &mut Command, log: &PathBuf, mut on_line: impl FnMut(&str)) -> Result<bool> {
     let mut file = File::create(log).with_context(|| format!("cannot write {}", log.display()))?;
-    let (reader, writer) = std::io::pipe().context("no pipe")?;
+    let (reader, writer) = std::io::pipe().context("cannot create a pipe")?;
     let mut child =
         command.stdin(Stdio::null()).stdout(writer.try_clone()?).stderr(writer).spawn().context("cannot run cargo")?;
-    // The command also holds the pipe's write end, so the reader would wait forever.
+    // Drops the command's write end of the pipe; otherwise the reader would wait forever.
     command.stdout(Stdio::null()).stderr(Stdio::null());
     for line in BufReader::new(reader).split(b'\n') {
         let line = line?;
         file.write_all(&line)?;
         file.write_all(b"\n")?;
-        each(String::from_utf8_lossy(&line).trim());
+        on_line(String::from_utf8_lossy(&line).trim());
     }
     Ok(child.wait()?.success())
 }
@@ -187,7 +186,7 @@ fn watch(command: &mut Command, log: &PathBuf, mut each: impl FnMut(&str)) -> Re
 fn tail(log: &Path) -> Result<String> {
     let text = String::from_utf8_lossy(&fs::read(log)?).into_owned();
     let lines: Vec<&str> = text.lines().collect();
-    Ok(lines[lines.len().saturating_sub(TAIL)..].join("\n"))
+    Ok(lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n"))
 }
 
 #[cfg(test)]
@@ -195,14 +194,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_command_that_fails_is_an_outcome_with_its_whole_output() -> Result<()> {
+    fn the_output_of_a_failed_command_is_kept() -> Result<()> {
         let dir = tempfile::tempdir()?;
-        let (log, mut seen) = (dir.path().join("log"), Vec::new());
+        let (log, mut lines) = (dir.path().join("log"), Vec::new());
         let mut command = Command::new("sh");
         let passed =
-            watch(command.args(["-c", "echo one; echo two >&2; exit 3"]), &log, |line| seen.push(line.to_owned()))?;
+            watch(command.args(["-c", "echo one; echo two >&2; exit 3"]), &log, |line| lines.push(line.to_owned()))?;
         assert!(!passed);
-        assert_eq!((seen, tail(&log)?.as_str()), (vec!["one".to_owned(), "two".to_owned()], "one\ntwo"));
+        assert_eq!((lines, tail(&log)?.as_str()), (vec!["one".to_owned(), "two".to_owned()], "one\ntwo"));
         Ok(())
     }
 }

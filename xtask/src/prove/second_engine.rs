@@ -1,6 +1,6 @@
-//! The second DynamoDB engine: `tests/second-engine.sh` builds and starts it, and runs the conformance suite's topics
-//! on it. A test that passes on the emulator and fails here shows a difference between the engines; the AWS
-//! documentation decides which one is right.
+//! The second DynamoDB engine. `tests/second-engine.sh` builds it, starts it and runs the conformance suite on it. A
+//! test that passes on the emulator and fails here shows a difference between the engines; the AWS documentation
+//! decides which one is right.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -18,10 +18,10 @@ pub(super) const TABLE: &str = "second-engine";
 #[derive(Debug, Default, PartialEq)]
 struct Topic {
     passed: u32,
-    differing: Vec<String>,
+    failed: Vec<String>,
 }
 
-/// The script, with its own port. The engine is cached in `LONGSHORE_CACHE_DIR`.
+/// Returns the command that runs the script on a free port. The script caches the engine in `LONGSHORE_CACHE_DIR`.
 pub(super) fn command(project: &Project) -> Result<Command> {
     let mut script = Command::new("bash");
     script.current_dir(&project.root).arg("tests/second-engine.sh");
@@ -30,16 +30,16 @@ pub(super) fn command(project: &Project) -> Result<Command> {
 }
 
 /// Writes a row for each topic in the script's output.
-pub(super) fn leave_metrics(folder: &Path, log: &Path) -> Result<()> {
+pub(super) fn write_metrics(folder: &Path, log: &Path) -> Result<()> {
     let text = std::fs::read_to_string(log).with_context(|| format!("cannot read {}", log.display()))?;
     let mut lines = String::new();
-    for (name, Topic { passed, differing }) in topics(&text) {
-        let (tests, violations) = (passed as usize + differing.len(), differing.len());
+    for (name, Topic { passed, failed }) in topics(&text) {
+        let (tests, violations) = (passed as usize + failed.len(), failed.len());
         let cells = [
             ["topic".to_owned(), name],
             ["tests".to_owned(), tests.to_string()],
             ["passed".to_owned(), passed.to_string()],
-            ["differing".to_owned(), differing.join(", ")],
+            ["differing".to_owned(), failed.join(", ")],
             ["violations".to_owned(), violations.to_string()],
         ];
         lines += &format!("{}\n", serde_json::json!(cells));
@@ -56,14 +56,14 @@ pub(super) fn leave_metrics(folder: &Path, log: &Path) -> Result<()> {
 fn topics(output: &str) -> BTreeMap<String, Topic> {
     let mut topics = BTreeMap::<String, Topic>::new();
     for line in output.lines() {
-        let Some((test, verdict)) = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")) else {
+        let Some((test, result)) = line.strip_prefix("test ").and_then(|line| line.split_once(" ... ")) else {
             continue;
         };
         let (topic, name) = test.split_once("::").unwrap_or((test, test));
         let topic = topics.entry(topic.to_owned()).or_default();
-        match verdict {
+        match result {
             "ok" => topic.passed += 1,
-            "FAILED" => topic.differing.push(name.to_owned()),
+            "FAILED" => topic.failed.push(name.to_owned()),
             _ => {}
         }
     }
@@ -81,11 +81,11 @@ mod tests {
         test result: FAILED. 2 passed; 1 failed\n";
 
     #[test]
-    fn a_topic_has_a_row_with_what_differs() -> Result<()> {
+    fn a_topic_has_a_row_with_its_failed_tests() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("log");
         std::fs::write(&log, OUTPUT)?;
-        leave_metrics(dir.path(), &log)?;
+        write_metrics(dir.path(), &log)?;
         let tables = super::super::metrics::read(dir.path())?;
         assert_eq!(tables[TABLE].columns, ["topic", "tests", "passed", "differing", "violations"]);
         let rows = [["concurrency", "1", "1", "", "0"], ["ledger", "2", "1", "on_dynamodb::a_commit_counts_once", "1"]];
@@ -95,11 +95,11 @@ mod tests {
     }
 
     #[test]
-    fn a_run_without_tests_leaves_no_metrics() -> Result<()> {
+    fn a_run_without_tests_writes_no_metrics() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("log");
         std::fs::write(&log, "error: the engine does not start\n")?;
-        leave_metrics(dir.path(), &log)?;
+        write_metrics(dir.path(), &log)?;
         assert!(super::super::metrics::read(dir.path())?.is_empty());
         Ok(())
     }

@@ -1,5 +1,4 @@
-//! Ctrl-C, a closed terminal or a request to terminate: stops the test processes, but not this one, which reports the
-//! results.
+//! Stops the test processes at Ctrl-C, SIGTERM or a closed terminal. This process continues and reports the results.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,26 +10,26 @@ use signal_hook::iterator::Signals;
 
 use local_cloud::process::terminate_group;
 
-/// Signals that are caught, from construction on.
-pub(super) struct Caught(Signals);
+/// Catches the signals from its construction on.
+pub(super) struct SignalHandler(Signals);
 
-/// A flag that is set once a signal has arrived.
+/// A flag that is set by the first signal.
 pub(super) struct Stopped(Arc<AtomicBool>);
 
-impl Caught {
+impl SignalHandler {
     pub(super) fn new() -> Result<Self> {
         Ok(Self(Signals::new([SIGINT, SIGTERM, SIGHUP]).context("cannot catch signals")?))
     }
 
-    /// Terminates this process group at each signal, including earlier ones. Ctrl-C does not reach the group by
-    /// itself.
-    pub(super) fn stop(mut self, group: u32) -> Stopped {
+    /// Terminates the process group at each signal, including signals since construction. Ctrl-C itself does not reach
+    /// the group.
+    pub(super) fn stop_on_signal(mut self, group: u32) -> Stopped {
         let stopped = Arc::new(AtomicBool::new(false));
         let flag = Arc::clone(&stopped);
         thread::spawn(move || {
             for _ in self.0.forever() {
                 flag.store(true, Ordering::Relaxed);
-                // If it fails, the group ends when nothing reads its output.
+                // If this fails, the group ends once its output is closed.
                 let _ = terminate_group(group);
             }
         });

@@ -4,66 +4,73 @@ use std::collections::BTreeMap;
 
 use deployment::check;
 use deployment::finding::{Finding, Severity};
-use deployment::quotas::mappings_at_once;
+use deployment::quotas::mapping_concurrency;
 use deployment::settings::Settings;
 
-use super::{given, template};
+use super::{template, values};
 
 const SAMCONFIG: &str = include_str!("../../../../samconfig.toml");
 
 fn errors(settings: &Settings) -> Vec<String> {
-    let found = check::template(&template(), settings).unwrap();
-    found.iter().filter(|found| found.severity == Severity::Error).map(Finding::to_string).collect()
+    let findings = check::template(&template(), settings).unwrap();
+    findings.iter().filter(|finding| finding.severity == Severity::Error).map(Finding::to_string).collect()
 }
 
 #[test]
-fn what_is_committed_for_aws_has_no_findings() {
+fn the_committed_settings_for_aws_have_no_findings() {
     for environment in ["default", "production"] {
         let settings = Settings::read(SAMCONFIG, environment).unwrap();
         assert_eq!(check::template(&template(), &settings).unwrap(), [], "{environment}");
     }
-    assert_ne!(errors(&Settings::read(SAMCONFIG, "local").unwrap()), [""; 0], "an emulator is no AWS");
+    let local = Settings::read(SAMCONFIG, "local").unwrap();
+    assert_ne!(errors(&local), [""; 0], "the settings for the emulator do not work on AWS");
 }
 
 #[test]
-fn what_would_not_work_is_found() {
+fn settings_that_would_not_work_are_errors() {
     let long = "l".repeat(52);
     let rows = [
         (Some("bad_name!"), None, ("Environment", "production"), "\"bad_name!\" is not allowed by CloudFormation"),
-        (Some("1st"), None, ("Environment", "production"), "not a digit or hyphen first"),
+        (Some("1st"), None, ("Environment", "production"), "the first character must not be a digit or hyphen"),
         (Some(long.as_str()), None, ("Environment", "production"), "too long"),
         (None, Some("cn-north-1"), ("Environment", "production"), "sign-in page"),
-        (None, None, ("Environment", "smal"), "Environment: \"smal\" is not allowed; one of production, small, local"),
+        (
+            None,
+            None,
+            ("Environment", "smal"),
+            "Environment: \"smal\" is not allowed; use one of production, small, local",
+        ),
         (None, None, ("Enviroment", "small"), "no such parameter"),
-        (None, None, ("ScheduleState", "DISABLED"), "jobs whose messages are lost hang"),
-        (None, None, ("RecordsWarmWriteUnits", "3999"), "4,000 write units a second in any case"),
+        (None, None, ("ScheduleState", "DISABLED"), "a job whose message is lost never ends"),
+        (None, None, ("RecordsWarmWriteUnits", "3999"), "always accepts 4,000 write units per second"),
     ];
-    for (stack, region, parameter, what) in rows {
+    for (stack, region, parameter, expected) in rows {
         let [stack, region] = [stack, region].map(|text| text.map(str::to_owned));
-        let settings = Settings { stack, region, parameters: given(&[parameter]), ..Settings::default() };
-        let found = errors(&settings);
-        assert!(found.len() == 1 && found[0].contains(what), "{what}: {found:?}");
+        let settings = Settings { stack, region, parameters: values(&[parameter]), ..Settings::default() };
+        let errors = errors(&settings);
+        assert!(errors.len() == 1 && errors[0].contains(expected), "{expected}: {errors:?}");
     }
 }
 
 #[test]
 fn a_stack_without_a_name_is_a_warning() {
-    let found = check::template(&template(), &Settings::default()).unwrap();
-    assert!(found.len() == 1 && found[0].severity == Severity::Warning, "{found:?}");
-    assert_eq!(found[0].what, "samconfig.toml has no stack_name for this environment");
+    let findings = check::template(&template(), &Settings::default()).unwrap();
+    assert!(findings.len() == 1 && findings[0].severity == Severity::Warning, "{findings:?}");
+    assert_eq!(findings[0].problem, "samconfig.toml has no stack_name for this environment");
 }
 
 #[test]
-fn the_mappings_leave_room_in_the_quota_that_each_environment_is_for() {
-    let at_once = |environment| mappings_at_once(&template(), &given(&[("Environment", environment)])).unwrap();
-    let sums: BTreeMap<_, _> = ["production", "small"].map(|environment| (environment, at_once(environment))).into();
-    assert!(sums["production"] <= 500, "half of the 1,000 executions that an account usually has: {sums:?}");
-    assert!(sums["small"] <= 10, "the executions of a new account: {sums:?}");
+fn the_queues_of_each_environment_leave_a_reserve_in_its_quota() {
+    let concurrency = |environment| mapping_concurrency(&template(), &values(&[("Environment", environment)])).unwrap();
+    let sums: BTreeMap<_, _> =
+        ["production", "small"].map(|environment| (environment, concurrency(environment))).into();
+    assert!(sums["production"] <= 500, "half of the usual quota of 1,000: {sums:?}");
+    assert!(sums["small"] <= 10, "the quota of a new account: {sums:?}");
 }
 
-/// KMS bills each call to a customer-managed key. DynamoDB's own key costs nothing and encrypts as well.
+/// KMS charges for each use of a customer-managed key. DynamoDB's own key is free.
 #[test]
-fn tables_are_encrypted_by_a_key_without_charge() {
+fn tables_are_encrypted_with_a_free_key() {
     let template = template();
     let tables: Vec<_> = template.of_type("AWS::DynamoDB::Table").collect();
     assert_eq!(tables.len(), 2);
@@ -72,32 +79,33 @@ fn tables_are_encrypted_by_a_key_without_charge() {
 
 /// A failed first deployment must not leave an orphaned bucket or table.
 #[test]
-fn what_is_kept_is_not_kept_by_a_first_deployment_that_fails() {
+fn a_failed_first_deployment_keeps_no_bucket_or_table() {
     let template = template();
     let kept: Vec<_> = template
         .section("Resources")
         .filter(|(_, resource)| resource["DeletionPolicy"] == "Retain")
         .map(|(name, _)| name.to_owned())
         .collect();
-    assert_eq!(kept, ["UserPool"], "a protected pool cannot be deleted by a roll-back");
+    assert_eq!(kept, ["UserPool"], "a rollback cannot delete a protected pool");
 }
 
 #[test]
-fn binaries_that_are_not_there_are_found() {
-    let found = check::binaries(&template(), &Settings::default(), |_| "/nowhere".into());
-    assert_eq!(found.len(), 8, "{found:?}");
-    assert!(found.iter().all(|found| found.severity == Severity::Error && found.what.ends_with("is not there")));
+fn missing_binaries_are_errors() {
+    let findings = check::binaries(&template(), &Settings::default(), |_| "/nowhere".into());
+    assert_eq!(findings.len(), 8, "{findings:?}");
+    let is_missing = |finding: &Finding| finding.problem.ends_with("does not exist");
+    assert!(findings.iter().all(|finding| finding.severity == Severity::Error && is_missing(finding)));
 }
 
 #[test]
-fn binaries_are_not_checked_for_a_machine_that_is_not_there() {
-    let settings = Settings { parameters: given(&[("Architecture", "arm")]), ..Settings::default() };
+fn binaries_are_not_checked_for_an_unknown_architecture() {
+    let settings = Settings { parameters: values(&[("Architecture", "arm")]), ..Settings::default() };
     assert_eq!(check::binaries(&template(), &settings, |_| "/nowhere".into()), []);
 }
 
-/// The embedded text that describes a binary's build settings.
+/// `longshore::telemetry` embeds the build settings in each binary.
 #[test]
-fn binaries_say_what_the_check_looks_for() {
+fn binaries_contain_the_build_settings_that_the_check_reads() {
     let telemetry = include_str!("../../../../shared/src/telemetry.rs");
     for settings in ["panic=unwind; profile=release;", "panic=unwind; profile=debug;"] {
         assert!(telemetry.contains(&format!("\"longshore build: {settings}\"")), "{settings}");

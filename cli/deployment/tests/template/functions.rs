@@ -1,28 +1,27 @@
-//! Chains of messages that lead back to their first function.
+//! Loops of messages between functions.
 
 use deployment::roles::functions;
 use deployment::template::Template;
 
 use super::TEMPLATE;
 
-/// Lists the functions whose messages may lead back to them and that do not set `RecursiveLoop: Allow`.
+/// Lists the functions that Lambda's loop detection would stop.
 fn stopped_by_lambda(template: &str) -> Vec<String> {
     let functions = functions(&Template::parse(template).unwrap()).unwrap();
-    let stopped = functions.values().filter(|function| function.leads_to_itself(&functions));
-    let stopped = stopped.filter(|function| function.recursive_loop.as_deref() != Some("Allow"));
+    let stopped = functions.values().filter(|function| function.is_stopped_by_loop_detection(&functions));
     stopped.map(|function| function.id.clone()).collect()
 }
 
 #[test]
-fn every_function_whose_messages_may_lead_back_to_it_allows_recursive_loops() {
+fn every_function_in_a_message_loop_allows_recursive_loops() {
     assert_eq!(stopped_by_lambda(TEMPLATE), [""; 0]);
 }
 
 #[test]
-fn a_function_that_does_not_say_so_is_found() {
-    let silent = TEMPLATE.replace("      RecursiveLoop: Allow # see Globals\n", "");
-    let found = stopped_by_lambda(&silent);
-    assert!(["CreateJob", "ProcessItem"].iter().all(|id| found.iter().any(|found| found == id)), "{found:?}");
+fn a_function_in_a_loop_without_the_setting_is_found() {
+    let template = TEMPLATE.replace("      RecursiveLoop: Allow # see Globals\n", "");
+    let stopped = stopped_by_lambda(&template);
+    assert!(["CreateJob", "ProcessItem"].iter().all(|id| stopped.iter().any(|stopped| stopped == id)), "{stopped:?}");
 }
 
 /// A loop through another function's queue also counts.

@@ -1,13 +1,13 @@
-//! API Gateway settings that CloudFormation does not type-check.
+//! Settings of API Gateway that CloudFormation does not type-check.
 
 use deployment::template::Parameters;
 use serde_json::Value;
 
 use super::template;
 
-/// CloudFormation passes `RouteSettings` on unchanged: a reference to a parameter, which is a string, stays a string.
+/// CloudFormation passes `RouteSettings` on unchanged: a parameter is a string, so a reference to it stays a string.
 #[test]
-fn settings_of_routes_are_literal_numbers() {
+fn the_limits_of_routes_are_literal_numbers() {
     let template = template();
     let stage = template.properties("ApiStage").unwrap();
     let settings = template.resolve(&stage["RouteSettings"], &Parameters::new());
@@ -21,28 +21,30 @@ fn settings_of_routes_are_literal_numbers() {
     }
 }
 
-/// `Fn::Select` on an empty split fails at creation, and thus breaks every open deployment.
+/// `Fn::Split` of an empty string fails at creation, which would break every open deployment.
 #[test]
-fn an_open_deployment_splits_no_empty_list() {
+fn an_open_deployment_does_not_split_an_empty_string() {
     let template = template();
     for access in ["open", "cognito", "oidc"] {
-        let given = Parameters::from([("Access".to_owned(), access.to_owned())]);
+        let values = Parameters::from([("Access".to_owned(), access.to_owned())]);
         for section in ["Resources", "Outputs"] {
             for (name, resource) in template.section(section) {
-                let is_made =
-                    resource["Condition"].as_str().is_none_or(|it| template.condition(it, &given) != Some(false));
-                let resolved = template.resolve(resource, &given);
-                assert!(!is_made || access == "oidc" || !splits_nothing(&resolved), "{access}: {name}: {resolved}");
+                let condition = resource["Condition"].as_str();
+                let is_created =
+                    condition.is_none_or(|condition| template.condition(condition, &values) != Some(false));
+                let resolved = template.resolve(resource, &values);
+                let is_valid = !is_created || access == "oidc" || !splits_empty_string(&resolved);
+                assert!(is_valid, "{access}: {name}: {resolved}");
             }
         }
     }
 }
 
-fn splits_nothing(value: &Value) -> bool {
+fn splits_empty_string(value: &Value) -> bool {
     match value {
-        Value::Array(items) => items.iter().any(splits_nothing),
+        Value::Array(items) => items.iter().any(splits_empty_string),
         Value::Object(object) => {
-            object.get("Fn::Split").is_some_and(|split| split[1] == "") || object.values().any(splits_nothing)
+            object.get("Fn::Split").is_some_and(|split| split[1] == "") || object.values().any(splits_empty_string)
         }
         _ => false,
     }

@@ -1,4 +1,4 @@
-//! Properties of template.yaml whose violation would only show on AWS.
+//! Properties of template.yaml whose violation would only be noticed on AWS.
 
 #![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
 
@@ -18,8 +18,8 @@ use deployment::template::{Parameters, Template};
 
 const TEMPLATE: &str = include_str!("../../../../template.yaml");
 
-/// Builds parameters from names and values.
-fn given(pairs: &[(&str, &str)]) -> Parameters {
+/// Returns parameter values from pairs of name and value.
+fn values(pairs: &[(&str, &str)]) -> Parameters {
     pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
 }
 

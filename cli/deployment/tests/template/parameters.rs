@@ -2,9 +2,9 @@
 
 use super::template;
 
-/// A YAML number of ten digits or more may be passed on as `5.36870912E9`, which no function can parse.
+/// A YAML number of ten digits or more can be passed on as `5.36870912E9`, which no function can parse.
 #[test]
-fn defaults_of_many_digits_are_quoted() {
+fn default_numbers_of_ten_digits_or_more_are_quoted() {
     let unquoted: Vec<_> = template()
         .section("Parameters")
         .filter(|(_, parameter)| parameter["Default"].as_u64().is_some_and(|number| number >= 1_000_000_000))
@@ -13,9 +13,9 @@ fn defaults_of_many_digits_are_quoted() {
     assert_eq!(unquoted, [""; 0]);
 }
 
-/// ARNs have another partition prefix in China and GovCloud.
+/// ARNs have another partition in China and GovCloud.
 #[test]
-fn no_name_of_a_resource_is_bound_to_one_partition() {
-    let bound: Vec<_> = super::TEMPLATE.lines().filter(|line| line.contains("arn:aws:")).collect();
-    assert_eq!(bound, [""; 0]);
+fn no_arn_contains_a_fixed_partition() {
+    let lines: Vec<_> = super::TEMPLATE.lines().filter(|line| line.contains("arn:aws:")).collect();
+    assert_eq!(lines, [""; 0]);
 }

@@ -1,4 +1,4 @@
-//! Each role permits what its function's code calls.
+//! Each role permits the calls of its function's code.
 
 use std::collections::BTreeSet;
 
@@ -22,50 +22,51 @@ const PORTS: [&str; 10] = [
     "shared/domain/src/ports/uploads.rs",
 ];
 
-/// Methods without a row: those of values that a port returns, which the row of the port's own method covers, and
-/// `hide`, which every queue function calls on the queue that triggered it; the flow tests show that permission.
+/// Methods without a row: those of values that a port returns, which the row of the port's own method covers; and
+/// `hide`, which every queue function calls on its source queue. The flow tests check that permission.
 const WITHOUT_ROW: [&str; 3] = ["next", "finish", "hide"];
 
 fn permits(function: &Function, (action, resource, key): Need) -> bool {
-    let anywhere = resource.strip_suffix("/*");
-    function.allowed.iter().any(|allowed| match anywhere {
+    let bucket = resource.strip_suffix("/*");
+    function.statements.iter().any(|statement| match bucket {
         Some(bucket) => {
-            allowed.actions.contains(action) && allowed.resources.iter().any(|of| of.starts_with(&format!("{bucket}/")))
+            let prefix = format!("{bucket}/");
+            statement.actions.contains(action) && statement.resources.iter().any(|name| name.starts_with(&prefix))
         }
-        None => allowed.covers(action, resource, key),
+        None => statement.covers(action, resource, key),
     })
 }
 
 /// Lists the calls of functions that their roles do not permit.
-fn refused(template: &str) -> Vec<String> {
+fn denied(template: &str) -> Vec<String> {
     let functions = functions(&Template::parse(template).unwrap()).unwrap();
-    let mut refused = Vec::new();
+    let mut denied = Vec::new();
     for function in functions.values() {
         for (receivers, method, needs) in CALLS {
             if reach::calls(&function.name, receivers, method) {
-                let missing = needs.iter().filter(|need| !permits(function, **need));
-                refused
-                    .extend(missing.map(|(action, on, _)| format!("{}: {method} needs {action} on {on}", function.id)));
+                for (action, resource, _) in needs.iter().filter(|need| !permits(function, **need)) {
+                    denied.push(format!("{}: {method} needs {action} on {resource}", function.id));
+                }
             }
         }
     }
-    refused
+    denied
 }
 
 #[test]
-fn every_call_that_a_function_can_make_is_permitted_by_its_role() {
-    assert_eq!(refused(TEMPLATE), [""; 0]);
+fn every_call_of_a_function_is_permitted_by_its_role() {
+    assert_eq!(denied(TEMPLATE), [""; 0]);
 }
 
 #[test]
-fn a_permission_that_is_taken_away_is_missed() {
+fn a_removed_permission_is_reported() {
     let rows = [
         (
             "'dynamodb:LeadingKeys': ['UPLOAD#*']",
             "'dynamodb:LeadingKeys': ['OTHER#*']",
             "DeadLetters: reopen needs dynamodb:PutItem",
         ),
-        ("'dynamodb:LeadingKeys': ['GATE#*']", "'dynamodb:LeadingKeys': ['OTHER#*']", "ProcessItem: forget needs"),
+        ("'dynamodb:LeadingKeys': ['GATE#*']", "'dynamodb:LeadingKeys': ['OTHER#*']", "ProcessItem: unpark needs"),
         (
             "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate]",
             "Action: dynamodb:PartiQLUpdate",
@@ -77,10 +78,10 @@ fn a_permission_that_is_taken_away_is_missed() {
             "CompleteJob: abort_multipart needs",
         ),
     ];
-    for (from, to, missed) in rows {
-        assert!(TEMPLATE.contains(from), "{from}");
-        let found = refused(&TEMPLATE.replace(from, to));
-        assert!(found.iter().any(|found| found.contains(missed)), "{missed}: {found:?}");
+    for (old, new, expected) in rows {
+        assert!(TEMPLATE.contains(old), "{old}");
+        let denied = denied(&TEMPLATE.replace(old, new));
+        assert!(denied.iter().any(|call| call.contains(expected)), "{expected}: {denied:?}");
     }
 }
 

@@ -1,7 +1,7 @@
 //! Ports, their methods, and the IAM actions that each method needs.
 //!
-//! The action often has another name than the call: HeadObject needs `s3:GetObject`, a batch needs the action of its
-//! parts, and a transaction needs PutItem and UpdateItem. See the service authorization reference,
+//! The name of the action often differs from the name of the call: HeadObject needs `s3:GetObject`, a batch needs the
+//! actions of its parts, and a transaction needs PutItem and UpdateItem. See the service authorization reference,
 //! <https://docs.aws.amazon.com/service-authorization/latest/reference/>.
 
 /// An action, its resource, and the prefix of the permitted partition key, if restricted.
@@ -23,9 +23,9 @@ const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
 const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
 const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
 const PUT_DATASET: Need = ("dynamodb:PutItem", "RecordsTable", Some("DATASETS#"));
-/// Objects. The table does not know which of the two folders is used; the flow tests run with policies enforced.
+/// Any object of the bucket. The flow tests, which enforce policies, check the folders.
 const GET: Need = ("s3:GetObject", "Bucket/*", None);
-/// Without this permission, S3 answers 403 for an absent key.
+/// Without this permission, S3 returns 403 for a missing key.
 const LIST: Need = ("s3:ListBucket", "Bucket", None);
 const STORE: Need = ("s3:PutObject", "Bucket/*", None);
 const ABORT: Need = ("s3:AbortMultipartUpload", "Bucket/*", None);
@@ -57,9 +57,9 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "commit_group", &[PUT, UPDATE, READ]),
     (STORES, "end_split", &[UPDATE]),
     (STORES, "stop", &[UPDATE]),
-    (STORES, "stop_as_seen", &[UPDATE]),
+    (STORES, "stop_if_unchanged", &[UPDATE]),
     (STORES, "delete", &[UPDATE]),
-    (STORES, "delete_as_seen", &[UPDATE]),
+    (STORES, "delete_if_unchanged", &[UPDATE]),
     (STORES, "checkpoint", &[UPDATE]),
     (STORES, "finish", &[UPDATE]),
     (STORES, "reopen", &[UPDATE, PUT_USE, READ, READ_MANY]),
@@ -81,7 +81,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "parked", &[FIND]),
     (STORES, "park", &[UPDATE]),
     (STORES, "mark_woken", &[UPDATE]),
-    (STORES, "forget", &[DELETE_PARKED]),
+    (STORES, "unpark", &[DELETE_PARKED]),
     (STORES, "record", &[UPDATE]),
     (STORES, "sweep_position", &[READ]),
     (STORES, "set_sweep_position", &[UPDATE]),
@@ -101,7 +101,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
     (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),
     (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
-    (QUEUES, "show", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),
+    (QUEUES, "make_visible", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),
     (QUEUES, "delete", &[("sqs:DeleteMessage", "ChunkDeadLetters", None)]),
     (FILES, "info", &[GET, LIST]),
     (FILES, "open", &[GET, LIST]),
@@ -114,17 +114,17 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (FILES, "remove", &[ERASE]),
     (FILES, "remove_some", &[ERASE, LIST]),
     (FILES, "download_url", &[GET]),
-    (PLACES, "upload_url", &[STORE]),
-    (PLACES, "is_received", &[GET, LIST]),
-    (PLACES, "begin", &[STORE]),
-    (PLACES, "part_url", &[STORE]),
-    (PLACES, "received_parts", &[PARTS]),
-    (PLACES, "complete", &[STORE]),
-    (PLACES, "abort", &[ABORT]),
+    (STORAGE, "upload_url", &[STORE]),
+    (STORAGE, "is_received", &[GET, LIST]),
+    (STORAGE, "begin", &[STORE]),
+    (STORAGE, "part_url", &[STORE]),
+    (STORAGE, "received_parts", &[PARTS]),
+    (STORAGE, "complete", &[STORE]),
+    (STORAGE, "abort", &[ABORT]),
 ];
 
 /// Receivers of port calls in the functions' code.
 pub(super) const STORES: &[&str] = &["store", "limiters", "uploads"];
 const QUEUES: &[&str] = &["queues", "dead_letters"];
 const FILES: &[&str] = &["files"];
-const PLACES: &[&str] = &["places"];
+const STORAGE: &[&str] = &["storage"];

@@ -1,7 +1,7 @@
-//! Port calls in a function's code: its own sources and the parts of `shared` that it uses.
+//! Finds port calls in a function's code: its own sources, and the parts of `shared` that it uses.
 //!
-//! Calls are found by text: `store.job(` is a call of the port's method `job`. The search also finds code that a
-//! function contains and never runs, and misses a port under another name; the flow tests run with policies enforced.
+//! This is a text search: `store.job(` is a call of the port's method `job`. It also finds code that a function never
+//! runs, and it misses a port under another name. The flow tests, which enforce policies, find those.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -14,8 +14,8 @@ const SHARED: [(&str, &[&str]); 8] = [
     ("sweep", &["chunk"]),
     ("create-job", &["header.rs", "chunk/chain.rs", "chunk/remaining.rs", "chunk/ending.rs"]),
     ("complete-job", &["header.rs", "chunk/chain.rs"]),
-    ("jobs-api", &["header.rs", "chunk/ending.rs"]),
-    ("dead-letters", &[]),
+    ("jobs-api", &["header.rs", "chunk/ending.rs", "ports.rs"]),
+    ("dead-letters", &["ports.rs"]),
     ("upload", &[]),
     ("web", &[]),
 ];
@@ -24,30 +24,30 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// All code below a file or folder, without tests, comments and white space.
+/// Returns all code of a file or folder, without tests, comments and white space.
 fn code(path: &Path) -> String {
-    let mut all = String::new();
+    let mut text = String::new();
     if path.file_stem().is_some_and(|name| name.to_string_lossy().ends_with("_tests")) {
-        return all;
+        return text;
     }
     if path.is_dir() {
         let mut entries: Vec<_> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
         entries.sort();
-        all.extend(entries.iter().map(|entry| code(entry)));
-    } else if path.extension().is_some_and(|it| it == "rs") {
-        let text = fs::read_to_string(path).unwrap();
-        let text = text.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
-        let lines = text.lines().filter(|line| !line.trim_start().starts_with("//"));
-        all.extend(lines.flat_map(str::split_whitespace));
+        text.extend(entries.iter().map(|entry| code(entry)));
+    } else if path.extension().is_some_and(|extension| extension == "rs") {
+        let file = fs::read_to_string(path).unwrap();
+        let product = file.split("#[cfg(test)]\nmod ").next().unwrap_or_default();
+        let lines = product.lines().filter(|line| !line.trim_start().starts_with("//"));
+        text.extend(lines.flat_map(str::split_whitespace));
     }
-    all
+    text
 }
 
-/// The code that a function can run, by function name.
-fn code_of(function: &str) -> &'static str {
+/// Returns the code that a function can run.
+fn function_code(function: &str) -> &'static str {
     static CODE: OnceLock<BTreeMap<&'static str, String>> = OnceLock::new();
-    let all = CODE.get_or_init(|| SHARED.iter().map(|(name, parts)| (*name, read(name, parts))).collect());
-    all.get(function).unwrap_or_else(|| panic!("{function} wants a row in SHARED"))
+    let functions = CODE.get_or_init(|| SHARED.iter().map(|(name, parts)| (*name, read(name, parts))).collect());
+    functions.get(function).unwrap_or_else(|| panic!("{function} needs a row in SHARED"))
 }
 
 fn read(function: &str, parts: &[&str]) -> String {
@@ -69,7 +69,7 @@ fn read(function: &str, parts: &[&str]) -> String {
 
 /// Returns true if a function's code calls `receiver.method(` on one of the receivers.
 pub(super) fn calls(function: &str, receivers: &[&str], method: &str) -> bool {
-    let code = code_of(function);
+    let code = function_code(function);
     receivers.iter().any(|receiver| {
         code.match_indices(&format!("{receiver}.{method}(")).any(|(at, _)| {
             let before = code[..at].chars().next_back().unwrap_or(' ');
@@ -78,13 +78,13 @@ pub(super) fn calls(function: &str, receivers: &[&str], method: &str) -> bool {
     })
 }
 
-/// White space is removed, so these keywords directly precede a name.
+/// Keywords that can directly precede a receiver, because white space is removed.
 const KEYWORDS: [&str; 5] = ["match", "return", "if", "in", "await"];
 
-/// The methods of the ports that a file declares.
+/// Lists the methods of the ports that a file declares.
 pub(super) fn methods(path: &str) -> Vec<String> {
     let text = fs::read_to_string(root().join(path)).unwrap();
-    let traits = text.split("\npub trait ").skip(1).filter_map(|rest| rest.split("\n}").next());
-    let named = traits.flat_map(|body| body.split("\n    fn ").skip(1).map(str::to_owned).collect::<Vec<_>>());
-    named.map(|rest| rest.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
+    let traits = text.split("\npub trait ").skip(1).filter_map(|tail| tail.split("\n}").next());
+    let methods = traits.flat_map(|body| body.split("\n    fn ").skip(1).map(str::to_owned).collect::<Vec<_>>());
+    methods.map(|method| method.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect()).collect()
 }

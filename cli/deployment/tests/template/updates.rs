@@ -1,13 +1,13 @@
-//! Updates of a running stack that lose data.
+//! Updates of a deployed stack that lose data.
 
 use deployment::settings::Settings;
 use deployment::updates;
 
-use super::{given, template};
+use super::{template, values};
 
-/// Returns the parameters that have findings when one parameter changes on a fully configured stack.
-fn lost(name: &str, old: &str, new: &str) -> Vec<String> {
-    let mut running = given(&[
+/// Changes one parameter of a fully configured stack. Returns the parameters that have findings.
+fn lossy_parameters(name: &str, old: &str, new: &str) -> Vec<String> {
+    let mut deployed = values(&[
         ("Access", "cognito"),
         ("OidcIssuer", ""),
         ("OperatorClaim", "cognito:groups"),
@@ -16,13 +16,13 @@ fn lost(name: &str, old: &str, new: &str) -> Vec<String> {
         ("SignInDomain", "one"),
         ("TenantClaim", "sub"),
     ]);
-    running.insert(name.to_owned(), old.to_owned());
-    let settings = Settings { parameters: given(&[(name, new)]), running, ..Settings::default() };
-    updates::findings(&template(), &settings).into_iter().map(|finding| finding.place).collect()
+    deployed.insert(name.to_owned(), old.to_owned());
+    let settings = Settings { parameters: values(&[(name, new)]), deployed, ..Settings::default() };
+    updates::findings(&template(), &settings).into_iter().map(|finding| finding.location).collect()
 }
 
 #[test]
-fn an_update_that_loses_something_is_found() {
+fn an_update_that_loses_data_is_an_error() {
     let rows = [
         ("Access", "cognito", "open"),
         ("TenantClaim", "sub", "custom:tenant"),
@@ -34,8 +34,8 @@ fn an_update_that_loses_something_is_found() {
         ("RetentionDays", "100", "20"),
     ];
     for (name, old, new) in rows {
-        assert_eq!(lost(name, old, new), [name], "from {old} to {new}");
-        assert_eq!(lost(name, old, old), [""; 0], "{name} as before");
+        assert_eq!(lossy_parameters(name, old, new), [name], "from {old} to {new}");
+        assert_eq!(lossy_parameters(name, old, old), [""; 0], "{name} unchanged");
     }
 }
 
@@ -44,12 +44,12 @@ fn an_update_that_keeps_everything_has_no_findings() {
     for (name, old, new) in
         [("RetentionDays", "14", "100"), ("LogRetentionDays", "30", "7"), ("OidcIssuer", "", "https://one.example")]
     {
-        assert_eq!(lost(name, old, new), [""; 0], "{name} from {old} to {new}");
+        assert_eq!(lossy_parameters(name, old, new), [""; 0], "{name} from {old} to {new}");
     }
 }
 
 #[test]
-fn a_first_deployment_and_a_parameter_that_is_new_lose_nothing() {
-    let settings = Settings { parameters: given(&[("RetentionDays", "1")]), ..Settings::default() };
+fn a_first_deployment_or_a_new_parameter_loses_no_data() {
+    let settings = Settings { parameters: values(&[("RetentionDays", "1")]), ..Settings::default() };
     assert_eq!(updates::findings(&template(), &settings), []);
 }

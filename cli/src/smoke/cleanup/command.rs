@@ -1,4 +1,4 @@
-//! The process that cleans up.
+//! The process that removes the test data.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, stdin};
@@ -13,33 +13,37 @@ use super::stored;
 use crate::aws::pool;
 use crate::aws::session::Session;
 
-/// Runs the hidden command: waits for the end of the input, and removes what it named. Returns false if something is
-/// left.
+/// Runs the hidden command: reads its input until the end, and removes the test data that it lists. Returns false if
+/// something could not be removed.
 ///
 /// # Errors
 /// If the input cannot be read.
 pub fn run() -> Result<bool> {
-    let (mut deployment, mut named) = (Deployment::default(), BTreeMap::new());
+    let (mut deployment, mut resources) = (Deployment::default(), BTreeMap::new());
+    let mut is_complete = true;
     for line in stdin().lock().lines() {
         match serde_json::from_str(&line?) {
-            Ok(Message::Deployment(described)) => deployment = described,
-            Ok(Message::Made(kind, id)) => {
-                named.insert(kind, id);
+            Ok(Message::Deployment(new)) => deployment = new,
+            Ok(Message::Resource(kind, id)) => {
+                resources.insert(kind, id);
             }
-            // Not the text, which may hold a token.
-            Err(error) => eprintln!("a message that cannot be read: {error}"),
+            // The text is not printed, because it can contain a token.
+            Err(error) => {
+                is_complete = false;
+                eprintln!("cannot read a message, so test data may be left: {error}");
+            }
         }
     }
-    if named.is_empty() {
-        return Ok(true);
+    if resources.is_empty() {
+        return Ok(is_complete);
     }
-    // Printed here and not by the test, because after Ctrl-C only this process is left.
-    println!("\nRemoving what was made:");
-    let left = remove_all(&named, &|kind, id| remove(&deployment, kind, id), &mut |reported| match reported {
-        Ok(removed) => println!("  {removed}"),
+    // Printed by this process, because after Ctrl-C the test no longer runs.
+    println!("\nRemoving the test data:");
+    let left = remove_all(&resources, &|kind, id| remove(&deployment, kind, id), &mut |report| match report {
+        Ok(removal) => println!("  {removal}"),
         Err(failure) => eprintln!("  {failure}"),
     });
-    Ok(left.is_empty())
+    Ok(is_complete && left.is_empty())
 }
 
 fn remove(deployment: &Deployment, kind: Kind, id: &str) -> Result<()> {
@@ -49,10 +53,10 @@ fn remove(deployment: &Deployment, kind: Kind, id: &str) -> Result<()> {
     }
     let session = Session::open(deployment.endpoint.as_deref())?;
     match kind {
-        Kind::Upload => session.wait(stored::remove_upload(session.config(), deployment, id)),
-        Kind::Dataset => session.wait(stored::remove_dataset(session.config(), deployment, id)),
+        Kind::Upload => session.block_on(stored::remove_upload(session.config(), deployment, id)),
+        Kind::Dataset => session.block_on(stored::remove_dataset(session.config(), deployment, id)),
         Kind::Job | Kind::User => {
-            session.wait(pool::delete_user(session.config(), deployment.output("UserPoolId")?, id))
+            session.block_on(pool::delete_user(session.config(), deployment.output("UserPoolId")?, id))
         }
     }
 }

@@ -1,4 +1,4 @@
-//! Removal of a job, through the API.
+//! Removes a job, through the API.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,29 +8,29 @@ use serde_json::Value;
 use ureq::http::Request;
 use ureq::{Agent, RequestExt};
 
-/// Time for a canceled job to end, which normally takes seconds, and for its deletion.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Time limit for the end of a canceled job, which normally takes seconds, and for its deletion.
+const TIMEOUT: Duration = Duration::from_secs(120);
 /// Timeout of one call.
 const CALL_TIMEOUT: Duration = Duration::from_secs(60);
-/// Rate limited or busy: retry later.
+/// Statuses that mean "retry later": rate limited, busy.
 const BUSY: [u16; 2] = [429, 503];
 
-/// An answer of the API.
+/// A response of the API.
 #[derive(Clone, Default)]
-pub(super) struct Answer {
+pub(super) struct Response {
     pub(super) status: u16,
     /// The header `Retry-After`; empty if absent.
     pub(super) retry_after: String,
     pub(super) body: Value,
 }
 
-/// The calls of an API.
+/// An API.
 pub(super) trait Api {
-    /// Sends a call. Fails if no answer comes.
-    fn call(&self, method: &str, path: &str) -> Result<Answer>;
+    /// Sends a request. Fails if there is no response.
+    fn call(&self, method: &str, path: &str) -> Result<Response>;
 }
 
-/// Time since a start.
+/// A clock that starts at zero.
 pub(super) trait Clock {
     fn now(&self) -> Duration;
     fn sleep(&self, time: Duration);
@@ -46,7 +46,7 @@ impl Clock for Instant {
     }
 }
 
-/// The jobs of a deployment.
+/// Jobs of a deployment.
 pub(super) struct Jobs<'a> {
     pub(super) api: &'a dyn Api,
     pub(super) clock: &'a dyn Clock,
@@ -56,47 +56,48 @@ impl Jobs<'_> {
     /// Cancels the job, waits until it has ended, and deletes it.
     pub(super) fn remove(&self, job: &str) -> Result<()> {
         let path = format!("/api/jobs/{job}");
-        let deadline = self.clock.now() + PATIENCE;
+        let deadline = self.clock.now() + TIMEOUT;
         self.call("POST", &format!("{path}/cancel"), deadline)?;
         self.wait_for_end(&path, deadline)?;
-        let status = self.call("DELETE", &path, self.clock.now() + PATIENCE)?.status;
+        let status = self.call("DELETE", &path, self.clock.now() + TIMEOUT)?.status;
         if !matches!(status, 202 | 204 | 404) {
-            bail!("the API answered {status}");
+            bail!("the API returned {status}");
         }
         Ok(())
     }
 
-    /// Waits until the job has ended or does not exist; until then it writes records. Fails if its state is unknown.
+    /// Waits until the job has ended or does not exist, because a running job writes records. Fails if its status is
+    /// unknown.
     fn wait_for_end(&self, path: &str, deadline: Duration) -> Result<()> {
         loop {
-            let answer = self.call("GET", path, deadline)?;
-            match (answer.status, answer.body["status"].as_str()) {
+            let response = self.call("GET", path, deadline)?;
+            match (response.status, response.body["status"].as_str()) {
                 (404, _) => return Ok(()),
+                (200, Some("completed" | "failed" | "canceled")) => return Ok(()),
                 (200, Some("waiting" | "running")) => {}
-                (200, _) => return Ok(()),
-                (status, _) => bail!("whether it has ended is unknown: the API answered {status}"),
+                (status, _) => bail!("cannot read its status: the API returned {status}"),
             }
             if self.clock.now() > deadline {
-                bail!("it has not ended after {} s", PATIENCE.as_secs());
+                bail!("it has not ended after {} s", TIMEOUT.as_secs());
             }
             self.clock.sleep(Duration::from_secs(1));
         }
     }
 
-    /// Calls the API. Retries until the deadline while the API is busy.
-    fn call(&self, method: &str, path: &str, deadline: Duration) -> Result<Answer> {
+    /// Calls the API. While the API is busy, retries until the deadline.
+    fn call(&self, method: &str, path: &str, deadline: Duration) -> Result<Response> {
         loop {
-            let answer = self.api.call(method, path)?;
-            let wait = delay(&answer.retry_after);
-            if !BUSY.contains(&answer.status) || self.clock.now() + wait > deadline {
-                return Ok(answer);
+            let response = self.api.call(method, path)?;
+            let wait = delay(&response.retry_after);
+            if !BUSY.contains(&response.status) || self.clock.now().saturating_add(wait) > deadline {
+                return Ok(response);
             }
             self.clock.sleep(wait);
         }
     }
 }
 
-/// Parses the seconds of `Retry-After`; one if it is absent or a date.
+/// Parses `Retry-After`. Returns one second if it is absent or a date.
 fn delay(retry_after: &str) -> Duration {
     Duration::from_secs(retry_after.parse().unwrap_or(1).max(1))
 }
@@ -110,7 +111,7 @@ pub(super) struct HttpApi {
 
 impl HttpApi {
     pub(super) fn new(base: &str, token: Option<&str>) -> Self {
-        // No proxy, because the API may be a local port.
+        // No proxy, because the API can be local.
         let config = Agent::config_builder().proxy(None).http_status_as_error(false);
         let config = config.timeout_global(Some(CALL_TIMEOUT)).build();
         let bearer = token.map(|token| format!("Bearer {token}"));
@@ -119,20 +120,24 @@ impl HttpApi {
 }
 
 impl Api for HttpApi {
-    fn call(&self, method: &str, path: &str) -> Result<Answer> {
+    fn call(&self, method: &str, path: &str) -> Result<Response> {
         let url = format!("{}{path}", self.base);
         let mut request = Request::builder().method(method).uri(&url);
         if let Some(bearer) = &self.bearer {
             request = request.header("authorization", bearer);
         }
-        // An empty body: `POST` needs one.
-        let request = request.body(())?.with_agent(&self.agent);
-        let mut answer = request.run().with_context(|| format!("{url} does not answer"))?;
-        let retry_after = answer.headers().get("retry-after").and_then(|value| value.to_str().ok());
+        let response = if method == "POST" {
+            // An empty body with a `Content-Length`: a `POST` without a body would be sent in chunks.
+            request.body(&[] as &[u8])?.with_agent(&self.agent).run()
+        } else {
+            request.body(())?.with_agent(&self.agent).run()
+        };
+        let mut response = response.with_context(|| format!("{url} does not respond"))?;
+        let retry_after = response.headers().get("retry-after").and_then(|value| value.to_str().ok());
         let retry_after = retry_after.unwrap_or_default().to_owned();
-        let text = answer.body_mut().read_to_string().unwrap_or_default();
+        let text = response.body_mut().read_to_string().with_context(|| format!("the response of {url} broke off"))?;
         let body = serde_json::from_str(&text).unwrap_or_default();
-        Ok(Answer { status: answer.status().as_u16(), retry_after, body })
+        Ok(Response { status: response.status().as_u16(), retry_after, body })
     }
 }
 
@@ -144,19 +149,19 @@ mod tests {
 
     use super::*;
 
-    /// An API that answers from a list, and a clock that only sleeps move.
+    /// An API that returns a list of responses, and a clock that only `sleep` advances.
     #[derive(Default)]
     struct Script {
-        answers: RefCell<Vec<Answer>>,
+        responses: RefCell<Vec<Response>>,
         calls: RefCell<Vec<String>>,
         slept: RefCell<Vec<u64>>,
     }
 
     impl Script {
-        fn new(answers: impl IntoIterator<Item = Answer>) -> Self {
-            let mut answers: Vec<_> = answers.into_iter().collect();
-            answers.reverse();
-            Self { answers: RefCell::new(answers), ..Self::default() }
+        fn new(responses: impl IntoIterator<Item = Response>) -> Self {
+            let mut responses: Vec<_> = responses.into_iter().collect();
+            responses.reverse();
+            Self { responses: RefCell::new(responses), ..Self::default() }
         }
 
         fn remove(&self) -> Result<(), String> {
@@ -165,10 +170,10 @@ mod tests {
     }
 
     impl Api for Script {
-        fn call(&self, method: &str, path: &str) -> Result<Answer> {
-            let answer = self.answers.borrow_mut().pop().context("no more answers")?;
-            self.calls.borrow_mut().push(format!("{method} {path} {}", answer.status));
-            Ok(answer)
+        fn call(&self, method: &str, path: &str) -> Result<Response> {
+            let response = self.responses.borrow_mut().pop().context("no more responses")?;
+            self.calls.borrow_mut().push(format!("{method} {path} {}", response.status));
+            Ok(response)
         }
     }
 
@@ -182,29 +187,29 @@ mod tests {
         }
     }
 
-    fn answer(status: u16) -> Answer {
-        Answer { status, ..Answer::default() }
+    fn response(status: u16) -> Response {
+        Response { status, ..Response::default() }
     }
 
-    fn busy(status: u16, retry_after: &str) -> Answer {
-        Answer { retry_after: retry_after.to_owned(), ..answer(status) }
+    fn busy(status: u16, retry_after: &str) -> Response {
+        Response { retry_after: retry_after.to_owned(), ..response(status) }
     }
 
-    fn job(status: &str) -> Answer {
-        Answer { body: json!({ "status": status }), ..answer(200) }
+    fn job(status: &str) -> Response {
+        Response { body: json!({ "status": status }), ..response(200) }
     }
 
     #[test]
-    fn a_busy_api_is_asked_again_until_the_job_has_ended() {
+    fn a_busy_api_is_called_again_until_the_job_has_ended() {
         let script = Script::new([
             busy(429, "3"),
-            answer(202),
+            response(202),
             busy(429, "7"),
-            answer(503),
+            response(503),
             job("running"),
             job("canceled"),
             busy(503, "2"),
-            answer(202),
+            response(202),
         ]);
         assert_eq!(script.remove(), Ok(()));
         let expected = [
@@ -222,28 +227,28 @@ mod tests {
     }
 
     #[test]
-    fn an_api_that_stays_busy_is_given_up() {
-        let script = Script::new([answer(202)].into_iter().chain(vec![busy(429, "30"); 9]));
-        let expected = "whether it has ended is unknown: the API answered 429";
+    fn removal_fails_if_the_api_stays_busy() {
+        let script = Script::new([response(202)].into_iter().chain(vec![busy(429, "30"); 9]));
+        let expected = "cannot read its status: the API returned 429";
         assert_eq!(script.remove(), Err(expected.to_owned()));
-        assert_eq!(script.now(), PATIENCE);
+        assert_eq!(script.now(), TIMEOUT);
     }
 
     #[test]
-    fn a_job_that_never_ends_is_given_up() {
-        let script = Script::new([answer(202)].into_iter().chain(vec![job("running"); 200]));
+    fn removal_fails_if_the_job_does_not_end() {
+        let script = Script::new([response(202)].into_iter().chain(vec![job("running"); 200]));
         assert_eq!(script.remove(), Err("it has not ended after 120 s".to_owned()));
     }
 
     #[test]
-    fn a_job_that_is_gone_is_removed_and_one_that_cannot_be_deleted_is_not() {
-        assert_eq!(Script::new(vec![answer(404); 3]).remove(), Ok(()));
-        let script = Script::new([answer(409), job("completed"), answer(403)]);
-        assert_eq!(script.remove(), Err("the API answered 403".to_owned()));
+    fn a_job_that_does_not_exist_counts_as_removed_and_a_refused_deletion_does_not() {
+        assert_eq!(Script::new(vec![response(404); 3]).remove(), Ok(()));
+        let script = Script::new([response(409), job("completed"), response(403)]);
+        assert_eq!(script.remove(), Err("the API returned 403".to_owned()));
     }
 
     #[test]
-    fn a_date_or_nothing_is_a_second() {
+    fn a_retry_after_that_is_absent_or_a_date_means_one_second() {
         for (text, seconds) in [("3", 3), ("0", 1), ("", 1), ("Wed, 21 Oct 2026 07:28:00 GMT", 1)] {
             assert_eq!(delay(text), Duration::from_secs(seconds), "{text}");
         }

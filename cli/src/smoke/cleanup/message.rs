@@ -1,4 +1,4 @@
-//! Messages from the test to the process that cleans up.
+//! Messages from the test to the process that removes the test data.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -11,23 +11,24 @@ use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// With padding or without.
+/// Base64url, with or without padding.
 const BASE64_URL: GeneralPurpose = GeneralPurpose::new(
     &base64::alphabet::URL_SAFE,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
 
-/// One line of the pipe.
+/// A message, sent as one line.
 #[derive(Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Message {
-    /// The deployment; the last one wins.
+    /// The deployment; the last message wins.
     Deployment(Deployment),
-    /// Something that the test made, or is about to make: its kind, and its id or name.
-    Made(Kind, String),
+    /// Something that the test created or is about to create: its kind, and its id or name.
+    #[serde(rename = "made")]
+    Resource(Kind, String),
 }
 
-/// Locations of the test data.
+/// The deployment that has the test data.
 #[derive(Clone, Default, Deserialize, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Deployment {
@@ -35,7 +36,7 @@ pub struct Deployment {
     pub api: String,
     /// Token for the API; `None` if it is open.
     pub token: Option<String>,
-    /// The claim of the token that names the tenant.
+    /// Name of the token's tenant claim.
     pub tenant_claim: String,
     /// Outputs of the stack.
     pub outputs: BTreeMap<String, String>,
@@ -50,22 +51,22 @@ impl Deployment {
         output.with_context(|| format!("the stack has no output {name}"))
     }
 
-    /// Returns the tenant of the token, as the API derives it; `default` without sign-in.
+    /// Returns the tenant, derived from the token as the API does. Without a token it is `default`.
     pub(super) fn tenant(&self) -> Result<TenantId> {
         let Some(token) = &self.token else { return Ok(DEFAULT_TENANT.clone()) };
         let claim = &self.tenant_claim;
-        let tenant = claimed(token, claim);
-        tenant.with_context(|| format!("the token is no JWT with the claim {claim}, so the tenant is unknown"))
+        let tenant = read_tenant(token, claim);
+        tenant.with_context(|| format!("the tenant is unknown, because the token is not a JWT with the claim {claim}"))
     }
 }
 
-fn claimed(token: &str, claim: &str) -> Option<TenantId> {
+fn read_tenant(token: &str, claim: &str) -> Option<TenantId> {
     let claims: Value = serde_json::from_slice(&BASE64_URL.decode(token.split('.').nth(1)?).ok()?).ok()?;
     TenantId::parse(claims.get(claim)?.as_str()?)
 }
 
-/// A kind of test data, in the order of the removal: the job first, because it writes records while it runs; the user
-/// last, because its token is needed to remove the job.
+/// A kind of test data, in the order of removal: the job first, because it writes records while it runs; the user last,
+/// because its token is needed to remove the job.
 #[derive(Clone, Copy, Debug, Deserialize, Eq, Ord, PartialEq, PartialOrd, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Kind {
@@ -94,25 +95,25 @@ impl fmt::Display for Kind {
 mod tests {
     use super::*;
 
-    fn of(token: Option<&str>) -> Result<TenantId> {
+    fn tenant(token: Option<&str>) -> Result<TenantId> {
         Deployment { token: token.map(str::to_owned), tenant_claim: "sub".into(), ..Deployment::default() }.tenant()
     }
 
     #[test]
-    fn the_tenant_is_the_claim() -> Result<()> {
-        assert_eq!(of(None)?.as_str(), "default");
+    fn the_tenant_is_read_from_the_claim() -> Result<()> {
+        assert_eq!(tenant(None)?.as_str(), "default");
         // {"sub":"acme"}, without padding and with it.
         for payload in ["eyJzdWIiOiJhY21lIn0", "eyJzdWIiOiJhY21lIn0="] {
-            assert_eq!(of(Some(&format!("e30.{payload}.c2ln")))?.as_str(), "acme");
+            assert_eq!(tenant(Some(&format!("e30.{payload}.c2ln")))?.as_str(), "acme");
         }
         Ok(())
     }
 
     #[test]
-    fn a_token_that_is_no_jwt_is_named_as_the_cause() {
+    fn a_token_that_is_not_a_jwt_is_reported_as_the_cause() {
         for token in ["bad", "a.b.c", "e30.e30.e30", "e30.W10.e30"] {
-            let error = of(Some(token)).map_err(|error| error.to_string());
-            let expected = "the token is no JWT with the claim sub, so the tenant is unknown";
+            let error = tenant(Some(token)).map_err(|error| error.to_string());
+            let expected = "the tenant is unknown, because the token is not a JWT with the claim sub";
             assert_eq!(error, Err(expected.to_owned()), "{token}");
         }
     }

@@ -1,14 +1,15 @@
-//! Removes the test data when the test ends: normally, by an error, Ctrl-C, a hangup, or a kill.
+//! Removes the test data when the test ends: normally, with an error, or by Ctrl-C, a hangup or a kill.
 //!
-//! A process of its own waits for the end of a pipe whose only writer is the test. It removes what was named, in the
-//! order of the dependencies, and nothing else. It reports everything that cannot be removed, with exit code 1.
+//! A separate process reads a pipe whose only writer is the test. At the end of the pipe it removes the listed test
+//! data in the order of dependencies, and nothing else. It reports everything that it cannot remove, and then exits
+//! with code 1.
 //!
 //! | file | content |
 //! | --- | --- |
 //! | `message` | the messages in the pipe: one JSON document per line |
 //! | `process` | the test's end of the pipe |
-//! | `command` | the process |
-//! | `order` | the order of the removals, and their reports |
+//! | `command` | the separate process |
+//! | `order` | the order of removal, and the reports |
 //! | `job` | removal of a job, through the API |
 //! | `stored` | removal of an upload and of a dataset, from bucket and tables |
 

@@ -1,4 +1,4 @@
-//! The order of the removals, and their reports.
+//! The order of removal, and the reports.
 
 use std::collections::BTreeMap;
 
@@ -6,17 +6,17 @@ use anyhow::{Result, bail};
 
 use super::message::Kind;
 
-/// Removes everything named; a failure does not prevent the other removals. Reports each removal and each failure.
-/// Returns the kinds that are left.
+/// Removes all resources. A failure does not prevent the other removals. Reports each removal and each failure. Returns
+/// the kinds that could not be removed.
 pub(super) fn remove_all(
-    named: &BTreeMap<Kind, String>,
+    resources: &BTreeMap<Kind, String>,
     remove: &dyn Fn(Kind, &str) -> Result<()>,
     report: &mut dyn FnMut(Result<String, String>),
 ) -> Vec<Kind> {
     let mut left = Vec::new();
-    for (&kind, id) in named {
-        // The removal of a job removes its upload too.
-        if kind == Kind::Upload && named.contains_key(&Kind::Job) {
+    for (&kind, id) in resources {
+        // The removal of a job also removes its upload.
+        if kind == Kind::Upload && resources.contains_key(&Kind::Job) {
             continue;
         }
         match remove(kind, id).and_then(|()| is_final(kind, &left)) {
@@ -30,10 +30,10 @@ pub(super) fn remove_all(
     left
 }
 
-/// Fails for a dataset whose job is left.
+/// Fails for a dataset whose job could not be removed.
 fn is_final(kind: Kind, left: &[Kind]) -> Result<()> {
     if kind == Kind::Dataset && left.contains(&Kind::Job) {
-        bail!("its records are removed, but its job is not and may write more");
+        bail!("its records are removed, but its job is not and can write more");
     }
     Ok(())
 }
@@ -44,44 +44,45 @@ mod tests {
 
     use super::*;
 
-    /// Removes what is named, of which one kind fails. Returns the kinds tried, and the reports.
-    fn removed(named: &[Kind], fails: Option<Kind>) -> (Vec<Kind>, Vec<String>) {
-        let (tried, mut reports) = (RefCell::new(Vec::new()), Vec::new());
+    /// Removes resources of these kinds; one kind can fail. Returns the attempted kinds, and the reports.
+    fn remove(kinds: &[Kind], failing: Option<Kind>) -> (Vec<Kind>, Vec<String>) {
+        let (attempts, mut reports) = (RefCell::new(Vec::new()), Vec::new());
         let remove = |kind, _: &str| {
-            tried.borrow_mut().push(kind);
-            if Some(kind) == fails { bail!("no") } else { Ok(()) }
+            attempts.borrow_mut().push(kind);
+            if Some(kind) == failing { bail!("no") } else { Ok(()) }
         };
-        let named = named.iter().map(|kind| (*kind, "x".to_owned())).collect();
-        let left = remove_all(&named, &remove, &mut |report| reports.push(report.unwrap_or_else(|failure| failure)));
-        assert_eq!(left.is_empty(), fails.is_none());
-        (tried.into_inner(), reports)
+        let resources = kinds.iter().map(|kind| (*kind, "x".to_owned())).collect();
+        let left =
+            remove_all(&resources, &remove, &mut |report| reports.push(report.unwrap_or_else(|failure| failure)));
+        assert_eq!(left.is_empty(), failing.is_none());
+        (attempts.into_inner(), reports)
     }
 
     #[test]
-    fn the_job_is_first_and_the_user_last_whatever_the_order_of_the_messages() {
-        let (tried, reports) = removed(&[Kind::User, Kind::Dataset, Kind::Job], None);
-        assert_eq!(tried, [Kind::Job, Kind::Dataset, Kind::User]);
+    fn the_job_is_removed_first_and_the_user_last() {
+        let (attempts, reports) = remove(&[Kind::User, Kind::Dataset, Kind::Job], None);
+        assert_eq!(attempts, [Kind::Job, Kind::Dataset, Kind::User]);
         assert_eq!(reports, ["removed job x", "removed dataset x", "removed user x"]);
     }
 
     #[test]
     fn an_upload_is_removed_unless_it_has_a_job() {
-        assert_eq!(removed(&[Kind::Upload, Kind::User], None).0, [Kind::Upload, Kind::User]);
-        assert_eq!(removed(&[Kind::Upload, Kind::Job], None).0, [Kind::Job]);
+        assert_eq!(remove(&[Kind::Upload, Kind::User], None).0, [Kind::Upload, Kind::User]);
+        assert_eq!(remove(&[Kind::Upload, Kind::Job], None).0, [Kind::Job]);
     }
 
     #[test]
-    fn a_failure_prevents_no_other_removal() {
-        let (tried, reports) = removed(&[Kind::Upload, Kind::Dataset, Kind::User], Some(Kind::Upload));
-        assert_eq!(tried, [Kind::Upload, Kind::Dataset, Kind::User]);
+    fn a_failure_does_not_prevent_other_removals() {
+        let (attempts, reports) = remove(&[Kind::Upload, Kind::Dataset, Kind::User], Some(Kind::Upload));
+        assert_eq!(attempts, [Kind::Upload, Kind::Dataset, Kind::User]);
         assert_eq!(reports, ["NOT removed: upload x: no", "removed dataset x", "removed user x"]);
     }
 
     #[test]
-    fn a_dataset_is_not_called_removed_while_its_job_is_left() {
-        let (tried, reports) = removed(&[Kind::Job, Kind::Dataset], Some(Kind::Job));
-        assert_eq!(tried, [Kind::Job, Kind::Dataset]);
-        let more = "NOT removed: dataset x: its records are removed, but its job is not and may write more";
-        assert_eq!(reports, ["NOT removed: job x: no", more]);
+    fn a_dataset_is_not_reported_as_removed_while_its_job_exists() {
+        let (attempts, reports) = remove(&[Kind::Job, Kind::Dataset], Some(Kind::Job));
+        assert_eq!(attempts, [Kind::Job, Kind::Dataset]);
+        let dataset = "NOT removed: dataset x: its records are removed, but its job is not and can write more";
+        assert_eq!(reports, ["NOT removed: job x: no", dataset]);
     }
 }

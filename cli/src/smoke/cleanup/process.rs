@@ -10,42 +10,41 @@ use std::process::{Child, Command, Stdio};
 /// Name of the hidden command.
 const NAME: &str = "smoke-cleanup";
 
-/// The waiting process. It removes everything that was registered when this value is dropped, or when this process
-/// has ended.
+/// The process that removes the test data. It starts the removal when this value is dropped or this process ends.
 pub struct Cleanup(Child);
 
 impl Cleanup {
-    /// Starts the process. Must be called before anything is created.
+    /// Starts the process. Must be called before the test creates anything.
     pub(in crate::smoke) fn start(deployment: Deployment) -> Result<Self> {
-        let child = command(&this_program()?).spawn().context("cannot start the process that cleans up")?;
+        let child = command(&this_program()?).spawn().context("cannot start the process that removes the test data")?;
         let mut cleanup = Self(child);
         cleanup.deployment(deployment)?;
         Ok(cleanup)
     }
 
-    /// Describes the deployment; the last call wins.
+    /// Sends the deployment; the last call wins.
     pub(in crate::smoke) fn deployment(&mut self, deployment: Deployment) -> Result<()> {
         self.send(&Message::Deployment(deployment))
     }
 
     /// Registers something for removal.
     pub(in crate::smoke) fn add(&mut self, kind: Kind, id: &str) -> Result<()> {
-        self.send(&Message::Made(kind, id.to_owned()))
+        self.send(&Message::Resource(kind, id.to_owned()))
     }
 
-    /// Removes everything now. The process prints what it removes.
+    /// Removes everything now. The process prints each removal.
     pub(in crate::smoke) fn run(mut self) -> Result<()> {
         if !self.end()? {
-            bail!("not everything was removed: see above");
+            bail!("not all test data could be removed: see above");
         }
         Ok(())
     }
 
     fn send(&mut self, message: &Message) -> Result<()> {
-        let pipe = self.0.stdin.as_mut().context("the process that cleans up has ended")?;
-        // One write: if this process were killed between two, the other would read half a line.
+        let pipe = self.0.stdin.as_mut().context("the process that removes the test data has ended")?;
+        // A single write, because a kill between two writes would leave half a line.
         let line = format!("{}\n", serde_json::to_string(message)?);
-        pipe.write_all(line.as_bytes()).context("the process that cleans up has ended")
+        pipe.write_all(line.as_bytes()).context("the process that removes the test data has ended")
     }
 
     fn end(&mut self) -> Result<bool> {
@@ -61,11 +60,10 @@ impl Drop for Cleanup {
     }
 }
 
-/// Builds the command of the process, which reads its messages from a pipe.
+/// Returns the command of the process. It reads messages from a pipe.
 ///
-/// Its process group is its own, so that Ctrl-C does not reach it. The shell in front makes it ignore a hangup, and
-/// the stop of a background process that writes to its terminal: an ignored signal stays ignored by what a shell
-/// becomes.
+/// The process has its own process group, so that Ctrl-C does not reach it. The shell ignores SIGHUP and SIGTTOU, and
+/// `exec` keeps them ignored. SIGTTOU would stop a background process that writes to its terminal.
 pub fn command(program: &Path) -> Command {
     let mut command = Command::new("sh");
     command.args(["-c", "trap '' HUP TTOU; exec \"$0\" \"$1\""]).arg(program).arg(NAME);
@@ -73,8 +71,8 @@ pub fn command(program: &Path) -> Command {
     command
 }
 
-/// The path of this program. On Linux it also works if the file was replaced meanwhile.
+/// Returns the path of this program. On Linux, the path is valid even after the file was replaced.
 fn this_program() -> Result<PathBuf> {
-    let by_id = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
-    if by_id.exists() { Ok(by_id) } else { Ok(std::env::current_exe()?) }
+    let link = PathBuf::from(format!("/proc/{}/exe", std::process::id()));
+    if link.exists() { Ok(link) } else { Ok(std::env::current_exe()?) }
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use longshore::chunk::{ChunkError, deferred_in, read_chain};
+use longshore::chunk::{ChunkError, OpenItems, open_items, read_chain};
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
@@ -62,7 +62,7 @@ pub(super) struct ChunkReader<'a, F> {
 }
 
 impl<F: Files> ChunkReader<'_, F> {
-    /// Reads a chunk's work files, and its range of the source if some of its items have not been begun.
+    /// Reads a chunk's work files, and its range of the source if some of its items are unread.
     ///
     /// # Errors
     /// If the bucket fails, a work file is missing or damaged, or the range does not match the plan.
@@ -75,17 +75,12 @@ impl<F: Files> ChunkReader<'_, F> {
         let last = chunk.cursor.and_then(|c| c.file.as_deref());
         let chain = read_chain(self.files, self.folder.chunk(chunk.id), last, 0).await?;
         let mut rows = ChunkRows::default();
-        if let Some(plan) = chunk.plan.filter(|_| !chunk.cursor.is_some_and(|c| c.finished)) {
-            let round = chunk.cursor.map_or(0, |c| c.round);
-            let position = chunk.cursor.map_or(0, |c| c.position as usize);
-            match round.checked_sub(1) {
-                None => self.unread(plan, position, &mut rows).await?,
-                Some(before) => {
-                    let deferred = deferred_in(&chain, before).into_iter().skip(position);
-                    deferred.for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
-                }
+        if let Some(plan) = chunk.plan {
+            let OpenItems { unread_from, deferred } = open_items(chunk.cursor, &chain);
+            if let Some(position) = unread_from {
+                self.unread(plan, position as usize, &mut rows).await?;
             }
-            deferred_in(&chain, round).into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
+            deferred.into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
         let entries = chain.into_iter().flat_map(|file| file.entries);
@@ -94,7 +89,7 @@ impl<F: Files> ChunkReader<'_, F> {
         Ok(rows)
     }
 
-    /// Reads the records of the chunk from `position` on. No handler has seen them, or no work on them was committed.
+    /// Reads the records of the chunk from `position` on, for which no work was committed.
     async fn unread(&self, plan: &ChunkPlan, position: usize, rows: &mut ChunkRows) -> Result<(), ChunkError> {
         let numbers = plan.first..plan.first + u64::from(plan.items);
         let Some(source) = self.source else {

@@ -12,12 +12,12 @@ use crate::outcome::CompleteError;
 use longshore::ports::Ports;
 
 /// Layout of the input.
-pub(crate) struct Layout {
+pub(crate) struct InputLayout {
     /// Columns that the rows of the report repeat.
     pub(super) columns: Columns,
     /// The only item of a job without a file.
     pub(super) options: Vec<u8>,
-    /// The part of the input that no group holds.
+    /// The part of the input that is in no group.
     pub(super) unsplit: Unsplit,
 }
 
@@ -29,11 +29,11 @@ pub(super) enum Unsplit {
     Item,
     /// The source from this byte on.
     From(u64),
-    /// The whole source, which cannot be read.
+    /// The whole source, because it cannot be read.
     Unreadable(JobError),
 }
 
-impl Layout {
+impl InputLayout {
     /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing for a job
     /// whose items all succeeded.
     pub(crate) async fn read<S: Store, Q, F: Files>(
@@ -41,19 +41,20 @@ impl Layout {
         ending: &Ending,
     ) -> Result<Self, CompleteError> {
         let job = &ending.job;
-        if !ending.stopped() && !ending.all().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
+        if !ending.is_stopped() && !ending.all_groups().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
             return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
         }
         let definition = ports.store.definition(job.job_id).await?;
         let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
-        let unsplit = ending.stopped() && !job.item_count_final();
+        let unsplit = ending.is_stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
         };
         let needs_header =
             (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
-        let header = if needs_header { Header::read(&ports.files, source).await? } else { Header::NotNeeded };
+        let header =
+            if needs_header { SourceHeader::read(&ports.files, source).await? } else { SourceHeader::NotNeeded };
         let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
         let columns = definition.columns.or_else(|| header.columns());
         let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
@@ -62,13 +63,13 @@ impl Layout {
 }
 
 /// Header of the input.
-enum Header {
+enum SourceHeader {
     NotNeeded,
     Found(FileHeader),
     Unreadable(JobError),
 }
 
-impl Header {
+impl SourceHeader {
     async fn read(files: &impl Files, source: &SourceFile) -> Result<Self, CompleteError> {
         match read_header(files, source).await {
             Ok(header) => Ok(Self::Found(header)),

@@ -1,4 +1,4 @@
-//! The report of a job: every item that did not succeed, in files whose rows are counted before they appear.
+//! The report of a job: every item that did not succeed, in files whose rows are counted before they become visible.
 //!
 //! | file | contains |
 //! | --- | --- |
@@ -11,9 +11,8 @@
 //! | `writer` | the three files, from one position to the next |
 //! | `state` | the state of these files between two invocations |
 //!
-//! The groups are closed or done when the report is begun, so its bytes depend only on the ledger: they are the same
-//! regardless of interruptions and of the invocation that continues. Memory: some chunks and less than a part of each
-//! file, for any number of rows.
+//! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
+//! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
 mod chunk;
 mod layout;
@@ -27,10 +26,10 @@ mod writer;
 use longshore::receipt::FileReceipt;
 use longshore::result::Report;
 
-pub(crate) use layout::Layout;
+pub(crate) use layout::InputLayout;
 pub(crate) use writer::{ReportName, ReportWriter};
 
-/// A report whose files have appeared.
+/// A report whose files exist.
 pub(crate) struct WrittenReport {
     /// The result document's part of the report.
     pub(crate) report: Report,

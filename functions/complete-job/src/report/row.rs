@@ -1,7 +1,7 @@
 //! One row of a report: the item's own cells, made rectangular and safe against CSV injection.
 //!
-//! Users open these files in a spreadsheet, fix them and upload them again. So every row has as many cells as the
-//! header, nothing of the original row is lost, and no cell from the input can be interpreted as a formula.
+//! Users open these files in a spreadsheet, fix them and upload them again. Therefore, every row has as many cells as
+//! the header and the complete original row, and no cell from the input can be interpreted as a formula.
 
 use std::borrow::Cow;
 use std::io::Write;
@@ -25,38 +25,38 @@ impl RowBuilder {
     }
 
     /// Appends the header as CSV; see [`RowBuilder::header`].
-    pub(crate) fn append_header(&mut self, out: &mut Vec<u8>, reported: &[&str]) {
-        push_record(out, self.header(reported));
+    pub(crate) fn append_header(&mut self, out: &mut Vec<u8>, report_columns: &[&str]) {
+        push_record(out, self.header(report_columns));
     }
 
     /// Appends a row as CSV; see [`RowBuilder::row`]. A row without changed cells is copied verbatim.
-    pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], reported: &[&str]) {
+    pub(crate) fn append(&mut self, out: &mut Vec<u8>, number: u64, raw: &[u8], report_cells: &[&str]) {
         match &self.columns {
-            Columns::Named(names) if reported.is_empty() && stays(raw, names.len()) => {
+            Columns::Named(names) if report_cells.is_empty() && is_verbatim(raw, names.len()) => {
                 push_number(out, number);
                 out.push(b',');
                 out.extend_from_slice(raw);
                 out.extend_from_slice(b"\r\n");
             }
-            _ => push_record(out, self.row(number, raw, reported)),
+            _ => push_record(out, self.row(number, raw, report_cells)),
         }
     }
 
-    /// Builds the header: the item's number, its own columns, and the report columns. If the file already has a column
-    /// with one of our names (a fixed and re-uploaded report has all of them), ours gets a number, because two columns
-    /// of one name are refused.
-    fn header(&mut self, reported: &[&str]) -> &ByteRecord {
+    /// Builds the header: the item's number, its own columns, and the report columns. The name of a report column gets
+    /// a number if the file already has a column with this name (a fixed and re-uploaded report has all of them),
+    /// because two columns with the same name are refused.
+    fn header(&mut self, report_columns: &[&str]) -> &ByteRecord {
         let own = self.columns.own();
         self.record.clear();
         self.record.push_field(self.columns.number().as_bytes());
         own.iter().for_each(|name| push_safe(&mut self.record, name.as_bytes()));
-        reported.iter().for_each(|name| self.record.push_field(free_name(name, &own).as_bytes()));
+        report_columns.iter().for_each(|name| self.record.push_field(free_name(name, &own).as_bytes()));
         &self.record
     }
 
     /// Builds a row: the item's number, its cells from `raw`, and the report columns. Missing cells are empty; surplus
     /// cells are appended to the last cell, joined by commas. Invalid UTF-8 becomes U+FFFD.
-    fn row(&mut self, number: u64, raw: &[u8], reported: &[&str]) -> &ByteRecord {
+    fn row(&mut self, number: u64, raw: &[u8], report_cells: &[&str]) -> &ByteRecord {
         self.record.clear();
         self.record.push_field(number.to_string().as_bytes());
         let text = String::from_utf8_lossy(raw);
@@ -67,14 +67,14 @@ impl RowBuilder {
                 Columns::rectangular(names.len(), cells.iter(), &mut |cell| push_safe(&mut self.record, cell));
             }
         }
-        reported.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
+        report_cells.iter().for_each(|cell| push_safe(&mut self.record, cell.as_bytes()));
         &self.record
     }
 }
 
 /// Returns true if this record can be copied verbatim: UTF-8, as many cells as columns, nothing to quote or unquote, no
 /// formula, no byte order mark.
-fn stays(raw: &[u8], columns: usize) -> bool {
+fn is_verbatim(raw: &[u8], columns: usize) -> bool {
     if raw.is_empty() || raw[0] == 0xEF || memchr3(b'"', b'\n', b'\r', raw).is_some() {
         return false;
     }

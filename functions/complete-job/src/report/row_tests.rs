@@ -11,7 +11,7 @@ fn builder(columns: &[&str]) -> RowBuilder {
 }
 
 #[test]
-fn rows_are_rectangular_and_lose_nothing() {
+fn rows_are_rectangular_and_complete() {
     for (raw, expected) in [
         ("a,b,c", ["7", "a", "b", "c", "why"]),
         ("a", ["7", "a", "", "", "why"]),
@@ -28,12 +28,12 @@ fn rows_are_rectangular_and_lose_nothing() {
 }
 
 #[test]
-fn what_is_reported_of_an_item_is_neutralised_too() {
+fn report_columns_are_neutralised_too() {
     assert_eq!(cells(builder(&["x"]).row(1, b"a", &["=code", "@f", "-m"])), ["1", "a", "'=code", "'@f", "'-m"]);
 }
 
 #[test]
-fn a_row_that_is_not_utf8_is_shown_as_far_as_it_can_be() {
+fn invalid_utf8_is_replaced() {
     assert_eq!(cells(builder(&["x", "y"]).row(1, b"a\xFF,b", &[])), ["1", "a\u{FFFD}", "b"]);
 }
 
@@ -45,7 +45,7 @@ fn a_raw_item_is_one_cell() {
 }
 
 #[test]
-fn names_that_the_file_has_taken_are_numbered() {
+fn names_of_columns_of_the_file_are_numbered() {
     let reported = ["code", "field", "message"];
     for (own, expected) in [
         (vec!["a", "=b"], "row,a,'=b,code,field,message"),

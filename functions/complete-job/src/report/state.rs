@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::table::SavedTable;
 use super::unsplit::RecordAt;
 
-/// Version of this format. Other code writes other bytes, so it begins a new attempt.
+/// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
 const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
 
 /// Position of a report within its job. Everything before it is written.
@@ -20,7 +20,7 @@ pub(super) struct Position {
     pub(super) chunk: usize,
     /// Rows of the three files before that group.
     pub(super) before: [u64; 3],
-    /// Next record of the part that was never split, once that part is begun.
+    /// Next record of the part that was never split, once that part is started.
     pub(super) unsplit: Option<RecordAt>,
     /// True if everything is written.
     pub(super) ended: bool,
@@ -49,18 +49,18 @@ impl State {
         Ok(bytes)
     }
 
-    /// Parses a stored state and the bytes of its files; `None` if other code has written it.
+    /// Parses a stored state and the bytes of its files; `None` if another version of the code has written it.
     pub(super) fn parse(bytes: &[u8]) -> Option<(Self, [&[u8]; 3])> {
         let end = memchr::memchr(b'\n', bytes)?;
         let state: Self = serde_json::from_slice(&bytes[..end]).ok()?;
         if state.format != FORMAT {
             return None;
         }
-        let mut unsplit = &bytes[end + 1..];
+        let mut remaining = &bytes[end + 1..];
         let mut tails: [&[u8]; 3] = [&[]; 3];
         for (tail, saved) in tails.iter_mut().zip(&state.tables) {
-            (*tail, unsplit) = unsplit.split_at_checked(saved.tail)?;
+            (*tail, remaining) = remaining.split_at_checked(saved.tail)?;
         }
-        unsplit.is_empty().then_some((state, tails))
+        remaining.is_empty().then_some((state, tails))
     }
 }

@@ -1,14 +1,14 @@
 //! One CSV file of a report (RFC 4180, `\r\n`): one PutObject while it is small, a multipart upload once it is large.
 //!
-//! Part n always has the same bytes, regardless of the writer: parts are cut only by their position in the file. So two
-//! completions can write the same upload without harm, and one can continue where another stopped. A completed upload
-//! accepts no further part. A file written whole has a key of the invocation's own, because a PutObject overwrites an
-//! earlier one, and a source that was lost in between leads to different bytes.
+//! Part n has the same bytes in every invocation: parts are cut only by their position in the file. So two completions
+//! can write the same upload without harm, and one can continue where another stopped. A completed upload accepts no
+//! further part. A file that is written by one PutObject has its own key in each invocation, because a PutObject
+//! overwrites an earlier one, and the bytes differ if the source was lost in between.
 
 use longshore::failures_file::Columns;
 use longshore::fingerprint::{Fingerprint, Fingerprinter, SavedFingerprint};
 use longshore::result::ReportFile;
-use longshore_domain::ports::{Files, MultipartFiles, MultipartUpload};
+use longshore_domain::ports::{Files, MultipartFiles, MultipartOutcome, MultipartUpload};
 use serde::{Deserialize, Serialize};
 
 use super::row::RowBuilder;
@@ -20,12 +20,12 @@ const CONTENT_TYPE: &str = "text/csv; charset=utf-8";
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
 const PARTS_OF_A_SIZE: usize = 2_500;
 
-/// A CSV file that is being written. Holds less than a part, plus the rows of one chunk.
+/// A CSV file that is being written. Buffers less than a part, plus the rows of one chunk.
 pub(super) struct Table {
     keys: TableKeys,
     rows: RowBuilder,
     /// Names of the columns after the item's own.
-    reported: &'static [&'static str],
+    report_columns: &'static [&'static str],
     part_bytes: usize,
     done: Sent,
     print: Fingerprinter,
@@ -61,7 +61,7 @@ pub(super) struct SavedTable {
     pub(super) tail: usize,
 }
 
-/// A file that has appeared.
+/// A written file.
 pub(super) struct Written {
     /// Key of the file and its number of rows.
     pub(super) file: ReportFile,
@@ -70,9 +70,14 @@ pub(super) struct Written {
 }
 
 impl Table {
-    pub(super) fn new(keys: TableKeys, columns: Columns, reported: &'static [&'static str], part_bytes: usize) -> Self {
+    pub(super) fn new(
+        keys: TableKeys,
+        columns: Columns,
+        report_columns: &'static [&'static str],
+        part_bytes: usize,
+    ) -> Self {
         let (done, print, buffer) = (Sent::default(), Fingerprinter::default(), Vec::new());
-        Self { keys, rows: RowBuilder::new(columns), reported, part_bytes, done, print, buffer }
+        Self { keys, rows: RowBuilder::new(columns), report_columns, part_bytes, done, print, buffer }
     }
 
     /// Continues a saved table; `None` if other code has saved it.
@@ -98,19 +103,19 @@ impl Table {
     }
 
     /// Appends a row; see [`RowBuilder::append`]. Nothing is sent.
-    pub(super) fn push(&mut self, number: u64, raw: &[u8], reported: &[&str]) {
+    pub(super) fn push(&mut self, number: u64, raw: &[u8], report_cells: &[&str]) {
         if self.done.rows == 0 {
-            self.rows.append_header(&mut self.buffer, self.reported);
+            self.rows.append_header(&mut self.buffer, self.report_columns);
         }
-        self.rows.append(&mut self.buffer, number, raw, reported);
+        self.rows.append(&mut self.buffer, number, raw, report_cells);
         self.done.rows += 1;
     }
 
     /// Sends every full part. The last part is never empty, and a file of a single part is not a multipart upload.
     pub(super) async fn send_parts<F: MultipartFiles>(&mut self, files: &F) -> Result<(), CompleteError> {
         while self.buffer.len() > self.part_len() {
-            let unsplit = self.buffer.split_off(self.part_len());
-            let part = std::mem::replace(&mut self.buffer, unsplit);
+            let tail = self.buffer.split_off(self.part_len());
+            let part = std::mem::replace(&mut self.buffer, tail);
             self.print.take(&part);
             let upload = match &self.done.upload {
                 Some(upload) => upload,
@@ -123,7 +128,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes the file appear if it has a row. Idempotent: an upload that has ended has left the whole file.
+    /// Completes the file if it has a row. Idempotent: a completed upload has left the whole file.
     pub(super) async fn finish<F: Files + MultipartFiles>(
         mut self,
         files: &F,
@@ -142,7 +147,7 @@ impl Table {
                 let mut etags = self.done.etags;
                 let last = files.upload_part(&upload, part_number(&etags), self.buffer).await?;
                 etags.extend(last.clone());
-                if (last.is_none() || !files.complete_multipart(&upload, &etags).await?)
+                if (last.is_none() || files.complete_multipart(&upload, &etags).await? != MultipartOutcome::Completed)
                     && files.info(&upload.key).await?.is_none_or(|info| info.size_bytes != fingerprint.size)
                 {
                     return Err(CompleteError::UploadGone);

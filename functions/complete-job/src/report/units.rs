@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
-use longshore::chunk::CHAIN_READS;
+use longshore::chunk::{CHAIN_READS, READ_BYTES};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::ids::ChunkId;
@@ -18,16 +18,12 @@ use crate::ending::Ending;
 /// Chunks that are read concurrently, to hide the bucket's latency, which matters for chunks with many work files.
 const READS: usize = 32;
 
-/// Memory in bytes for the chunks that are read concurrently, with all entries that their work files may have: an entry
-/// may be far larger than its row. A chunk above this limit is read alone.
-const READ_BYTES: u64 = 48 << 20;
-
 /// Minimum memory assumed for a chunk without a plan, for its work files.
-const LEAST_BYTES: u64 = 256 << 10;
+const MIN_CHUNK_BYTES: u64 = 256 << 10;
 
 /// The rows of a group that the report includes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(super) enum Take {
+pub(super) enum Rows {
     /// The skipped rows of a group of an earlier generation. Its failed and unfinished items were replanned.
     Skipped,
     /// All rows of a group whose items have all ended: only chunks with work files are read, and no plan is needed.
@@ -35,29 +31,29 @@ pub(super) enum Take {
     /// All rows of a group that was closed before its end.
     All,
     /// The remaining items of an earlier generation that this one has not replanned, from this chunk on: unprocessed.
-    Left(usize),
+    Remaining(usize),
 }
 
 /// A group, and the rows of it that the report includes.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Unit<'a> {
     pub(super) group: &'a Group,
-    pub(super) take: Take,
+    pub(super) rows: Rows,
 }
 
 /// Returns all groups of a report. The groups are closed or done, so the result is the same in every invocation.
 pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
     let skipped = ending.older.iter().filter(|group| group.counts.skipped > 0);
-    let mut units: Vec<_> = skipped.map(|group| Unit { group, take: Take::Skipped }).collect();
+    let mut units: Vec<_> = skipped.map(|group| Unit { group, rows: Rows::Skipped }).collect();
     units.extend(ending.groups.iter().map(|group| {
-        let take = if ending.stopped() && !group.is_done() { Take::All } else { Take::Ended };
-        Unit { group, take }
+        let rows = if ending.is_stopped() && !group.is_done() { Rows::All } else { Rows::Ended };
+        Unit { group, rows }
     }));
     let ChunkId { group: from, chunk: first } = ending.job.retry.replanned;
     for number in from..ending.job.retry.carried_over.groups {
         let group = ending.older.iter().find(|group| group.number == number);
         let group = group.ok_or(CompleteError::ManifestMissing(number))?;
-        units.push(Unit { group, take: Take::Left(if number == from { first as usize } else { 0 }) });
+        units.push(Unit { group, rows: Rows::Remaining(if number == from { first as usize } else { 0 }) });
     }
     Ok(units)
 }
@@ -69,7 +65,7 @@ impl Unit<'_> {
         store: &impl Store,
         ending: &Ending,
     ) -> Result<Option<Manifest>, CompleteError> {
-        if matches!(self.take, Take::Skipped | Take::Ended) {
+        if matches!(self.rows, Rows::Skipped | Rows::Ended) {
             return Ok(None);
         }
         let manifest = store.manifest(ending.job.job_id, self.group.number).await?;
@@ -80,18 +76,18 @@ impl Unit<'_> {
     pub(super) fn chunks<'a>(&'a self, manifest: Option<&'a Manifest>) -> VecDeque<Chunk<'a>> {
         let group = self.group;
         let Some(manifest) = manifest else {
-            let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(LEAST_BYTES);
-            let deferred = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
-            let chunks = deferred.map(|(n, cursor)| {
+            let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(MIN_CHUNK_BYTES);
+            let with_files = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
+            let chunks = with_files.map(|(n, cursor)| {
                 let (id, bytes) = (ChunkId::new(group.number, *n), bytes * reads_of(Some(cursor)));
                 Chunk { id, cursor: Some(cursor), plan: None, bytes }
             });
             return chunks.collect();
         };
-        let skip = if let Take::Left(first) = self.take { first } else { 0 };
+        let skip = if let Rows::Remaining(first) = self.rows { first } else { 0 };
         let chunks = (0..).zip(&manifest.chunks).skip(skip).map(|(n, plan)| {
             let cursor = group.cursors.get(&n);
-            let bytes = (plan.end - plan.start).max(LEAST_BYTES) * reads_of(cursor);
+            let bytes = (plan.end - plan.start).max(MIN_CHUNK_BYTES) * reads_of(cursor);
             Chunk { id: ChunkId::new(group.number, n), cursor, plan: Some(plan), bytes }
         });
         chunks.collect()
@@ -115,9 +111,9 @@ pub(super) struct ReadAhead<'a, F> {
 impl<'a, F: Files> ReadAhead<'a, F> {
     pub(super) fn new(reader: &'a ChunkReader<'a, F>, group: &Group, mut chunks: VecDeque<Chunk<'a>>) -> Self {
         for chunk in &mut chunks {
-            let items = chunk.plan.map_or(group.items_of_a_chunk(), |plan| u64::from(plan.items));
-            let deferred = chunk.cursor.filter(|cursor| cursor.file.is_some());
-            chunk.bytes += deferred.map_or(0, |cursor| group.entries_bytes(cursor, items));
+            let items = chunk.plan.map_or(group.average_chunk_items(), |plan| u64::from(plan.items));
+            let cursor = chunk.cursor.filter(|cursor| cursor.file.is_some());
+            chunk.bytes += cursor.map_or(0, |cursor| group.entries_bytes(cursor, items));
         }
         Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
     }

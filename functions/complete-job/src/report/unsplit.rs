@@ -1,4 +1,4 @@
-//! The part of the source that was never split because the job was stopped before: streamed record by record.
+//! The part of the source that was not split before the job was stopped: streamed record by record.
 
 use longshore::files::ResumingReader;
 use longshore_domain::job::SourceFile;
@@ -25,26 +25,27 @@ pub(super) struct RecordAt {
 /// or no longer exists.
 pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
     table: &mut Table,
-    (files, source): (&F, &SourceFile),
+    files: &F,
+    source: &SourceFile,
     at: &mut RecordAt,
     due: &(impl Fn() -> bool + Sync),
 ) -> Result<Option<Reached>, CompleteError> {
-    let mut unsplit = UnsplitRows::starting_at(source.format, at.offset);
+    let mut rows = UnsplitRows::starting_at(source.format, at.offset);
     let mut reader = ResumingReader::new(files, source, at.offset);
-    let begin = at.offset;
+    let start = at.offset;
     loop {
         match reader.next().await? {
-            Read::Found(Some(block)) => unsplit.feed(&block, table, at),
+            Read::Found(Some(block)) => rows.feed(&block, table, at),
             Read::Found(None) => break,
             Read::Absent | Read::Changed => return Ok(None),
         }
         table.send_parts(files).await?;
         // A turn without a written row would be followed by another one indefinitely.
-        if at.offset > begin && due() && !unsplit.is_endless() {
+        if at.offset > start && due() && !rows.is_endless() {
             return Ok(Some(Reached::Due));
         }
     }
-    unsplit.finish(table, at, source.size_bytes);
+    rows.finish(table, at, source.size_bytes);
     table.send_parts(files).await?;
     Ok(Some(Reached::End))
 }
@@ -74,7 +75,7 @@ impl UnsplitRows {
             at.number += 1;
         }
         at.offset = self.cutter.open_since().unwrap_or(self.cutter.offset());
-        self.forget();
+        self.drop_bytes();
     }
 
     /// Ends the stream: writes the last record, if one is open.
@@ -101,7 +102,7 @@ impl UnsplitRows {
     }
 
     /// Drops bytes that are not needed again, and the beginning of a record that is already too long.
-    fn forget(&mut self) {
+    fn drop_bytes(&mut self) {
         let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
         let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };
         self.kept.drain(..(keep_from.saturating_sub(self.kept_from)) as usize);

@@ -9,11 +9,11 @@ use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
 
 use super::chunk::{ChunkReader, ChunkRows};
-use super::layout::{Layout, Unsplit};
+use super::layout::{InputLayout, Unsplit};
 use super::state::{Position, State};
 use super::table::{Table, TableKeys, Written};
-use super::units::{ReadAhead, Take, Unit, units};
-use super::unsplit::{RecordAt, write_unsplit};
+use super::units::{ReadAhead, Rows, Unit, units};
+use super::unsplit::{self, RecordAt};
 use super::{Reached, WrittenReport};
 use crate::ending::Ending;
 use crate::outcome::CompleteError;
@@ -38,7 +38,7 @@ pub(crate) struct ReportWriter<'a, S, F> {
     store: &'a S,
     files: &'a F,
     ending: &'a Ending,
-    layout: &'a Layout,
+    layout: &'a InputLayout,
     /// Failed, skipped, unprocessed.
     tables: [Table; 3],
     at: Position,
@@ -50,14 +50,14 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     pub(crate) fn new<Q>(
         ports: &'a Ports<S, Q, F>,
         ending: &'a Ending,
-        layout: &'a Layout,
+        layout: &'a InputLayout,
         name: ReportName<'_>,
     ) -> Self {
         let (job, folder) = (&ending.job, JobFolder::for_job(&ending.job));
-        let table = |file, reported| {
+        let table = |file, report_columns| {
             let key = |name| folder.report_key(job.generation, Some(name), file);
             let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
-            Table::new(keys, layout.columns.clone(), reported, name.part_bytes)
+            Table::new(keys, layout.columns.clone(), report_columns, name.part_bytes)
         };
         let tables = [
             table("failed.csv", &REPORT_COLUMNS[..]),
@@ -69,7 +69,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Self { store, files, ending, layout, tables, at, source_gone, issues }
     }
 
-    /// Continues a stored report; `None` if other code has stored it.
+    /// Continues a stored report; `None` if another version of the code has stored it.
     pub(crate) fn restore(mut self, stored: &[u8]) -> Option<Self> {
         let (state, tails) = State::parse(stored)?;
         let [failed, skipped, unprocessed] = self.tables;
@@ -117,23 +117,27 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     /// If a service fails, or if the ledger and the work files disagree.
     pub(crate) async fn write(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let units = units(self.ending)?;
-        let begun = self.at;
+        let start = self.at;
         while let Some(unit) = units.get(self.at.unit) {
-            if (self.at != begun && due()) || self.unit(unit, due).await? == Reached::Due {
+            if (self.at != start && due()) || self.write_unit(unit, due).await? == Reached::Due {
                 return Ok(Reached::Due);
             }
         }
         if self.at.ended {
             return Ok(Reached::End);
         }
-        if self.at != begun && due() && matches!(self.layout.unsplit, Unsplit::From(_)) {
+        if self.at != start && due() && matches!(self.layout.unsplit, Unsplit::From(_)) {
             return Ok(Reached::Due);
         }
-        self.unsplit(due).await
+        self.write_unsplit(due).await
     }
 
     /// Writes the rows of a group, and compares their number with the group's counts.
-    async fn unit(&mut self, unit: &Unit<'_>, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+    async fn write_unit(
+        &mut self,
+        unit: &Unit<'_>,
+        due: &(impl Fn() -> bool + Sync),
+    ) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let manifest = unit.manifest(self.store, ending).await?;
         let (folder, source) = (JobFolder::for_job(&ending.job), ending.job.source.as_ref());
@@ -143,7 +147,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let mut reads = ReadAhead::new(&reader, unit.group, chunks);
         while let Some(rows) = reads.next().await? {
             self.source_gone |= rows.source_gone;
-            self.push(unit.take, &rows);
+            self.push(unit.rows, &rows);
             for table in &mut self.tables {
                 table.send_parts(self.files).await?;
             }
@@ -157,17 +161,17 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(Reached::End)
     }
 
-    fn push(&mut self, take: Take, rows: &ChunkRows) {
-        match take {
-            Take::Left(_) => {
+    fn push(&mut self, included: Rows, rows: &ChunkRows) {
+        match included {
+            Rows::Remaining(_) => {
                 let failed = rows.ended.iter().filter(|entry| matches!(entry.end, End::Failed(_)));
                 let failed = failed.map(|entry| (entry.n, entry.raw.as_bytes()));
                 let mut left: Vec<_> = failed.chain(rows.open()).collect();
                 left.sort_unstable_by_key(|(number, _)| *number);
                 left.into_iter().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
             }
-            Take::Skipped => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
-            Take::Ended | Take::All => {
+            Rows::Skipped => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
+            Rows::Ended | Rows::All => {
                 for entry in &rows.ended {
                     self.push_failed(entry);
                     self.push_skipped(entry);
@@ -179,8 +183,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 
     fn push_failed(&mut self, entry: &Entry) {
         if let End::Failed(why) = &entry.end {
-            let reported = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
-            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &reported);
+            let report_cells = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
+            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &report_cells);
         }
     }
 
@@ -194,10 +198,10 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
         let (group, rows) = (unit.group, self.rows());
         let open = group.items.saturating_sub(group.counts.done());
-        let counted = match unit.take {
-            Take::Left(_) => return Ok(()),
-            Take::Skipped => [None, Some(group.counts.skipped), None],
-            Take::Ended | Take::All => [group.counts.failed, group.counts.skipped, open].map(Some),
+        let counted = match unit.rows {
+            Rows::Remaining(_) => return Ok(()),
+            Rows::Skipped => [None, Some(group.counts.skipped), None],
+            Rows::Ended | Rows::All => [group.counts.failed, group.counts.skipped, open].map(Some),
         };
         for (i, outcome) in ["failed", "skipped", "unprocessed"].into_iter().enumerate() {
             let found = rows[i] - self.at.before[i];
@@ -213,17 +217,17 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         self.tables.each_ref().map(Table::len)
     }
 
-    async fn unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+    async fn write_unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let job = &self.ending.job;
         match (&self.layout.unsplit, &job.source) {
             (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
             (Unsplit::From(start), Some(source)) => {
                 let first = RecordAt { offset: *start, number: job.split.item_count + 1 };
                 let at = self.at.unsplit.get_or_insert(first);
-                match write_unsplit(&mut self.tables[UNPROCESSED], (self.files, source), at, due).await? {
+                match unsplit::write_unsplit(&mut self.tables[UNPROCESSED], self.files, source, at, due).await? {
                     Some(Reached::Due) => return Ok(Reached::Due),
                     Some(Reached::End) => {}
-                    None => self.issues.push(rest_unreadable()),
+                    None => self.issues.push(unsplit_unreadable()),
                 }
             }
             (Unsplit::Unreadable(error), _) => {
@@ -237,7 +241,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(Reached::End)
     }
 
-    /// Makes the files appear.
+    /// Completes the files.
     ///
     /// # Errors
     /// If a service fails, or if another completion has ended an upload with other bytes.
@@ -264,12 +268,11 @@ fn file_receipt(job: &Job, Written { file: ReportFile { key, rows }, fingerprint
 }
 
 fn source_gone() -> JobError {
-    let message =
-        "the file is not there any more as it was; its rows that were not processed are listed by number only";
+    let message = "the file has changed or no longer exists; unprocessed rows are listed by row number only";
     JobError::new("source_gone", message)
 }
 
-fn rest_unreadable() -> JobError {
-    let message = "the file is not there any more as it was; the rows that the job had not come to are not listed";
+fn unsplit_unreadable() -> JobError {
+    let message = "the file has changed or no longer exists; rows that the job did not reach are not listed";
     JobError::new("rest_not_listed", message)
 }

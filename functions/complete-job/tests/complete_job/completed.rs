@@ -5,25 +5,25 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Status, Tolerance};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::records::Format;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::crafted_worker::{CraftedWorker, What};
+use crate::crafted_worker::{CraftedWorker, Outcome};
 use crate::fixture::{Fixture, SOURCE_KEY, now};
 
 const PEOPLE: &str = "name,=age,note\nAda,36,\"a, \"\"b\"\"\"\nBob\nCem,1,2,3\n=Dan,-5.2,-x\nEve,1,\"two\nlines\"\n";
 
-fn worked(fixture: &Fixture, whats: &[What]) {
+fn process(fixture: &Fixture, outcomes: &[Outcome]) {
     for plan in fixture.split(10, None) {
-        CraftedWorker::new(fixture, &plan).work(whats, false);
+        CraftedWorker::new(fixture, &plan).work(outcomes);
     }
     fixture.roll_up();
 }
 
 #[test]
-fn a_completed_job_reports_what_failed_and_what_was_skipped() {
+fn a_completed_job_reports_failed_and_skipped_items() {
     let fixture = Fixture::csv(PEOPLE);
-    worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
+    process(&fixture, &[Outcome::Fail, Outcome::Fail, Outcome::Skip, Outcome::Fail, Outcome::Ok]);
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
     let report = fixture.report();
     let text = |name: &str| String::from_utf8(report[&fixture.key(name)].clone()).unwrap();
@@ -39,9 +39,9 @@ fn a_completed_job_reports_what_failed_and_what_was_skipped() {
 }
 
 #[test]
-fn the_result_document_says_how_it_ended() {
+fn the_result_document_describes_the_end_of_the_job() {
     let fixture = Fixture::csv(PEOPLE);
-    worked(&fixture, &[What::Fail, What::Fail, What::Skip, What::Fail, What::Ok]);
+    process(&fixture, &[Outcome::Fail, Outcome::Fail, Outcome::Skip, Outcome::Fail, Outcome::Ok]);
     fixture.complete().unwrap();
     let prefix = format!("jobs/default/{}/report/0/{}", fixture.id, fixture.job().completion.report.unwrap());
     assert_eq!(
@@ -66,9 +66,9 @@ fn the_result_document_says_how_it_ended() {
 }
 
 #[test]
-fn a_job_whose_items_all_succeeded_reads_nothing_but_its_input_and_writes_only_receipt_and_result() {
+fn a_job_without_failures_reads_only_its_input_and_writes_only_receipt_and_result() {
     let fixture = Fixture::csv(PEOPLE);
-    worked(&fixture, &[What::Ok; 5]);
+    process(&fixture, &[Outcome::Ok; 5]);
     let written = ["receipt.json", "result.json"];
     fixture.ports.files.set(move |operation, key| match operation {
         "open" | "next" => key == SOURCE_KEY,
@@ -79,7 +79,7 @@ fn a_job_whose_items_all_succeeded_reads_nothing_but_its_input_and_writes_only_r
 }
 
 #[test]
-fn a_job_of_zero_items_completes() {
+fn a_job_without_items_completes() {
     let fixture = Fixture::csv("name\n");
     fixture.split(10, None);
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
@@ -87,20 +87,20 @@ fn a_job_of_zero_items_completes() {
 }
 
 #[test]
-fn more_failures_than_tolerated_fail_the_job_at_its_end() {
+fn a_job_with_more_failures_than_tolerated_fails_at_its_end() {
     let tolerance = Tolerance { max_failed: Some(1), ..Tolerance::default() };
     let fixture = Fixture::of_file(PEOPLE.as_bytes(), Format::Csv, tolerance);
-    worked(&fixture, &[What::Fail, What::Fail, What::Ok, What::Ok, What::Ok]);
+    process(&fixture, &[Outcome::Fail, Outcome::Fail, Outcome::Ok, Outcome::Ok, Outcome::Ok]);
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));
     assert_eq!(fixture.result().error.unwrap().code, "too_many_failures");
     assert_eq!(fixture.rows("failed.csv").len(), 2);
 }
 
 #[test]
-fn json_lines_are_repeated_as_they_were() {
+fn json_lines_are_reported_unchanged() {
     let lines = "{\"a\":1,\"b\":[2,3]}\n{\"c\":\"=x\"}\n-7\n=oops\n";
     let fixture = Fixture::of_file(lines.as_bytes(), Format::JsonLines, Tolerance::default());
-    worked(&fixture, &[What::Fail, What::Skip, What::Fail, What::Fail]);
+    process(&fixture, &[Outcome::Fail, Outcome::Skip, Outcome::Fail, Outcome::Fail]);
     fixture.complete().unwrap();
     assert_eq!(fixture.table("failed.csv").unwrap()[0], ["row", "item", "code", "field", "message"]);
     let rows = fixture.rows("failed.csv");
@@ -113,14 +113,14 @@ fn json_lines_are_repeated_as_they_were() {
 fn a_job_without_a_file_reports_its_options() {
     let fixture = Fixture::of_options(json!({ "n": -1 }));
     let plans = fixture.split_options();
-    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[Outcome::Fail]);
     fixture.roll_up();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
     assert_eq!(fixture.rows("failed.csv")[&1], ["{\"n\":-1}", "bad", "", "'@1 is wrong"]);
 }
 
 #[test]
-fn a_job_with_items_left_is_not_ended() {
+fn a_job_with_remaining_items_does_not_end() {
     let fixture = Fixture::csv(PEOPLE);
     fixture.split(10, None);
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::NothingToDo);
@@ -128,9 +128,9 @@ fn a_job_with_items_left_is_not_ended() {
 }
 
 #[test]
-fn a_finished_job_is_not_touched() {
+fn a_finished_job_is_not_changed() {
     let fixture = Fixture::csv(PEOPLE);
-    worked(&fixture, &[What::Fail; 5]);
+    process(&fixture, &[Outcome::Fail; 5]);
     fixture.complete().unwrap();
     let (job, report) = (fixture.job(), fixture.report());
     fixture.ports.files.set(|operation, key| panic!("{operation} {key}"));
@@ -139,9 +139,9 @@ fn a_finished_job_is_not_touched() {
 }
 
 #[test]
-fn another_generations_message_and_an_absent_job_are_harmless() {
+fn messages_of_another_generation_or_a_missing_job_have_no_effect() {
     let fixture = Fixture::csv(PEOPLE);
-    worked(&fixture, &[What::Ok; 5]);
+    process(&fixture, &[Outcome::Ok; 5]);
     let other = CompleteMessage { job_id: fixture.id, generation: 1, resend: 0, step: 0, tenant: None, failures: 0 };
     let absent =
         CompleteMessage { job_id: JobId::generate(), generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };

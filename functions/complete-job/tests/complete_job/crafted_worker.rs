@@ -1,4 +1,4 @@
-//! A crafted worker: it commits exactly the items that a test specifies, with the files that a worker would write.
+//! A crafted worker: it commits the items that a test specifies, with the files that a real worker would write.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
@@ -6,18 +6,25 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::Ledger;
 use longshore_domain::records::records;
-use longshore_domain::time_stamp::Timestamp;
-use longshore_domain::work_file::{End, Entry, Header, WorkFile};
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::work_file::{End, Entry, WorkFile, WorkFileHeader};
 
 use crate::fixture::{Fixture, now};
 
-/// Expected outcome of an item.
+/// Outcome of an item.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum What {
+pub(crate) enum Outcome {
     Ok,
     Fail,
     Skip,
     Later,
+}
+
+/// State of the round after a commit.
+#[derive(Copy, Clone, Eq, PartialEq)]
+enum Round {
+    Continues,
+    Ends,
 }
 
 pub(crate) struct CraftedWorker<'a> {
@@ -39,7 +46,7 @@ impl<'a> CraftedWorker<'a> {
     }
 
     /// Returns the number of remaining items of this round.
-    pub(crate) fn left(&self) -> usize {
+    pub(crate) fn remaining(&self) -> usize {
         self.todo.len() - self.position
     }
 
@@ -48,38 +55,51 @@ impl<'a> CraftedWorker<'a> {
         self.todo.iter().skip(self.position).take(count).map(|(n, _)| *n).collect()
     }
 
-    /// Processes the next items and commits. The commit of the last item ends the round, unless `stop` prevents that.
-    pub(crate) fn work(&mut self, whats: &[What], stop: bool) -> CommitOutcome {
+    /// Processes the next items and commits. The commit of the last item ends the round.
+    pub(crate) fn work(&mut self, outcomes: &[Outcome]) -> CommitOutcome {
+        let (counts, entries) = self.process(outcomes);
+        let round = if self.remaining() == 0 { Round::Ends } else { Round::Continues };
+        self.commit(counts, entries, round)
+    }
+
+    /// Processes the next items and commits, as a worker that is killed before it records the end of the round.
+    pub(crate) fn work_without_round_end(&mut self, outcomes: &[Outcome]) -> CommitOutcome {
+        let (counts, entries) = self.process(outcomes);
+        self.commit(counts, entries, Round::Continues)
+    }
+
+    fn process(&mut self, outcomes: &[Outcome]) -> (Counts, Vec<Entry>) {
         let (mut counts, mut entries, round) = (Counts::default(), Vec::new(), self.round());
-        for what in whats {
+        for outcome in outcomes {
             let (n, raw) = self.todo[self.position].clone();
             self.position += 1;
-            let end = match what {
-                What::Ok => {
+            let end = match outcome {
+                Outcome::Ok => {
                     counts.succeeded += 1;
                     continue;
                 }
-                What::Fail => {
+                Outcome::Fail => {
                     counts.failed += 1;
                     End::Failed(Rejection::new("bad", (n % 2 == 0).then_some("name"), format!("@{n} is wrong")))
                 }
-                What::Skip => {
+                Outcome::Skip => {
                     counts.skipped += 1;
                     End::Skipped { reason: "asked, \"politely\"".into() }
                 }
-                What::Later => {
+                Outcome::Later => {
                     self.deferred.push((n, raw.clone()));
                     End::Transient { attempts: round + 1, reason: "busy".into() }
                 }
             };
             entries.push(Entry { n, end, raw, damaged: false });
         }
-        self.commit(counts, entries, self.position == self.todo.len() && !stop)
+        (counts, entries)
     }
 
-    /// Writes a file of a worker that died before its commit, or whose commit was refused: it must never be read.
+    /// Writes the file of a worker that was killed before its commit, or whose commit was refused. It must never be
+    /// read.
     pub(crate) fn stray_file(&self) {
-        let end = End::Failed(Rejection::new("stray", None, "no commit vouches for this"));
+        let end = End::Failed(Rejection::new("stray", None, "no commit names this file"));
         let entries = self
             .todo
             .iter()
@@ -94,21 +114,21 @@ impl<'a> CraftedWorker<'a> {
 
     fn write(&self, token: &str, entries: Vec<Entry>) {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        let file = WorkFile { header: Header::behind(self.round(), prev, None), entries };
+        let file = WorkFile { header: WorkFileHeader::following(self.round(), prev, None), entries };
         let key = self.fixture.folder().chunk(self.id).work_key(token);
         self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
     }
 
-    fn commit(&mut self, counts: Counts, entries: Vec<Entry>, end_of_round: bool) -> CommitOutcome {
+    fn commit(&mut self, counts: Counts, entries: Vec<Entry>, state: Round) -> CommitOutcome {
         self.commits += 1;
-        let token = format!("hand{}", self.commits);
+        let token = format!("crafted{}", self.commits);
         let mut file = self.cursor.as_ref().and_then(|c| c.file.clone());
         if !entries.is_empty() {
             self.write(&token, entries);
             file = Some(token.clone());
         }
         let (round, deferred) = (self.round(), self.deferred.len() as u32);
-        let here = Cursor {
+        let current = Cursor {
             round,
             position: self.position as u32,
             token,
@@ -118,10 +138,12 @@ impl<'a> CraftedWorker<'a> {
             finished: false,
             by_sweeper: false,
         };
-        let to = match (end_of_round, deferred) {
-            (false, _) => here,
-            (true, 0) => Cursor { position: 0, finished: true, ..here },
-            (true, _) => Cursor { round: round + 1, position: 0, deferred: 0, due: Some(Timestamp(30_000)), ..here },
+        let to = match (state, deferred) {
+            (Round::Continues, _) => current,
+            (Round::Ends, 0) => Cursor { position: 0, finished: true, ..current },
+            (Round::Ends, _) => {
+                Cursor { round: round + 1, position: 0, deferred: 0, due: Some(Timestamp(30_000)), ..current }
+            }
         };
         if to.round > round {
             self.todo = std::mem::take(&mut self.deferred);

@@ -1,4 +1,4 @@
-//! A job over in-memory services, split as the splitter does it.
+//! A job over in-memory services, split as by the splitter.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
-use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
 use longshore_domain::split::{ChunkLimits, Chunker, chunks_in_group};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
@@ -28,7 +28,7 @@ pub(crate) type TestPorts = Ports<MemoryStore, MemoryQueues, Hooked>;
 
 /// Resolves a future over in-memory services, which never waits.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("in-memory services answer at once")
+    future.now_or_never().expect("calls of in-memory services never wait")
 }
 
 #[derive(Clone)]
@@ -71,7 +71,7 @@ impl Fixture {
         let job = waiting(source, tolerance);
         let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20, chunk_bytes: 1 << 20 };
         now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
-        made(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
+        job_after(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
     }
 
@@ -83,8 +83,8 @@ impl Fixture {
         now(self.ports.store.job(self.id)).unwrap().unwrap()
     }
 
-    /// Cuts the file into chunks of `chunk_items` items, and commits the first `groups` groups, or all of them with the
-    /// end.
+    /// Cuts the file into chunks of `chunk_items` items. Commits the first `groups` groups, or all of them and the end
+    /// of the split.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
         let source = self.job().source.unwrap();
         let header = now(read_header(&self.ports.files, &source)).unwrap();
@@ -115,10 +115,10 @@ impl Fixture {
             let (chunks, after) = rest.split_at(rest.len().min(chunks_in_group(number)));
             let manifest = Manifest { group: number, chunks: chunks.to_vec() };
             let end = chunks[chunks.len() - 1].end;
-            made(
+            job_after(
                 now(self.ports.store.commit_group(
                     &self.job(),
-                    &GroupPlan::of_file(0, manifest.clone(), self.job().split.offset..end),
+                    &GroupPlan::from_file(0, manifest.clone(), self.job().split.offset..end),
                     Timestamp(3_000),
                 ))
                 .unwrap(),
@@ -127,23 +127,23 @@ impl Fixture {
             (rest, number) = (after, number + 1);
         }
         if groups.is_none() {
-            made(now(self.ports.store.end_split(&self.job(), number, &[], Timestamp(4_000))).unwrap());
+            job_after(now(self.ports.store.end_split(&self.job(), number, &[], Timestamp(4_000))).unwrap());
         }
         committed
     }
 
     /// Marks every group whose items have all ended as done.
     pub(crate) fn roll_up(&self) {
-        let (groups, _) = now(self.ports.store.progress(self.id)).unwrap().unwrap();
+        let JobProgress { groups, .. } = now(self.ports.store.progress(self.id)).unwrap().unwrap();
         for group in groups.iter().filter(|group| group.is_done()) {
-            made(now(self.ports.store.group_done(self.id, group.number, Timestamp(8_000))).unwrap());
+            job_after(now(self.ports.store.group_done(self.id, group.number, Timestamp(8_000))).unwrap());
         }
     }
 
     pub(crate) fn cancel(&self) {
         let error = Some(JobError::new("canceled", "canceled by the client"));
         let stop = Stop { status: Status::Canceled, error, at: Timestamp(9_000) };
-        made(now(self.ports.store.stop(self.id, 0, &stop)).unwrap());
+        job_after(now(self.ports.store.stop(self.id, 0, &stop)).unwrap());
     }
 
     pub(crate) fn complete(&self) -> Result<CompleteEnd, CompleteError> {
@@ -163,7 +163,7 @@ impl Fixture {
         self.block_on(deadline, clock, async |completer| completer.complete(&message).await)
     }
 
-    /// Delivers a message with this many failed deliveries.
+    /// Delivers a message after this number of failed deliveries.
     pub(crate) fn deliver(
         &self,
         message: &CompleteMessage,
@@ -221,7 +221,7 @@ impl Fixture {
         serde_json::from_slice(&self.ports.files.inner.get(&self.key(RECEIPT_NAME)).unwrap()).unwrap()
     }
 
-    /// Returns every file of every report that was begun.
+    /// Returns all files of all reports.
     pub(crate) fn report(&self) -> BTreeMap<String, Vec<u8>> {
         let files = &self.ports.files.inner;
         let keys = files.keys().into_iter().filter(|key| key.contains("/report/"));
@@ -233,10 +233,10 @@ impl Fixture {
     }
 }
 
-pub(crate) fn made(transition: Transition) -> Job {
+pub(crate) fn job_after(transition: Transition) -> Job {
     match transition {
         Transition::Made(job) => *job,
-        Transition::Refused => panic!("the test's own step was refused"),
+        Transition::Refused => panic!("a crafted transition was refused"),
     }
 }
 

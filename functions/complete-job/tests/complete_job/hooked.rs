@@ -1,21 +1,22 @@
-//! In-memory files that call a hook before every operation. The hook may refuse the operation, or act at that moment.
+//! In-memory files that call a hook before every operation. The hook can refuse the operation, or act at that moment.
 
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Arc, Mutex};
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{
-    FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortError, PortResult, Read,
+    FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortError, PortResult,
+    PrefixRemoval, Read,
 };
 use longshore_testing::{MemoryFiles, MemoryStream};
 
-/// Called with the operation and its key before it happens; returning false refuses it.
+/// A hook, called with an operation and its key before the operation. Returning false refuses the operation.
 pub(crate) type Hook = Box<dyn FnMut(&str, &str) -> bool + Send>;
 
 #[derive(Clone, Default)]
 pub(crate) struct Hooked {
     pub(crate) inner: MemoryFiles,
-    /// Number of streams to the end of a file that will end at their first byte, without an error.
+    /// Number of further streams to the end of a file that end at their first byte, without an error.
     pub(crate) ends_early: Arc<AtomicUsize>,
     hook: Arc<Mutex<Option<Hook>>>,
 }
@@ -30,12 +31,12 @@ impl Hooked {
     }
 
     fn ask(&self, operation: &'static str, key: &str) -> PortResult<()> {
-        // Taken out while it runs, so that its own operations may come through here again.
+        // The hook is taken out while it runs, so that its own operations do not call it.
         let hook = self.hook.lock().unwrap().take();
         let Some(mut hook) = hook else { return Ok(()) };
         let allowed = hook(operation, key);
         *self.hook.lock().unwrap() = Some(hook);
-        let refused = || PortError { service: "files", operation, source: "the test says no".into() };
+        let refused = || PortError { service: "files", operation, source: "refused by the test".into() };
         if allowed { Ok(()) } else { Err(refused()) }
     }
 }
@@ -89,7 +90,7 @@ impl Files for Hooked {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.ask("remove", prefix)?;
         self.inner.remove_some(prefix).await
     }
@@ -106,7 +107,7 @@ impl MultipartFiles for Hooked {
         self.inner.upload_part(upload, number, bytes).await
     }
 
-    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {
         self.ask("complete_multipart", &upload.key)?;
         self.inner.complete_multipart(upload, etags).await
     }

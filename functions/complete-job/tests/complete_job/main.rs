@@ -1,6 +1,7 @@
-//! Completion of jobs over in-memory services: completed, stopped, raced, interrupted at every step.
+//! Completion over in-memory services: of completed and stopped jobs, with concurrent completions, and with crashes at
+//! every step.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
 mod completed;
 mod crafted_worker;

@@ -1,5 +1,5 @@
-//! A job's report together with the succeeded items is the input, each item exactly once, regardless of the job's
-//! history.
+//! The rows of a job's report and the succeeded items are the items of the input, each exactly once, for any history of
+//! the job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,11 @@ use longshore_domain::job::{Status, Tolerance};
 use longshore_domain::records::{Format, records};
 use proptest::prelude::*;
 
-use crate::crafted_worker::{CraftedWorker, What};
+use crate::crafted_worker::{CraftedWorker, Outcome};
 use crate::fixture::{Fixture, Plans};
 
-/// Rows that are well-formed, ragged, quoted, dangerous or too long (over 40 bytes), and blank lines that are not rows.
+/// Rows that are well-formed, ragged, quoted, dangerous or too long (over 40 bytes), and blank lines, which are not
+/// rows.
 const ROWS: [&str; 12] = [
     "a,b,c",
     "1,-2,3.5",
@@ -29,23 +30,42 @@ const ROWS: [&str; 12] = [
     "\n",
 ];
 
-/// A worker's steps: number of items, outcomes, and true if it is interrupted before it records the end of the round.
-pub(crate) type Steps = Vec<(usize, Vec<What>, bool)>;
+/// A step of a worker, which commits `count` items.
+#[derive(Clone, Debug)]
+struct Step {
+    count: usize,
+    outcomes: Vec<Outcome>,
+    /// True if the worker of a stopped job is killed before it records the end of the round.
+    is_interrupted: bool,
+}
+
+/// End of a job.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum JobEnd {
+    Stopped,
+    Completed,
+}
 
 #[derive(Clone, Debug)]
 pub(crate) struct Story {
     rows: Vec<usize>,
     pub(crate) chunk_items: u32,
-    /// Either below the longest row, which then has a chunk of its own, or far above it.
+    /// Less than the longest row, which then has its own chunk, or far more.
     pub(crate) chunk_bytes: u64,
     pub(crate) groups: Option<usize>,
-    workers: Vec<Steps>,
+    workers: Vec<Vec<Step>>,
     json: bool,
 }
 
 pub(crate) fn story() -> impl Strategy<Value = Story> {
-    let what = prop_oneof![3 => Just(What::Ok), 2 => Just(What::Fail), 1 => Just(What::Skip), 3 => Just(What::Later)];
-    let step = (1_usize..5, prop::collection::vec(what, 5), prop::bool::weighted(0.1));
+    let outcome = prop_oneof![
+        3 => Just(Outcome::Ok),
+        2 => Just(Outcome::Fail),
+        1 => Just(Outcome::Skip),
+        3 => Just(Outcome::Later),
+    ];
+    let step = (1_usize..5, prop::collection::vec(outcome, 5), prop::bool::weighted(0.1));
+    let step = step.prop_map(|(count, outcomes, is_interrupted)| Step { count, outcomes, is_interrupted });
     let steps = prop::collection::vec(step, 0..8);
     let rows = prop::collection::vec(0..ROWS.len(), 0..60);
     let groups = prop::option::of(0_usize..4);
@@ -74,35 +94,53 @@ impl Story {
 }
 
 /// Outcome of every committed item.
-pub(crate) type Truth = BTreeMap<u64, What>;
+pub(crate) type Outcomes = BTreeMap<u64, Outcome>;
 
-pub(crate) fn work(fixture: &Fixture, plans: &Plans, story: &Story, to_the_end: bool) -> Truth {
-    let mut truth = Truth::new();
+/// The job of a story before its completion, with its chunks and the outcomes of its items.
+pub(crate) fn job_of(story: &Story, end: JobEnd) -> (Fixture, Plans, Outcomes) {
+    let (source, format) = story.source();
+    let fixture =
+        Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
+    let plans = fixture.split(story.chunk_items, story.groups.filter(|_| end == JobEnd::Stopped));
+    let outcomes = work(&fixture, &plans, story, end);
+    fixture.roll_up();
+    if end == JobEnd::Stopped {
+        fixture.cancel();
+    }
+    (fixture, plans, outcomes)
+}
+
+/// Processes the chunks by the steps of the story, and to their ends if the job is to complete.
+fn work(fixture: &Fixture, plans: &Plans, story: &Story, end: JobEnd) -> Outcomes {
+    let mut committed = Outcomes::new();
     for (i, plan) in plans.iter().enumerate() {
-        let mut crafted_worker = CraftedWorker::new(fixture, plan);
+        let mut worker = CraftedWorker::new(fixture, plan);
         let mut finished = false;
-        for (count, whats, cut) in &story.workers[i % story.workers.len()] {
-            let numbers = crafted_worker.next_numbers(*count);
+        for Step { count, outcomes, is_interrupted } in &story.workers[i % story.workers.len()] {
+            let numbers = worker.next_numbers(*count);
             if numbers.is_empty() {
                 break;
             }
-            crafted_worker.stray_file();
-            let whats = &whats[..numbers.len()];
-            finished = step(&mut crafted_worker, whats, *cut && !to_the_end, &mut truth);
+            worker.stray_file();
+            let outcomes = &outcomes[..numbers.len()];
+            committed.extend(numbers.into_iter().zip(outcomes.iter().copied()));
+            let commit = if *is_interrupted && end == JobEnd::Stopped {
+                worker.work_without_round_end(outcomes)
+            } else {
+                worker.work(outcomes)
+            };
+            assert!(matches!(commit, CommitOutcome::Committed(_)));
+            finished = worker.remaining() == 0;
         }
-        while to_the_end && !finished {
-            let all = vec![What::Ok; crafted_worker.left()];
-            finished = step(&mut crafted_worker, &all, false, &mut truth);
+        while end == JobEnd::Completed && !finished {
+            let numbers = worker.next_numbers(worker.remaining());
+            let outcomes = vec![Outcome::Ok; numbers.len()];
+            committed.extend(numbers.into_iter().zip(outcomes.iter().copied()));
+            assert!(matches!(worker.work(&outcomes), CommitOutcome::Committed(_)));
+            finished = worker.remaining() == 0;
         }
     }
-    truth
-}
-
-/// Commits one step. Returns true if it was the chunk's last commit.
-fn step(crafted_worker: &mut CraftedWorker<'_>, whats: &[What], cut: bool, truth: &mut Truth) -> bool {
-    truth.extend(crafted_worker.next_numbers(whats.len()).into_iter().zip(whats.iter().copied()));
-    assert!(matches!(crafted_worker.work(whats, cut), CommitOutcome::Committed(_)));
-    crafted_worker.left() == 0
+    committed
 }
 
 /// Returns number and text of every item, by the definition of a record.
@@ -113,7 +151,7 @@ fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
     (1..).zip(items.map(text).skip(usize::from(format == Format::Csv))).collect()
 }
 
-/// Converts a row of the report back to the meaning of an input row: removes apostrophes, and empty cells at the end.
+/// Converts a row of the report to the form of `meaning`: without apostrophes, and without empty cells at the end.
 fn plain(cells: &[String]) -> String {
     let bare = |cell: &String| String::from_utf8_lossy(&original(cell.as_bytes())).into_owned();
     cells.iter().map(bare).collect::<Vec<_>>().join(",").trim_end_matches(',').to_owned()
@@ -128,49 +166,43 @@ fn meaning(text: &str, format: Format) -> String {
     cells.join(",").trim_end_matches(',').to_owned()
 }
 
-fn check(story: &Story, stopped: bool) {
+fn check(story: &Story, end: JobEnd) {
     let (source, format) = story.source();
-    let fixture =
-        Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
-    let plans = fixture.split(story.chunk_items, story.groups.filter(|_| stopped));
-    let truth = work(&fixture, &plans, story, !stopped);
-    fixture.roll_up();
-    if stopped {
-        fixture.cancel();
-    }
-    let status = if stopped { Status::Canceled } else { Status::Completed };
+    let (fixture, plans, outcomes) = job_of(story, end);
+    let status = if end == JobEnd::Stopped { Status::Canceled } else { Status::Completed };
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(status));
 
-    let numbers = |what| truth.iter().filter(move |(_, w)| **w == what).map(|(n, _)| *n).collect::<BTreeSet<_>>();
+    let numbers =
+        |outcome| outcomes.iter().filter(move |(_, o)| **o == outcome).map(|(n, _)| *n).collect::<BTreeSet<_>>();
     let input = input(&source, format);
-    let listed = ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| fixture.rows(name));
-    let open = input.keys().filter(|n| !truth.get(n).is_some_and(|w| *w != What::Later)).copied();
-    let expected = [numbers(What::Fail), numbers(What::Skip), open.collect()];
-    for (rows, expected) in listed.iter().zip(&expected) {
+    let reported = ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| fixture.rows(name));
+    let open = input.keys().filter(|n| !outcomes.get(n).is_some_and(|o| *o != Outcome::Later)).copied();
+    let expected = [numbers(Outcome::Fail), numbers(Outcome::Skip), open.collect()];
+    for (rows, expected) in reported.iter().zip(&expected) {
         assert_eq!(rows.keys().copied().collect::<BTreeSet<_>>(), *expected);
     }
     let too_long: BTreeSet<u64> = plans.iter().filter(|(_, plan)| plan.oversize).map(|(_, plan)| plan.first).collect();
-    for (rows, reported) in listed.iter().zip([3, 1, 0]) {
+    for (rows, report_columns) in reported.iter().zip([3, 1, 0]) {
         for (n, cells) in rows {
-            let own = plain(&cells[..cells.len() - reported]);
+            let own = plain(&cells[..cells.len() - report_columns]);
             let expected = if too_long.contains(n) { String::new() } else { meaning(&input[n], format) };
             assert_eq!(own, expected, "row {n}");
         }
     }
     let counts = fixture.result().counts;
-    assert_eq!((counts.total(), counts.succeeded), (input.len() as u64, numbers(What::Ok).len() as u64));
+    assert_eq!((counts.total(), counts.succeeded), (input.len() as u64, numbers(Outcome::Ok).len() as u64));
 }
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn a_stopped_jobs_report_and_its_successes_are_the_input(story in story()) {
-        check(&story, true);
+    fn the_report_and_the_successes_of_a_stopped_job_are_the_input(story in story()) {
+        check(&story, JobEnd::Stopped);
     }
 
     #[test]
-    fn a_completed_jobs_report_and_its_successes_are_the_input(story in story()) {
-        check(&story, false);
+    fn the_report_and_the_successes_of_a_completed_job_are_the_input(story in story()) {
+        check(&story, JobEnd::Completed);
     }
 }

@@ -10,19 +10,19 @@ use longshore_domain::job::Tolerance;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::DEFAULT_TENANT;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::crafted_worker::{CraftedWorker, What};
+use crate::crafted_worker::{CraftedWorker, Outcome};
 use crate::fixture::{Fixture, SOURCE_KEY, now};
 
 const PEOPLE: &str = "name,age\nAda,36\nBob,\"1\n2\"\nCem,3\nDan,4\n";
-const WHATS: [What; 4] = [What::Fail, What::Skip, What::Ok, What::Fail];
+const OUTCOMES: [Outcome; 4] = [Outcome::Fail, Outcome::Skip, Outcome::Ok, Outcome::Fail];
 
-fn worked(text: &str, whats: &[What]) -> Fixture {
+fn processed(text: &str, outcomes: &[Outcome]) -> Fixture {
     let fixture = Fixture::of_file(text.as_bytes(), Format::Csv, Tolerance::default());
     for plan in fixture.split(10, None) {
-        CraftedWorker::new(&fixture, &plan).work(whats, false);
+        CraftedWorker::new(&fixture, &plan).work(outcomes);
     }
     fixture.roll_up();
     fixture
@@ -35,7 +35,7 @@ fn sha256(bytes: &[u8]) -> String {
     print.finish().sha256
 }
 
-/// Stores the upload of the source, with the checksum that its client gave.
+/// Stores the upload of the source, with the checksum that the client sent.
 fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
     let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
     let (tenant, file_name, content_type) = (DEFAULT_TENANT.clone(), "people.csv".into(), "text/csv".into());
@@ -57,8 +57,8 @@ fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
 }
 
 #[test]
-fn a_receipt_names_every_file_as_it_is() {
-    let fixture = worked(PEOPLE, &WHATS);
+fn a_receipt_describes_every_file() {
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.complete().unwrap();
     let receipt = fixture.receipt();
     assert_eq!((receipt.job_id, receipt.generation, receipt.item_count), (fixture.id, 0, 4));
@@ -78,8 +78,8 @@ fn a_receipt_names_every_file_as_it_is() {
 }
 
 #[test]
-fn a_receipt_says_nothing_that_two_completions_could_say_differently() {
-    let fixture = worked(PEOPLE, &WHATS);
+fn two_completions_write_the_same_receipt() {
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.complete().unwrap();
     let stored = serde_json::to_value(fixture.receipt()).unwrap();
     let mut names: Vec<_> = stored.as_object().unwrap().keys().map(String::as_str).collect();
@@ -89,10 +89,10 @@ fn a_receipt_says_nothing_that_two_completions_could_say_differently() {
 }
 
 #[test]
-fn a_file_of_many_blocks_is_fingerprinted_as_a_whole() {
+fn the_fingerprint_of_a_file_covers_all_of_its_blocks() {
     let rows: String = (0..5_000).map(|n| format!("{n},{}\n", "x".repeat(40))).collect();
     let text = format!("name,age\n{rows}");
-    let fixture = worked(&text, &[]);
+    let fixture = processed(&text, &[]);
     fixture.cancel();
     fixture.complete().unwrap();
     let receipt = fixture.receipt();
@@ -104,19 +104,19 @@ fn a_file_of_many_blocks_is_fingerprinted_as_a_whole() {
 }
 
 #[test]
-fn an_input_whose_stream_ends_early_is_read_on_for_its_fingerprint() {
-    let fixture = worked(PEOPLE, &WHATS);
+fn an_input_whose_stream_ends_early_is_read_further_for_its_fingerprint() {
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.ports.files.ends_early.store(1, std::sync::atomic::Ordering::Relaxed);
     fixture.complete().unwrap();
     assert_eq!(fixture.receipt().input.unwrap().sha256, Some(sha256(PEOPLE.as_bytes())));
 }
 
 #[test]
-fn the_sha256_that_the_client_gave_spares_another_read_of_the_input() {
-    let given = sha256(b"whatever the bucket has checked");
-    let bytes: Vec<u8> = (0..32).map(|i| u8::from_str_radix(&given[i * 2..i * 2 + 2], 16).unwrap()).collect();
-    for (key, expected) in [(SOURCE_KEY, &given), ("uploads/default/other", &sha256(PEOPLE.as_bytes()))] {
-        let fixture = worked(PEOPLE, &[What::Ok; 4]);
+fn with_the_sha256_of_the_client_the_input_is_not_read_again() {
+    let checksum = sha256(b"any bytes that the bucket has checked");
+    let bytes: Vec<u8> = (0..32).map(|i| u8::from_str_radix(&checksum[i * 2..i * 2 + 2], 16).unwrap()).collect();
+    for (key, expected) in [(SOURCE_KEY, &checksum), ("uploads/default/other", &sha256(PEOPLE.as_bytes()))] {
+        let fixture = processed(PEOPLE, &[Outcome::Ok; 4]);
         uploaded(&fixture, Some(STANDARD.encode(&bytes)), key);
         let is_own = key == SOURCE_KEY;
         fixture.ports.files.set(move |operation, key| !(is_own && operation == "open" && key == SOURCE_KEY));
@@ -125,24 +125,24 @@ fn the_sha256_that_the_client_gave_spares_another_read_of_the_input() {
         assert_eq!(input.sha256.as_ref(), Some(expected), "{key}");
         assert_eq!(input.basis, if is_own { Basis::Upload } else { Basis::Read });
     }
-    let fixture = worked(PEOPLE, &[What::Ok; 4]);
+    let fixture = processed(PEOPLE, &[Outcome::Ok; 4]);
     uploaded(&fixture, None, SOURCE_KEY);
     fixture.complete().unwrap();
     assert_eq!(fixture.receipt().input.unwrap().basis, Basis::Read);
 }
 
 #[test]
-fn what_cannot_be_known_of_the_input_is_reported_and_keeps_no_job_from_its_end() {
-    let fixture = worked(PEOPLE, &WHATS);
+fn an_input_that_cannot_be_read_is_reported_and_does_not_prevent_the_end() {
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.lose_source();
     fixture.complete().unwrap();
     let input = fixture.receipt().input.unwrap();
     assert_eq!((input.sha256, input.basis), (None, Basis::Gone));
-    let fixture = worked(PEOPLE, &WHATS);
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.ports.files.inner.put(SOURCE_KEY, "another file");
     fixture.complete().unwrap();
     assert_eq!(fixture.receipt().input.unwrap().basis, Basis::Gone);
-    let fixture = worked(PEOPLE, &WHATS);
+    let fixture = processed(PEOPLE, &OUTCOMES);
     fixture.complete_until(Timestamp(60_000), || Timestamp(60_000)).unwrap();
     let input = fixture.receipt().input.unwrap();
     assert_eq!((input.sha256, input.basis), (None, Basis::TooLong));
@@ -153,7 +153,7 @@ fn what_cannot_be_known_of_the_input_is_reported_and_keeps_no_job_from_its_end()
 fn a_job_without_a_file_has_a_receipt_without_an_input() {
     let fixture = Fixture::of_options(json!({ "n": -1 }));
     let plans = fixture.split_options();
-    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[Outcome::Fail]);
     fixture.roll_up();
     fixture.complete().unwrap();
     let receipt = fixture.receipt();

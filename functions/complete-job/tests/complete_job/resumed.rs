@@ -1,4 +1,4 @@
-//! A completion over many invocations: the report is the same, byte by byte, regardless of interruptions, crashes and
+//! Completions over many invocations: the report is the same, byte by byte, regardless of interruptions, crashes and
 //! concurrent completions.
 
 use std::cell::Cell;
@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 
 use complete_job::CompleteEnd;
 use longshore::fingerprint::Fingerprint;
-use longshore_domain::job::{Status, Tolerance};
+use longshore_domain::job::Status;
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{FileInfo, Files};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use proptest::prelude::*;
 
-use crate::crafted_worker::{CraftedWorker, What};
+use crate::crafted_worker::{CraftedWorker, Outcome};
 use crate::fixture::{Fixture, now};
-use crate::partition::{Story, story, work};
+use crate::partition::{JobEnd, Story, job_of, story};
 
 thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
 
@@ -22,20 +22,6 @@ thread_local!(static NOW: Cell<i64> = const { Cell::new(0) });
 fn ticking() -> Timestamp {
     NOW.set(NOW.get() + 1_000);
     Timestamp(NOW.get())
-}
-
-/// The job of a story, up to the last step of its workers.
-fn story_fixture(story: &Story, stopped: bool) -> Fixture {
-    let (source, format) = story.source();
-    let fixture =
-        Fixture { chunk_bytes: story.chunk_bytes, ..Fixture::of_file(source.as_bytes(), format, Tolerance::default()) };
-    let plans = fixture.split(story.chunk_items, story.groups.filter(|_| stopped));
-    work(&fixture, &plans, story, !stopped);
-    fixture.roll_up();
-    if stopped {
-        fixture.cancel();
-    }
-    fixture
 }
 
 /// Bytes of the files by name, their receipts, and the remaining result.
@@ -50,21 +36,21 @@ fn report(fixture: &Fixture) -> Reports {
     (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
 }
 
-/// An invocation of this many seconds. It dies at one operation of the bucket, and at another one a second invocation
-/// runs from beginning to end.
+/// An invocation. It is killed at one operation of the bucket, and a second invocation runs from beginning to end at
+/// another one.
 #[derive(Clone, Debug)]
 struct Invocation {
     seconds: i64,
-    dies_at: Option<usize>,
+    killed_at: Option<usize>,
     second_at: Option<(usize, i64)>,
 }
 
 fn invocation() -> impl Strategy<Value = Invocation> {
-    let dies_at = prop::option::weighted(0.3, 0_usize..30);
+    let killed_at = prop::option::weighted(0.3, 0_usize..30);
     let second_at = prop::option::weighted(0.3, (0_usize..30, 1_i64..120));
-    (1_i64..120, dies_at, second_at).prop_map(|(seconds, dies_at, second_at)| Invocation {
+    (1_i64..120, killed_at, second_at).prop_map(|(seconds, killed_at, second_at)| Invocation {
         seconds,
-        dies_at,
+        killed_at,
         second_at,
     })
 }
@@ -75,7 +61,7 @@ fn invoke(fixture: &Fixture, seconds: i64) -> Option<CompleteEnd> {
 }
 
 fn run(fixture: &Fixture, invocation: &Invocation) -> Option<CompleteEnd> {
-    let Invocation { seconds, dies_at, second_at } = invocation.clone();
+    let Invocation { seconds, killed_at, second_at } = invocation.clone();
     let (second, mut operations) = (fixture.clone(), 0);
     fixture.ports.files.set(move |_, _| {
         operations += 1;
@@ -88,27 +74,27 @@ fn run(fixture: &Fixture, invocation: &Invocation) -> Option<CompleteEnd> {
             });
             NOW.set(run.join().unwrap());
         }
-        dies_at.is_none_or(|at| operations < at)
+        killed_at.is_none_or(|at| operations < at)
     });
     let end = invoke(fixture, seconds);
     fixture.ports.files.clear();
     end
 }
 
-fn check(story: &Story, stopped: bool, invocations: &[Invocation], part_bytes: usize) {
+fn check(story: &Story, end: JobEnd, invocations: &[Invocation], part_bytes: usize) {
     NOW.set(100_000);
-    let mut fixture = story_fixture(story, stopped);
+    let (mut fixture, ..) = job_of(story, end);
     fixture.part_bytes = part_bytes;
     for invocation in invocations {
         run(&fixture, invocation);
     }
-    let mut more = 0;
+    let mut further = 0;
     while !fixture.job().status.is_final() {
-        more += 1;
-        assert!(more < 500, "it does not end");
+        further += 1;
+        assert!(further < 500, "the job does not end");
         invoke(&fixture, 8);
     }
-    let single = story_fixture(story, stopped);
+    let (single, ..) = job_of(story, end);
     single.complete().unwrap();
     assert_eq!(report(&fixture), report(&single));
     assert_eq!(fixture.job().completion.totals, single.job().completion.totals);
@@ -118,24 +104,24 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 200, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn however_a_completion_is_cut_its_report_is_that_of_a_single_pass(
+    fn an_interrupted_completion_has_the_same_report_as_a_single_pass(
         story in story(),
-        stopped in any::<bool>(),
+        end in prop_oneof![Just(JobEnd::Stopped), Just(JobEnd::Completed)],
         invocations in prop::collection::vec(invocation(), 0..8),
         part_bytes in 1_usize..200,
     ) {
-        check(&story, stopped, &invocations, part_bytes);
+        check(&story, end, &invocations, part_bytes);
     }
 }
 
 const ROWS: usize = 3_000;
 
-/// A canceled job of many chunks, of which a worker has ended the first.
+/// A canceled job of many chunks, the first of which has ended.
 fn canceled() -> Fixture {
     let rows: String = (0..ROWS).map(|n| format!("person {n},{n}\n")).collect();
     let mut fixture = Fixture::csv(&format!("name,age\n{rows}"));
     let plans = fixture.split(10, Some(3));
-    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail, What::Skip], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[Outcome::Ok, Outcome::Fail, Outcome::Skip]);
     fixture.cancel();
     fixture.part_bytes = 100;
     NOW.set(100_000);
@@ -143,15 +129,15 @@ fn canceled() -> Fixture {
 }
 
 #[test]
-fn an_invocation_that_runs_out_of_time_hands_over_and_the_next_goes_on() {
+fn an_invocation_that_runs_out_of_time_hands_over_to_the_next_one() {
     let fixture = canceled();
     let mut invocations = 0;
     while invoke(&fixture, 12) != Some(CompleteEnd::Finished(Status::Canceled)) {
         invocations += 1;
         let (job, sent) = (fixture.job(), fixture.ports.queues.take_completes());
         let at = job.completion.checkpoint.unwrap();
-        assert_eq!(sent.iter().map(|message| message.step).collect::<Vec<_>>(), [at.step], "one message goes on");
-        assert_eq!((job.resends, job.times.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees it move");
+        assert_eq!(sent.iter().map(|message| message.step).collect::<Vec<_>>(), [at.step], "one continuation is sent");
+        assert_eq!((job.resends, job.times.updated_at > Timestamp(100_000)), (0, true), "the sweeper sees progress");
     }
     assert!(invocations > 2, "only {invocations}");
     assert_eq!(fixture.rows("unprocessed.csv").len(), ROWS - 3);
@@ -161,11 +147,11 @@ fn an_invocation_that_runs_out_of_time_hands_over_and_the_next_goes_on() {
             .map(|FileInfo { size_bytes, .. }| size_bytes),
         Some(fixture.receipt().files[2].fingerprint.size)
     );
-    assert!(fixture.ports.files.inner.unfinished_parts().is_empty(), "every upload has ended");
+    assert!(fixture.ports.files.inner.unfinished_parts().is_empty(), "no multipart upload is unfinished");
 }
 
 #[test]
-fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
+fn an_overtaken_completion_leaves_the_job_to_the_other_one() {
     let fixture = canceled();
     let (other, mut once) = (fixture.clone(), true);
     fixture.ports.files.set(move |operation, key| {
@@ -183,11 +169,15 @@ fn a_completion_that_was_overtaken_leaves_the_job_to_the_other_one() {
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::Overtaken));
     fixture.ports.files.clear();
     assert_eq!(fixture.job().completion.checkpoint.unwrap().step, 1);
-    assert_eq!(fixture.ports.files.inner.unfinished_parts().len(), 1, "the loser has aborted its upload");
+    assert_eq!(
+        fixture.ports.files.inner.unfinished_parts().len(),
+        1,
+        "the overtaken completion has aborted its upload"
+    );
 }
 
 #[test]
-fn a_message_that_another_one_has_overtaken_begins_no_second_chain_of_turns() {
+fn an_overtaken_message_begins_no_second_chain_of_turns() {
     let fixture = canceled();
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
     let next = fixture.ports.queues.take_completes().remove(0);
@@ -197,19 +187,19 @@ fn a_message_that_another_one_has_overtaken_begins_no_second_chain_of_turns() {
         fixture.deliver(message, failures, (until, ticking)).unwrap()
     };
     assert_eq!(deliver(&first, 0), CompleteEnd::Overtaken);
-    assert_eq!(deliver(&first, 1), CompleteEnd::Replaced, "nobody knows how far the delivery before has come");
+    assert_eq!(deliver(&first, 1), CompleteEnd::Replaced, "the progress of the earlier delivery is unknown");
     let copy = fixture.ports.queues.take_completes().remove(0);
     let resent = CompleteMessage { resend: 1, ..first };
     for message in [&copy, &resent] {
         assert_eq!(deliver(message, 0), CompleteEnd::HandedOver, "{message:?}");
     }
-    assert_eq!(deliver(&next, 0), CompleteEnd::Overtaken, "the copy has moved the checkpoint meanwhile");
+    assert_eq!(deliver(&next, 0), CompleteEnd::Overtaken, "the copy has moved the checkpoint");
     let last = fixture.ports.queues.take_completes().pop().unwrap();
     assert_ne!(deliver(&last, 0), CompleteEnd::Overtaken);
 }
 
 #[test]
-fn a_turn_that_is_over_at_once_takes_a_row_of_the_rest_all_the_same() {
+fn a_turn_that_is_over_at_once_still_lists_a_row() {
     let rows = ["a", "b", "c", "d"].map(|name| name.repeat(30_000));
     let mut fixture = Fixture::csv(&format!("name\n{}", rows.join("\n")));
     fixture.cancel();
@@ -218,7 +208,7 @@ fn a_turn_that_is_over_at_once_takes_a_row_of_the_rest_all_the_same() {
     let mut turns = 0;
     while invoke(&fixture, 1) != Some(CompleteEnd::Finished(Status::Canceled)) {
         turns += 1;
-        assert!(turns < 20, "it does not end");
+        assert!(turns < 20, "the job does not end");
     }
     assert!(turns > 1, "only {turns}");
     assert_eq!(fixture.rows("unprocessed.csv").len(), rows.len());
@@ -226,11 +216,11 @@ fn a_turn_that_is_over_at_once_takes_a_row_of_the_rest_all_the_same() {
 
 /// The other completion continues from the checkpoint of the same attempt, and sees the stop.
 #[test]
-fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended() {
+fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_determines_its_result() {
     NOW.set(100_000);
     let mut fixture = Fixture::csv("name\nAda\nBob\nCem\nDan\n");
     for plan in fixture.split(4, None) {
-        CraftedWorker::new(&fixture, &plan).work(&[What::Fail, What::Fail, What::Skip, What::Ok], false);
+        CraftedWorker::new(&fixture, &plan).work(&[Outcome::Fail, Outcome::Fail, Outcome::Skip, Outcome::Ok]);
     }
     fixture.roll_up();
     fixture.part_bytes = 8;
@@ -250,13 +240,17 @@ fn of_two_completions_of_one_attempt_the_one_that_ends_the_job_says_how_it_ended
     });
     assert_eq!(invoke(&fixture, 1_000), Some(CompleteEnd::AlreadyFinished));
     fixture.ports.files.clear();
-    assert_eq!(fixture.job().completion.checkpoint.unwrap().attempt, fixture.attempt(), "both wrote one report");
+    assert_eq!(
+        fixture.job().completion.checkpoint.unwrap().attempt,
+        fixture.attempt(),
+        "both completions wrote the same report"
+    );
     assert_eq!((fixture.job().status, fixture.result().status), (Status::Canceled, Status::Canceled));
     assert_eq!((fixture.rows("failed.csv").len(), fixture.result().counts.failed), (2, 2));
 }
 
 #[test]
-fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
+fn a_report_whose_multipart_upload_is_missing_begins_again() {
     let fixture = canceled();
     while fixture.ports.files.inner.unfinished_parts().is_empty() {
         assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
@@ -271,7 +265,7 @@ fn a_checkpoint_whose_upload_is_gone_is_begun_anew() {
 }
 
 #[test]
-fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
+fn a_report_with_a_checkpoint_of_another_version_begins_again() {
     let fixture = canceled();
     assert_eq!(invoke(&fixture, 12), Some(CompleteEnd::HandedOver));
     let (before, files) = (fixture.job().completion.checkpoint.unwrap(), &fixture.ports.files.inner);
@@ -286,10 +280,10 @@ fn a_checkpoint_that_other_code_has_stored_is_begun_anew() {
 }
 
 #[test]
-fn a_small_job_makes_no_call_more_than_it_must() {
+fn the_completion_of_a_small_job_makes_only_necessary_calls() {
     let fixture = Fixture::csv("name,age\nAda,1\nBob,2\n");
     for plan in fixture.split(10, None) {
-        CraftedWorker::new(&fixture, &plan).work(&[What::Fail, What::Ok], false);
+        CraftedWorker::new(&fixture, &plan).work(&[Outcome::Fail, Outcome::Ok]);
     }
     fixture.roll_up();
     let calls = std::sync::Arc::new(std::sync::Mutex::new(Vec::new()));

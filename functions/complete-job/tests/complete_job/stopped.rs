@@ -1,4 +1,4 @@
-//! Stopped jobs: items that have not ended are listed, each once.
+//! Stopped jobs: every item that has not ended is listed once.
 
 use std::cell::RefCell;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use longshore_domain::job::{JobError, Reopen, Status, Stop, Tolerance};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, Reopened};
 use longshore_domain::records::Format;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
-use crate::crafted_worker::{CraftedWorker, What};
-use crate::fixture::{Fixture, made, now};
+use crate::crafted_worker::{CraftedWorker, Outcome};
+use crate::fixture::{Fixture, job_after, now};
 
 const LONG: &str = "a cell that is longer than a row of these tests may be";
 
@@ -32,14 +32,14 @@ fn unprocessed(fixture: &Fixture) -> Vec<u64> {
 fn a_canceled_job_lists_every_item_that_has_not_ended() {
     let fixture = Fixture::csv(&numbered(20));
     let plans = fixture.split(4, Some(2));
-    assert_eq!(plans.len(), 5, "two chunks and the three that are left, four items each");
+    assert_eq!(plans.len(), 5, "two chunks and the three remaining ones, of four items each");
     let mut first = CraftedWorker::new(&fixture, &plans[0]);
-    first.work(&[What::Ok, What::Fail, What::Later, What::Skip], false);
+    first.work(&[Outcome::Ok, Outcome::Fail, Outcome::Later, Outcome::Skip]);
     let mut second = CraftedWorker::new(&fixture, &plans[1]);
-    second.work(&[What::Later, What::Ok, What::Later, What::Later], false);
-    second.work(&[What::Ok, What::Later], false);
+    second.work(&[Outcome::Later, Outcome::Ok, Outcome::Later, Outcome::Later]);
+    second.work(&[Outcome::Ok, Outcome::Later]);
     let mut third = CraftedWorker::new(&fixture, &plans[2]);
-    third.work(&[What::Later, What::Ok], false);
+    third.work(&[Outcome::Later, Outcome::Ok]);
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
     assert_eq!(unprocessed(&fixture), [3, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20]);
@@ -51,8 +51,7 @@ fn a_canceled_job_lists_every_item_that_has_not_ended() {
 
 thread_local!(static WORKER: RefCell<Vec<Box<dyn FnOnce()>>> = const { RefCell::new(Vec::new()) });
 
-/// A clock at 100 ms before the end of the grace period of five seconds. With each read of it the worker does its next
-/// step.
+/// A clock at 100 ms before the end of the grace period of five seconds. At each read, the worker takes its next step.
 fn late_in_the_grace() -> Timestamp {
     if let Some(step) = WORKER.with_borrow_mut(Vec::pop) {
         step();
@@ -61,14 +60,14 @@ fn late_in_the_grace() -> Timestamp {
 }
 
 #[test]
-fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_after_it() {
+fn a_commit_within_the_grace_period_counts_and_the_groups_are_closed_after_it() {
     let fixture = Fixture::csv(&numbered(8));
     let plans = fixture.split(4, Some(1));
     fixture.cancel();
     let worker = fixture.clone();
-    // The first read is for the turn of the completion, the second one for the remaining grace period.
+    // The first read is for the completion's turn, the second one for the remaining grace period.
     let commit = move || {
-        let outcome = CraftedWorker::new(&worker, &plans[0]).work(&[What::Ok; 4], false);
+        let outcome = CraftedWorker::new(&worker, &plans[0]).work(&[Outcome::Ok; 4]);
         assert!(matches!(outcome, CommitOutcome::Committed(_)), "{outcome:?}");
     };
     WORKER.set(vec![Box::new(commit), Box::new(|| ())]);
@@ -79,10 +78,10 @@ fn a_commit_within_the_grace_of_a_stopped_job_counts_and_its_groups_are_closed_a
 }
 
 #[test]
-fn the_part_that_was_never_split_is_listed() {
+fn the_part_of_the_file_that_was_not_split_is_listed() {
     let fixture = Fixture::csv(&numbered(5_000));
     let plans = fixture.split(100, Some(1));
-    CraftedWorker::new(&fixture, &plans[1]).work(&[What::Ok; 100], false);
+    CraftedWorker::new(&fixture, &plans[1]).work(&[Outcome::Ok; 100]);
     fixture.cancel();
     fixture.complete().unwrap();
     let rows = fixture.rows("unprocessed.csv");
@@ -92,7 +91,7 @@ fn the_part_that_was_never_split_is_listed() {
 }
 
 #[test]
-fn a_job_that_is_stopped_before_its_first_group_lists_the_whole_file() {
+fn a_job_stopped_before_its_first_group_lists_the_whole_file() {
     let fixture = Fixture::csv(&numbered(3));
     fixture.cancel();
     assert_eq!(fixture.complete_at(|| Timestamp(9_000)).unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -101,19 +100,24 @@ fn a_job_that_is_stopped_before_its_first_group_lists_the_whole_file() {
 }
 
 #[test]
-fn a_file_that_cannot_be_read_ends_its_job_without_rows() {
+fn a_job_over_an_unreadable_file_ends_without_rows() {
     let fixture = Fixture::of_file(b"PK\x03\x04 a spreadsheet\0\0", Format::Csv, Tolerance::default());
     let error = Some(JobError::new("unreadable", "this is a spreadsheet"));
     let stop = Stop { status: Status::Failed, error, at: Timestamp(9_000) };
-    made(now(fixture.ports.store.stop(fixture.id, 0, &stop)).unwrap());
+    job_after(now(fixture.ports.store.stop(fixture.id, 0, &stop)).unwrap());
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));
     let result = fixture.result();
     assert_eq!((result.item_count, result.error.unwrap().code.as_str()), (0, "unreadable"));
-    assert_eq!(result.issues.len(), 2, "the job's own, and why the file cannot be listed: {:?}", result.issues);
+    assert_eq!(
+        result.issues.len(),
+        2,
+        "the job's issue, and the reason why the file cannot be listed: {:?}",
+        result.issues
+    );
 }
 
 #[test]
-fn an_item_that_is_too_long_is_listed_by_its_number_where_it_has_a_chunk_of_its_own() {
+fn an_item_that_is_too_long_is_listed_by_number_if_it_has_its_own_chunk() {
     for (chunk_bytes, listed) in [(40, ""), (1 << 20, LONG)] {
         let fixture = Fixture { chunk_bytes, ..Fixture::csv(&format!("name,age\na,1\n{LONG},2\nb,3\n")) };
         fixture.split(10, None);
@@ -126,7 +130,7 @@ fn an_item_that_is_too_long_is_listed_by_its_number_where_it_has_a_chunk_of_its_
 }
 
 #[test]
-fn a_row_without_end_does_not_fill_the_memory_and_is_listed_by_its_number() {
+fn a_row_of_any_length_is_listed_by_number_in_bounded_memory() {
     let endless = "x".repeat(17 << 20);
     let fixture = Fixture::csv(&format!("name,age\na,1\n{endless}\nb,3"));
     fixture.cancel();
@@ -136,10 +140,10 @@ fn a_row_without_end_does_not_fill_the_memory_and_is_listed_by_its_number() {
 }
 
 #[test]
-fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_recorded() {
+fn a_job_without_its_source_lists_numbers_and_recorded_rows() {
     let fixture = Fixture::csv(&numbered(30));
     let plans = fixture.split(4, Some(1));
-    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Later, What::Ok], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[Outcome::Later, Outcome::Ok]);
     fixture.lose_source();
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -151,11 +155,11 @@ fn without_its_source_a_job_lists_numbers_and_what_its_workers_have_recorded() {
 }
 
 #[test]
-fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
-    for (others, reads) in [(What::Ok, 1), (What::Skip, 2)] {
+fn of_earlier_generations_only_groups_with_skipped_items_are_read() {
+    for (others, reads) in [(Outcome::Ok, 1), (Outcome::Skip, 2)] {
         let fixture = Fixture::csv(&numbered(4));
         for plan in fixture.split(4, None) {
-            CraftedWorker::new(&fixture, &plan).work(&[What::Fail, others, others, others], false);
+            CraftedWorker::new(&fixture, &plan).work(&[Outcome::Fail, others, others, others]);
         }
         fixture.roll_up();
         fixture.complete().unwrap();
@@ -164,7 +168,7 @@ fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
             Reopen { generation: 0, at, deadline_at: Timestamp(99_000), corrected: None, selected_chunks: None };
         let Reopened::Made(job) = now(fixture.ports.store.reopen(&fixture.job(), &reopen)).unwrap() else { panic!() };
         let stop = Stop { status: Status::Canceled, error: None, at };
-        made(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());
+        job_after(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());
         let counted = Arc::new(AtomicU32::new(0));
         let of_work = Arc::clone(&counted);
         fixture.ports.files.set(move |operation, key| {
@@ -173,13 +177,17 @@ fn of_an_earlier_generation_only_groups_in_which_items_were_skipped_are_read() {
         });
         let end = fixture.deliver(&CompleteMessage::new(&job), 0, (Timestamp(i64::MAX), || Timestamp(90_000)));
         assert_eq!(end.unwrap(), CompleteEnd::Finished(Status::Canceled));
-        assert_eq!(unprocessed(&fixture), [1], "what failed was to run again");
-        assert_eq!(counted.load(Ordering::Relaxed), reads, "for what was never filed again, and for skipped rows");
+        assert_eq!(unprocessed(&fixture), [1], "the failed item was to run again");
+        assert_eq!(
+            counted.load(Ordering::Relaxed),
+            reads,
+            "files of items that were not replanned, and of skipped items"
+        );
     }
 }
 
 #[test]
-fn json_lines_and_options_are_listed_as_they_were() {
+fn json_lines_and_options_are_listed_unchanged() {
     let lines = Fixture::of_file(b"{\"a\":1}\n{\"a\":2}\n{\"a\":3}\n", Format::JsonLines, Tolerance::default());
     lines.split(1, Some(1));
     lines.cancel();
@@ -198,10 +206,10 @@ fn json_lines_and_options_are_listed_as_they_were() {
 }
 
 #[test]
-fn a_job_that_is_stopped_after_its_last_item_has_nothing_unprocessed() {
+fn a_job_stopped_after_its_last_item_has_no_unprocessed_items() {
     let fixture = Fixture::csv(&numbered(2));
     let plans = fixture.split(4, None);
-    CraftedWorker::new(&fixture, &plans[0]).work(&[What::Ok, What::Fail], false);
+    CraftedWorker::new(&fixture, &plans[0]).work(&[Outcome::Ok, Outcome::Fail]);
     fixture.roll_up();
     fixture.cancel();
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Canceled));
@@ -209,13 +217,13 @@ fn a_job_that_is_stopped_after_its_last_item_has_nothing_unprocessed() {
 }
 
 #[test]
-fn a_worker_that_comes_after_the_closing_commits_nothing() {
+fn a_worker_commits_nothing_after_the_close() {
     let fixture = Fixture::csv(&numbered(8));
     let plans = fixture.split(4, None);
     let mut late = CraftedWorker::new(&fixture, &plans[1]);
-    late.work(&[What::Fail], false);
+    late.work(&[Outcome::Fail]);
     fixture.cancel();
     fixture.complete().unwrap();
-    assert_eq!(late.work(&[What::Ok], false), CommitOutcome::Closed);
+    assert_eq!(late.work(&[Outcome::Ok]), CommitOutcome::Closed);
     assert_eq!(now(fixture.ports.store.job(fixture.id)).unwrap().unwrap().completion.totals.unwrap().done(), 1);
 }

@@ -1,5 +1,5 @@
 //! Files of any size that take no memory: the source repeats one block, work files are generated when they are read,
-//! and only the sizes of a report are kept.
+//! and of a report only the sizes are kept.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -7,8 +7,10 @@ use std::time::Duration;
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
-use longshore_domain::ports::{FileInfo, FileStream, Files, MultipartFiles, MultipartUpload, PortResult, Read};
-use longshore_domain::work_file::{End, Entry, Header, NAMED_FILES, WorkFile};
+use longshore_domain::ports::{
+    FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, PrefixRemoval, Read,
+};
+use longshore_domain::work_file::{End, Entry, NAMED_FILES, WorkFile, WorkFileHeader};
 use longshore_testing::MemoryFiles;
 
 pub(crate) const KEY: &str = "uploads/default/large";
@@ -84,7 +86,7 @@ impl Generated {
         let number = (group * 16 + chunk) * ROWS_IN_BLOCK + n;
         let entries = vec![Entry { n: number, end, raw: ROW.trim_end().into(), damaged: false }];
         let mut named = (1..n).rev().take(NAMED_FILES).map(|n| n.to_string());
-        let header = Header { round: 0, prev: named.next(), before: named.collect() };
+        let header = WorkFileHeader { round: 0, prev: named.next(), before: named.collect() };
         WorkFile { header, entries }.to_bytes().ok()
     }
 }
@@ -132,7 +134,7 @@ impl Files for Generated {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
@@ -150,11 +152,13 @@ impl MultipartFiles for Generated {
         Ok(Some(number.to_string()))
     }
 
-    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<bool> {
-        let Some(parts) = self.uploads.lock().unwrap().remove(&upload.id) else { return Ok(false) };
-        assert_eq!(parts.len(), etags.len(), "every part was put");
+    async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {
+        let Some(parts) = self.uploads.lock().unwrap().remove(&upload.id) else {
+            return Ok(MultipartOutcome::Gone);
+        };
+        assert_eq!(parts.len(), etags.len(), "every part was uploaded");
         self.appeared.lock().unwrap().push(parts.values().sum());
-        Ok(true)
+        Ok(MultipartOutcome::Completed)
     }
 
     async fn abort_multipart(&self, upload: &MultipartUpload) {

@@ -1,8 +1,10 @@
-//! Completion of large jobs over in-memory services: any number of invocations with the deployed timeout, in the memory
-//! of one function. Plain test runs use a small set. `cargo xtask prove completion` runs all of them at the speed of a
-//! 512 MB function if it can create a control group, and otherwise measures the processor time.
+//! Completion of large jobs over in-memory services: any number of invocations with the deployed timeout, within the
+//! memory of one function.
+//!
+//! A plain test run uses small jobs. `cargo xtask prove completion` runs the large ones at the speed of a 512 MB
+//! function if it can create a control group, and otherwise measures the processor time.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
 mod generated;
 mod quota;
@@ -16,16 +18,16 @@ use longshore::ports::{Ports, report_key};
 use longshore::receipt::Receipt;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile, Status, Stop};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryQueues, MemoryStore};
-use measurements::{is_whole, row};
+use measurements::{is_complete_run, row};
 use serde_json::json;
 
 use generated::{BLOCK_BYTES, Generated, KEY, ROWS_IN_BLOCK};
@@ -50,7 +52,7 @@ const PART_BYTES: usize = 8 << 20;
 
 /// Resolves a future over in-memory services, which never waits.
 fn now<T>(future: impl Future<Output = T>) -> T {
-    future.now_or_never().expect("in-memory services answer at once")
+    future.now_or_never().expect("calls of in-memory services never wait")
 }
 
 struct Large {
@@ -90,16 +92,16 @@ impl Large {
             oversize: false,
         };
         let manifest = Manifest { group: number, chunks: (first..first + chunks).map(chunk).collect() };
-        let plan = GroupPlan::of_file(0, manifest, first * BLOCK_BYTES..(first + chunks) * BLOCK_BYTES);
+        let plan = GroupPlan::from_file(0, manifest, first * BLOCK_BYTES..(first + chunks) * BLOCK_BYTES);
         now(self.ports.store.commit_group(&self.job(), &plan, Timestamp::now())).unwrap();
     }
 
-    /// Commits a whole chunk with `file` as its last work file.
-    fn commit(&self, (group, chunk): (u32, u32), counts: Counts, file: Option<String>) {
-        let (round, position, token) = (0, 0, format!("attempt{chunk}"));
+    /// Commits all items of a chunk, with `file` as its last work file.
+    fn commit(&self, id: ChunkId, counts: Counts, file: Option<String>) {
+        let (round, position, token) = (0, 0, format!("attempt{}", id.chunk));
         let to = Cursor { round, position, token, file, deferred: 0, due: None, finished: true, by_sweeper: false };
-        let commit = Commit { chunk, from: None, to, counts, at: Timestamp::now() };
-        let outcome = now(self.ports.store.commit(self.id, group, &commit)).unwrap();
+        let commit = Commit { chunk: id.chunk, from: None, to, counts, at: Timestamp::now() };
+        let outcome = now(self.ports.store.commit(self.id, id.group, &commit)).unwrap();
         assert!(matches!(outcome, CommitOutcome::Committed(_)));
     }
 
@@ -110,7 +112,7 @@ impl Large {
     /// Runs invocations until the job has ended.
     fn complete(&self) -> Run {
         let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
-        let quota = is_whole().then(Quota::hold).flatten();
+        let quota = is_complete_run().then(Quota::hold).flatten();
         let (began, processor) = (Instant::now(), processor_s());
         let invocations = self.invoke();
         let took = began.elapsed();
@@ -130,7 +132,7 @@ impl Large {
             let message =
                 CompleteMessage { job_id: self.id, generation: 0, resend: 0, step: 0, tenant: None, failures: 0 };
             let end = runtime.block_on(completer.complete(&message)).unwrap();
-            assert!(began.elapsed() < TIMEOUT, "the function is killed before it ends: {:?}", began.elapsed());
+            assert!(began.elapsed() < TIMEOUT, "the function would be killed at its timeout: {:?}", began.elapsed());
             match end {
                 CompleteEnd::Finished(_) => return invocations,
                 end => assert_eq!(end, CompleteEnd::HandedOver),
@@ -144,7 +146,7 @@ impl Large {
     }
 
     /// Records the measurements of a run.
-    fn measured(&self, job: &str, run: &Run) {
+    fn record(&self, job: &str, run: &Run) {
         let (seconds, status) = (format!("{:.1}", run.took.as_secs_f64()), self.job().status);
         let processor = run.processor.map_or("?".into(), |seconds| format!("{seconds:.1}"));
         let quota = if run.has_quota { format!("{:.0} % by control group", PART * 100.0) } else { "none".into() };
@@ -192,17 +194,17 @@ impl Run {
 
 /// Blocks of the large file: 5 GiB, or a little more than a part.
 fn blocks() -> u64 {
-    if is_whole() { 5 * (1 << 30) / BLOCK_BYTES } else { 24 }
+    if is_complete_run() { 5 * (1 << 30) / BLOCK_BYTES } else { 24 }
 }
 
 #[test]
 fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_report() {
     let blocks = blocks();
-    for (name, split) in [("canceled while it is split", false), ("canceled after the split", true)] {
+    for (name, is_split) in [("canceled while it is split", false), ("canceled after the split", true)] {
         let large = Large::new(blocks, Generated::default());
         large.group(0, 0, 1);
-        large.commit((0, 0), Counts { succeeded: ROWS_IN_BLOCK, ..Counts::default() }, None);
-        if split {
+        large.commit(ChunkId::new(0, 0), Counts { succeeded: ROWS_IN_BLOCK, ..Counts::default() }, None);
+        if is_split {
             let (mut block, mut number) = (1, 1);
             while block < blocks {
                 let chunks = 16.min(blocks - block);
@@ -214,7 +216,11 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
         large.cancel();
         let run = large.complete();
         assert_eq!(large.job().status, Status::Canceled);
-        assert!(!is_whole() || run.seconds() <= CANCELED_S, "{name}: {:.0} s at a function's speed", run.seconds());
+        assert!(
+            !is_complete_run() || run.seconds() <= CANCELED_S,
+            "{name}: {:.0} s at a function's speed",
+            run.seconds()
+        );
         let receipt = large.receipt();
         assert_eq!(
             (receipt.counts.succeeded, receipt.counts.unprocessed),
@@ -224,13 +230,13 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
             large.ports.files.appeared(),
             receipt.files.iter().map(|file| file.fingerprint.size).collect::<Vec<_>>()
         );
-        large.measured(name, &run);
+        large.record(name, &run);
     }
 }
 
 #[test]
 fn a_job_of_many_work_files_ends_with_its_report() {
-    let (groups, latency_ms) = if is_whole() { (500, 20) } else { (6, 0) };
+    let (groups, latency_ms) = if is_complete_run() { (500, 20) } else { (6, 0) };
     let files_of_a_chunk = 13_u32;
     let large = Large::new(groups * 16, Generated::with_work_files(latency_ms));
     for group in 0..groups {
@@ -239,7 +245,7 @@ fn a_job_of_many_work_files_ends_with_its_report() {
         for chunk in 0..16 {
             let failed = u64::from(files_of_a_chunk);
             let counts = Counts { succeeded: ROWS_IN_BLOCK - failed, failed, ..Counts::default() };
-            large.commit((number, chunk), counts, Some(files_of_a_chunk.to_string()));
+            large.commit(ChunkId::new(number, chunk), counts, Some(files_of_a_chunk.to_string()));
         }
         now(large.ports.store.group_done(large.id, number, Timestamp::now())).unwrap();
     }
@@ -247,20 +253,20 @@ fn a_job_of_many_work_files_ends_with_its_report() {
     let run = large.complete();
     assert_eq!(large.job().status, Status::Completed);
     assert_eq!(large.receipt().counts.failed, groups * 16 * u64::from(files_of_a_chunk));
-    large.measured(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
+    large.record(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
 }
 
 /// A chunk is read within one invocation, regardless of its handler's duration and its number of rounds.
 #[test]
 fn a_chunk_of_many_work_files_is_read_within_an_invocation() {
-    let (work_files, latency_ms) = if is_whole() { (6_000, 20) } else { (200, 0) };
+    let (work_files, latency_ms) = if is_complete_run() { (6_000, 20) } else { (200, 0) };
     let large = Large::new(1, Generated::with_work_files(latency_ms));
     large.group(0, 0, 1);
     let counts = Counts { succeeded: ROWS_IN_BLOCK - work_files, failed: work_files, ..Counts::default() };
-    large.commit((0, 0), counts, Some(work_files.to_string()));
+    large.commit(ChunkId::new(0, 0), counts, Some(work_files.to_string()));
     now(large.ports.store.group_done(large.id, 0, Timestamp::now())).unwrap();
     now(large.ports.store.end_split(&large.job(), 1, &[], Timestamp::now())).unwrap();
     let run = large.complete();
     assert_eq!((large.job().status, large.receipt().counts.failed), (Status::Completed, work_files));
-    large.measured(&format!("{work_files} work files of one chunk, {latency_ms} ms each"), &run);
+    large.record(&format!("{work_files} work files of one chunk, {latency_ms} ms each"), &run);
 }

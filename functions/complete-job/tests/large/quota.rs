@@ -27,7 +27,7 @@ pub(crate) struct Quota {
 }
 
 impl Quota {
-    /// Moves this process into a control group of its own. Returns `None` if that is not permitted; it requires root.
+    /// Moves this process into its own control group. Returns `None` if that is not permitted; it requires root.
     pub(crate) fn hold() -> Option<Self> {
         HIERARCHIES.iter().find_map(|(root, file)| Self::within(Path::new(root), file).ok())
     }
@@ -55,7 +55,7 @@ impl Drop for Quota {
     fn drop(&mut self) {
         let moved = fs::write(self.before.join("cgroup.procs"), std::process::id().to_string());
         if moved.and_then(|()| fs::remove_dir(&self.folder)).is_err() {
-            eprintln!("{} is left", self.folder.display());
+            eprintln!("cannot remove {}", self.folder.display());
         }
     }
 }

@@ -25,27 +25,27 @@ fn dead_letters_of(queue: &str) -> Option<&str> {
 }
 
 /// Returns the errors in the queues and alarms of a template.
-fn faults(template: &str) -> Vec<String> {
+fn errors(template: &str) -> Vec<String> {
     let queues = resources(template, "AWS::SQS::Queue");
     let dead: BTreeSet<_> = queues.values().filter_map(|queue| dead_letters_of(queue)).collect();
     let alarms = resources(template, "AWS::CloudWatch::Alarm");
-    let mut faults = Vec::new();
+    let mut errors = Vec::new();
     for (name, queue) in &queues {
         let is_dead = dead.contains(name.as_str());
         if !is_dead && (dead_letters_of(queue).is_none() || !queue.contains("maxReceiveCount: !Ref MaxReceiveCount")) {
-            faults.push(format!("{name} has no dead-letter queue"));
+            errors.push(format!("{name} has no dead-letter queue"));
         }
         if is_dead && !queue.contains("MessageRetentionPeriod: 1209600") {
-            faults.push(format!("{name} does not keep messages for 14 days"));
+            errors.push(format!("{name} does not keep messages for 14 days"));
         }
         if is_dead && !alarms.values().any(|alarm| is_on_depth_of(alarm, name)) {
-            faults.push(format!("{name} has no alarm on its first letter"));
+            errors.push(format!("{name} has no alarm on its first dead letter"));
         }
     }
-    faults
+    errors
 }
 
-/// Returns true for an alarm on all dead letters: those that a sweep has just received are hidden, and counted by
+/// Returns true for an alarm on all dead letters. Those that a sweep has just received are hidden, and are counted by
 /// another metric.
 fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
     let dimension = format!("Dimensions: [{{ Name: QueueName, Value: !GetAtt {queue}.QueueName }}]");
@@ -55,7 +55,7 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
              Stat: Maximum Period: 60"
         )
     };
-    let wanted = [
+    let expected = [
         "- Id: messages Expression: FILL(visible, 0) + FILL(hidden, 0)".to_owned(),
         metric("visible", "ApproximateNumberOfMessagesVisible"),
         metric("hidden", "ApproximateNumberOfMessagesNotVisible"),
@@ -64,18 +64,18 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
         "Threshold: 0 ComparisonOperator: GreaterThanThreshold TreatMissingData: notBreaching".to_owned(),
         "AlarmActions: !If [HasAlarmTopic, [!Ref AlarmTopicArn], !Ref AWS::NoValue]".to_owned(),
     ];
-    wanted.iter().all(|wanted| alarm.contains(wanted))
+    expected.iter().all(|expected| alarm.contains(expected))
 }
 
 #[test]
-fn every_queue_has_dead_letters_that_are_kept_and_raise_an_alarm() {
+fn every_queue_has_a_dead_letter_queue_with_retention_and_an_alarm() {
     let queues = resources(TEMPLATE, "AWS::SQS::Queue");
     assert_eq!(queues.len(), 8, "{:?}", queues.keys());
-    assert_eq!(faults(TEMPLATE), [""; 0]);
+    assert_eq!(errors(TEMPLATE), [""; 0]);
 }
 
 #[test]
-fn a_queue_without_dead_letters_or_alarm_is_found() {
+fn a_missing_dead_letter_queue_retention_or_alarm_is_detected() {
     let dimension = "Value: !GetAtt CompleteJobDeadLetters.QueueName";
     for (from, to, fault) in [
         (dimension, "Value: !GetAtt CompleteJobQueue.QueueName", "CompleteJobDeadLetters has no alarm"),
@@ -85,7 +85,7 @@ fn a_queue_without_dead_letters_or_alarm_is_found() {
         ("FILL(visible, 0) + FILL(hidden, 0)", "FILL(visible, 0)", "ChunkDeadLetters has no alarm"),
         ("MetricName: ApproximateNumberOfMessagesNotVisible", "MetricName: NumberOfMessagesSent", "has no alarm"),
     ] {
-        let found = faults(&TEMPLATE.replace(from, to));
-        assert!(found.iter().any(|found| found.contains(fault)), "{fault}: {found:?}");
+        let errors = errors(&TEMPLATE.replace(from, to));
+        assert!(errors.iter().any(|error| error.contains(fault)), "{fault}: {errors:?}");
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::world::{NOW, World, path};
 
 #[tokio::test]
-async fn nobody_but_an_operator_is_answered_anything() {
+async fn only_operators_get_dead_letters() {
     for (world, groups) in [(World::default(), "[tellers]"), (World::default(), ""), (World::open(), "[operators]")] {
         let dead_letter = world.chunk(&world.job("acme").await, 0).await;
         for (method, route) in dead_letters::ROUTES {
@@ -26,11 +26,11 @@ async fn nobody_but_an_operator_is_answered_anything() {
 }
 
 #[tokio::test]
-async fn the_list_tells_all_about_each_open_dead_letter_but_its_rows() {
+async fn the_list_describes_each_open_dead_letter_without_its_rows() {
     let world = World::default();
     let job = world.job("acme").await;
     let chunk = world.chunk(&job, 1).await;
-    let lost = world.note(Queue::Create, "no message").await;
+    let lost = world.record(Queue::Create, "not a message").await;
     let reply = world.get("/api/dead-letters").await;
     assert!(!reply.body.to_string().contains("a row"), "{}", reply.body);
     let listed = reply.body["deadLetters"].as_array().unwrap();
@@ -43,7 +43,7 @@ async fn the_list_tells_all_about_each_open_dead_letter_but_its_rows() {
         listed[1],
         json!({
             "letterId": chunk.id, "queue": "chunk", "kind": "chunk",
-            "reason": "the workers that tried the chunk died or failed again and again",
+            "reason": "every worker that processed the chunk crashed or failed",
             "jobId": job.job_id, "tenant": "acme", "jobStatus": "running", "generation": null,
             "group": 0, "chunk": 1, "firstItem": 11, "itemCount": 10,
             "sentAt": chunk.sent_at.to_rfc3339(), "seenAt": chunk.seen_at.to_rfc3339(), "receives": 6,
@@ -54,7 +54,7 @@ async fn the_list_tells_all_about_each_open_dead_letter_but_its_rows() {
 }
 
 #[tokio::test]
-async fn what_a_replay_would_do_follows_the_job() {
+async fn the_effect_of_a_replay_depends_on_the_job() {
     let world = World::default();
     let job = world.job("acme").await;
     let dead_letter = world.chunk(&job, 1).await;
@@ -73,7 +73,7 @@ async fn dead_letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
     let world = World::default();
     let (one, two) = (world.job("acme").await, world.job("umbrella").await);
     let all = [world.chunk(&one, 0).await, world.chunk(&two, 0).await, world.chunk(&one, 1).await];
-    let lost = world.note(Queue::Complete, "{}").await;
+    let lost = world.record(Queue::Complete, "{}").await;
     let listed = async |query: &str| {
         let reply = world.get(&format!("/api/dead-letters?{query}")).await;
         let dead_letters = reply.body["deadLetters"].as_array().unwrap();
@@ -101,7 +101,7 @@ async fn dead_letters_are_listed_by_queue_and_job_and_in_pages_newest_first() {
 }
 
 #[tokio::test]
-async fn one_dead_letter_is_shown_with_its_body_and_none_is_not_found() {
+async fn a_dead_letter_is_read_with_its_body_and_an_unknown_one_is_not_found() {
     let world = World::default();
     let dead_letter = world.chunk(&world.job("acme").await, 2).await;
     let reply = world.get(&path(&dead_letter)).await;

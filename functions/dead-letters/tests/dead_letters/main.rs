@@ -1,6 +1,6 @@
-//! The HTTP API of dead letters, on fakes, and the template's alarms for dead letters.
+//! The HTTP API of dead letters, over in-memory services, and the template's alarms for dead letters.
 
-#![allow(clippy::unwrap_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod alarms;
 mod list;

@@ -22,9 +22,10 @@ async fn is_open(world: &World, dead_letter: &DeadLetterRecord) -> bool {
     world.store.dead_letter(&dead_letter.id).await.unwrap().unwrap().is_open()
 }
 
-/// The sweep that recorded the dead letter is about to fail its items: a message sent again would be too late.
+/// The sweep that recorded the dead letter is about to fail its items, so a message that is sent again would be too
+/// late.
 #[tokio::test]
-async fn a_chunk_of_a_job_that_runs_waits_for_its_end() {
+async fn a_chunk_of_an_active_job_cannot_be_replayed_before_its_end() {
     let world = World::default();
     let dead_letter = world.chunk(&world.job("acme").await, 1).await;
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
@@ -33,7 +34,7 @@ async fn a_chunk_of_a_job_that_runs_waits_for_its_end() {
 }
 
 #[tokio::test]
-async fn a_job_that_has_ended_opens_again_for_the_chunk_of_the_dead_letter_and_of_its_copies() {
+async fn an_ended_job_is_reopened_for_the_chunk_of_a_dead_letter_and_of_its_copies() {
     let world = World::default();
     let job = world.job("acme").await;
     let [dead_letter, copy, other] =
@@ -73,7 +74,7 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     let reply = replay_job(&world, &job).await;
     assert_eq!((reply.status, &reply.body["left"]), (202, &json!([])));
     let selected_chunks = world.stored(&job).await.retry.selected_chunks.unwrap();
-    assert_eq!(selected_chunks.iter().map(|place| place.chunk).collect::<Vec<_>>(), [0, 2]);
+    assert_eq!(selected_chunks.iter().map(|id| id.chunk).collect::<Vec<_>>(), [0, 2]);
     for dead_letter in &dead_letters {
         assert!(!is_open(&world, dead_letter).await);
     }
@@ -83,10 +84,9 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     bad.is_problem(422, "invalid-request");
 }
 
-/// The replay died after it had opened the job: the dead letter is open, and the generation records the chunks for
-/// which it was opened.
+/// The replay crashed after it had reopened the job: the dead letter is open, and the generation records its chunks.
 #[tokio::test]
-async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
+async fn a_replay_after_a_crash_only_records_the_resolution() {
     let world = World::default();
     let job = world.job("acme").await;
     let dead_letter = world.chunk(&job, 1).await;
@@ -110,7 +110,7 @@ async fn a_replay_that_died_half_way_is_only_noted_by_the_next_one() {
 }
 
 #[tokio::test]
-async fn of_a_job_that_is_gone_or_canceled_only_a_discard_is_left() {
+async fn a_dead_letter_of_a_missing_or_canceled_job_can_only_be_discarded() {
     let world = World::default();
     for status in [Status::Canceled, Status::Completed] {
         let job = world.job("acme").await;
@@ -128,17 +128,17 @@ async fn of_a_job_that_is_gone_or_canceled_only_a_discard_is_left() {
 }
 
 #[tokio::test]
-async fn control_messages_are_sent_again_under_a_number_that_their_queue_has_not_had() {
+async fn control_messages_are_sent_again_with_a_new_deduplication_id() {
     let world = World::default();
     let job = world.job("acme").await;
     let complete = CompleteMessage::new(&job);
-    let dead_letter = world.note(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
+    let dead_letter = world.record(Queue::Complete, &serde_json::to_string(&complete).unwrap()).await;
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "message");
     assert_eq!(world.queues.take_completes(), [CompleteMessage { resend: 1, ..complete }]);
 }
 
 #[tokio::test]
-async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_for() {
+async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     let world = World::default();
     let job = world.job("acme").await;
     let stop = Stop { status: Status::Failed, error: Some(JobError::new("split_failed", "")), at: NOW };
@@ -148,10 +148,10 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
     let reopen =
         Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), corrected: None, selected_chunks: None };
     world.store.reopen(&ended, &reopen).await.unwrap();
-    let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
+    let dead_letter = world.record(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     assert_eq!(world.queues.take_creates(), []);
-    let dead_letter = world.note(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
+    let dead_letter = world.record(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     world.store.stop(job.job_id, 1, &stop).await.unwrap();
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
     // Ten of the job's items were never processed.
@@ -163,7 +163,7 @@ async fn a_retry_that_could_not_be_split_opens_again_for_all_that_it_was_opened_
 }
 
 #[tokio::test]
-async fn a_tenant_with_no_room_for_another_job_has_none_opened() {
+async fn no_job_is_reopened_for_a_tenant_over_its_limit() {
     let world = World::default();
     let job = world.job("acme").await;
     let dead_letter = world.chunk(&job, 1).await;
@@ -177,9 +177,9 @@ async fn a_tenant_with_no_room_for_another_job_has_none_opened() {
 }
 
 #[tokio::test]
-async fn what_is_unreadable_goes_back_as_it_is() {
+async fn an_unreadable_message_is_redriven_unchanged() {
     let world = World::default();
-    let dead_letter = world.note(Queue::Complete, "{\"newer\": 1}").await;
+    let dead_letter = world.record(Queue::Complete, "{\"newer\": 1}").await;
     let reply = replay(&world, &dead_letter).await;
     assert_eq!((reply.status, &reply.body["effect"], &reply.body["jobId"]), (202, &json!("putBack"), &Value::Null));
     assert_eq!(world.queues.take_redriven(), [(Queue::Complete, "{\"newer\": 1}".to_owned())]);

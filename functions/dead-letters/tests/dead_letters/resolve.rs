@@ -6,9 +6,9 @@ use serde_json::json;
 use crate::world::{NOW, World, path};
 
 #[tokio::test]
-async fn a_discarded_dead_letter_leaves_the_list_and_says_who_discarded_it() {
+async fn a_discarded_dead_letter_leaves_the_list_and_names_its_operator() {
     let world = World::default();
-    let dead_letter = world.note(Queue::Chunk, "no message").await;
+    let dead_letter = world.record(Queue::Chunk, "not a message").await;
     for _ in 0..2 {
         assert_eq!(world.delete(&path(&dead_letter)).await.status, 204);
     }
@@ -26,7 +26,7 @@ async fn a_discarded_dead_letter_leaves_the_list_and_says_who_discarded_it() {
 #[tokio::test]
 async fn a_replayed_dead_letter_is_not_discarded() {
     let world = World::default();
-    let dead_letter = world.note(Queue::Chunk, "no message").await;
+    let dead_letter = world.record(Queue::Chunk, "not a message").await;
     assert_eq!(world.post(&format!("{}/replay", path(&dead_letter))).await.status, 202);
     world.delete(&path(&dead_letter)).await.is_problem(409, "letter-settled");
 }

@@ -1,4 +1,4 @@
-//! The router on fakes, jobs with chunks that were given up, and calls.
+//! The router over in-memory services, jobs with chunks that were given up, and calls.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -11,7 +11,7 @@ use lambda_http::{Context, RequestExt};
 use longshore::http::{Access, Operators};
 use longshore::ports::Ports;
 use longshore_domain::cursor::Cursor;
-use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, KEPT_S, Queue};
+use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue, RETENTION_S};
 use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Finish, Job, JobTimes, Status};
@@ -19,14 +19,14 @@ use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, Definition, JobStore, JobTransitions, Ledger, TenantLimits};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
 /// The time of every call.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 
-/// The fakes behind the router.
+/// The in-memory services behind the router.
 #[derive(Clone)]
 pub(crate) struct World {
     /// Jobs and dead-letter records.
@@ -63,7 +63,7 @@ impl Default for World {
 }
 
 impl World {
-    /// The same, with open access.
+    /// The same services, with open access.
     pub(crate) fn open() -> Self {
         Self { access: Access::Open, ..Self::default() }
     }
@@ -124,12 +124,12 @@ impl World {
         let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };
         let job = store.job(id).await.unwrap().unwrap();
-        store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..30), NOW).await.unwrap();
+        store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..30), NOW).await.unwrap();
         store.end_split(&job, 1, &[], NOW).await.unwrap();
         store.job(id).await.unwrap().unwrap()
     }
 
-    /// Gives these chunks of the job up, as the sweeper does.
+    /// Gives up these chunks of the job, as the sweeper does.
     pub(crate) async fn give_up(&self, job: &Job, chunks: &[u32]) {
         for chunk in chunks {
             let (token, file) = (format!("t{chunk}"), Some(format!("t{chunk}")));
@@ -149,7 +149,7 @@ impl World {
         }
     }
 
-    /// Ends the job with this many failed items.
+    /// Ends the job with this number of failed items.
     pub(crate) async fn end(&self, job: &Job, status: Status, failed: u64) {
         let generation = self.stored(job).await.generation;
         let totals = Counts { succeeded: 30 - failed, failed, skipped: 0 };
@@ -162,12 +162,12 @@ impl World {
         self.store.job(job.job_id).await.unwrap().unwrap()
     }
 
-    /// Records a dead letter as the sweeper does; each is sent a second after the previous one.
-    pub(crate) async fn note(&self, queue: Queue, body: &str) -> DeadLetterRecord {
+    /// Records a dead letter as the sweeper does. Each one is sent a second after the previous one.
+    pub(crate) async fn record(&self, queue: Queue, body: &str) -> DeadLetterRecord {
         static SENT: AtomicU32 = AtomicU32::new(0);
         let sent_at = NOW.plus_seconds(SENT.fetch_add(1, Ordering::Relaxed).into());
         let dead_letter = DeadLetterRecord {
-            id: DeadLetterRecord::id_of(sent_at, "8f1d2c3b"),
+            id: DeadLetterRecord::record_id(sent_at, "8f1d2c3b"),
             queue,
             message: DeadLetterMessage::read(queue, body),
             sent_at,
@@ -177,7 +177,7 @@ impl World {
             source: None,
             group_id: None,
             resolution: None,
-            expires_at: NOW.plus_seconds(KEPT_S).seconds(),
+            expires_at: NOW.plus_seconds(RETENTION_S).seconds(),
         };
         self.store.record(&dead_letter, Some(body)).await.unwrap();
         dead_letter
@@ -189,7 +189,7 @@ impl World {
         let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
         let message =
             ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, ChunkId::new(0, chunk), &plan) };
-        self.note(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
+        self.record(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await
     }
 }
 

@@ -8,7 +8,7 @@ use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{Files, PortResult};
 
-use super::numbers::{ByGroup, FOLLOWED, ItemSet, Numbers};
+use super::numbers::{ByGroup, ItemSet, MAX_TRACKED, SeenItems};
 use super::reading::{Streamed, stream_file};
 use super::report::{ReportAudit, Reported};
 use super::rows::RowNumbers;
@@ -16,16 +16,16 @@ use super::rows::RowNumbers;
 /// Names of a report's files.
 const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];
 
-/// Maximum invalid rows of a file that are reported individually: rows of no item, or of an item that already has a
-/// row.
-const REPORTED: usize = 10;
+/// Maximum number of invalid rows of a file that are reported individually: rows without an item, or of an item that
+/// already has a row.
+const MAX_REPORTED: usize = 10;
 
-/// A file as the result describes it.
+/// A file according to the result.
 struct Expected<'a> {
     name: &'static str,
     key: String,
     rows: u64,
-    listed: Option<&'a ReportFile>,
+    in_result: Option<&'a ReportFile>,
 }
 
 /// Counts of a file that was read.
@@ -60,44 +60,48 @@ impl<F: Files> ReportAudit<'_, F> {
         result: &ResultDocument,
         receipt: Option<&Receipt>,
     ) -> PortResult<Reported> {
-        let (mut numbers, mut reported) = (Numbers::new(result.item_count), Reported::default());
+        let (mut seen_items, mut reported) = (SeenItems::new(result.item_count), Reported::default());
         if let Some(receipt) = receipt {
             let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
             self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
         }
         for expected in self.expected(result) {
-            self.check_listed(&expected);
-            let receipted = receipt.and_then(|receipt| self.check_receipted(&expected, receipt));
+            self.check_in_result(&expected);
+            let in_receipt = receipt.and_then(|receipt| self.check_in_receipt(&expected, receipt));
             if expected.rows == 0 {
                 reported.set(expected.name, ItemSet::default());
-            } else if let Some(counted) = self.count_rows(&expected, &mut numbers).await? {
-                self.check_counted(&expected, receipted, &counted);
+            } else if let Some(counted) = self.count_rows(&expected, &mut seen_items).await? {
+                self.check_counted(&expected, in_receipt, &counted);
                 reported.set(expected.name, counted.items);
             }
         }
-        if result.item_count > FOLLOWED {
-            self.findings.leave_out("row_numbers", format!("only items up to {FOLLOWED} are held to have one row"));
+        if result.item_count > MAX_TRACKED {
+            self.findings.mark_unchecked(
+                "row_numbers",
+                format!("only items up to {MAX_TRACKED} are checked for having exactly one row"),
+            );
         }
         Ok(reported)
     }
 
     /// Returns the file's entry in the receipt, and compares its presence.
-    fn check_receipted<'b>(&mut self, expected: &Expected<'_>, receipt: &'b Receipt) -> Option<&'b FileReceipt> {
+    fn check_in_receipt<'b>(&mut self, expected: &Expected<'_>, receipt: &'b Receipt) -> Option<&'b FileReceipt> {
         let saved = download_name(&self.records.job, expected.name);
-        let receipted = receipt.files.iter().find(|file| file.name == saved);
-        let (wanted, found) = (u64::from(expected.rows > 0), receipted.iter().count() as u64);
-        self.findings.count("receipt_files", expected.name, wanted, found);
-        receipted
+        let in_receipt = receipt.files.iter().find(|file| file.name == saved);
+        let (expected_count, found) = (u64::from(expected.rows > 0), in_receipt.iter().count() as u64);
+        self.findings.count("receipt_files", expected.name, expected_count, found);
+        in_receipt
     }
 
-    /// Counts the rows of a file. Returns `None` if it is absent, or there is no time to read it as a whole.
-    async fn count_rows(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Option<Counted>> {
-        match self.read(expected, numbers).await? {
+    /// Counts the rows of a file. Returns `None` if the file is absent, or there is no time to read all of it.
+    async fn count_rows(&mut self, expected: &Expected<'_>, seen_items: &mut SeenItems) -> PortResult<Option<Counted>> {
+        match self.read(expected, seen_items).await? {
             Counting::Done(counted) => return Ok(Some(counted)),
             Counting::Absent => self.findings.count("rows", expected.name, expected.rows, 0),
             Counting::OutOfTime => {
-                let reason = "there was no time to read it as a whole; download it, and hold it against its receipt";
-                self.findings.leave_out(expected.name, reason);
+                let reason =
+                    "there was not enough time to read the whole file; download it and compare it with its receipt";
+                self.findings.mark_unchecked(expected.name, reason);
             }
         }
         Ok(None)
@@ -106,26 +110,26 @@ impl<F: Files> ReportAudit<'_, F> {
     fn expected<'b>(&self, result: &'b ResultDocument) -> Vec<Expected<'b>> {
         let (job, counts, files) = (&self.records.job, &result.counts, &result.files);
         let rows = [counts.failed, counts.skipped, counts.unprocessed];
-        let listed = [&files.failed, &files.skipped, &files.unprocessed];
-        let expected = FILES.into_iter().zip(rows).zip(listed).map(|((name, rows), listed)| {
+        let in_result = [&files.failed, &files.skipped, &files.unprocessed];
+        let expected = FILES.into_iter().zip(rows).zip(in_result).map(|((name, rows), in_result)| {
             let [whole, parts] = report_file_keys(job, name);
-            let in_parts = listed.as_ref().is_some_and(|file| file.key == parts);
-            Expected { name, key: if in_parts { parts } else { whole }, rows, listed: listed.as_ref() }
+            let in_parts = in_result.as_ref().is_some_and(|file| file.key == parts);
+            Expected { name, key: if in_parts { parts } else { whole }, rows, in_result: in_result.as_ref() }
         });
         expected.collect()
     }
 
-    fn check_listed(&mut self, Expected { name, key, rows, listed }: &Expected<'_>) {
+    fn check_in_result(&mut self, Expected { name, key, rows, in_result }: &Expected<'_>) {
         let expected = if *rows > 0 { key.as_str() } else { "nothing" };
-        self.findings.text("result_files", name, expected, Some(listed.map_or("nothing", |file| &file.key)));
-        self.findings.count("result_rows", name, *rows, listed.map_or(0, |file| file.rows));
+        self.findings.text("result_files", name, expected, Some(in_result.map_or("nothing", |file| &file.key)));
+        self.findings.count("result_rows", name, *rows, in_result.map_or(0, |file| file.rows));
     }
 
-    fn check_counted(&mut self, expected: &Expected<'_>, receipted: Option<&FileReceipt>, counted: &Counted) {
+    fn check_counted(&mut self, expected: &Expected<'_>, in_receipt: Option<&FileReceipt>, counted: &Counted) {
         let name = expected.name;
         self.findings.count("rows", name, expected.rows, counted.rows);
         self.check_groups(name, &counted.by_group);
-        if let Some(FileReceipt { rows, fingerprint, .. }) = receipted {
+        if let Some(FileReceipt { rows, fingerprint, .. }) = in_receipt {
             self.findings.count("receipt_rows", name, *rows, counted.rows);
             self.findings.count("size", name, fingerprint.size, counted.fingerprint.size);
             self.findings.text("sha256", name, &fingerprint.sha256, Some(&counted.fingerprint.sha256));
@@ -145,16 +149,16 @@ impl<F: Files> ReportAudit<'_, F> {
     }
 
     /// Streams a file, row by row.
-    async fn read(&mut self, expected: &Expected<'_>, numbers: &mut Numbers) -> PortResult<Counting> {
+    async fn read(&mut self, expected: &Expected<'_>, seen_items: &mut SeenItems) -> PortResult<Counting> {
         let mut by_group = ByGroup::new(self.records.planned().map(|(_, manifest)| manifest));
         let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
-        let (mut items, mut strange) = (ItemSet::default(), Vec::new());
+        let (mut items, mut invalid) = (ItemSet::default(), Vec::new());
         let mut take = |number: Option<u64>| match number {
-            Some(number) if numbers.is_new(number) => {
+            Some(number) if seen_items.is_new(number) => {
                 items.take(number);
                 by_group.take(number);
             }
-            other if strange.len() < REPORTED => strange.push(other),
+            other if invalid.len() < MAX_REPORTED => invalid.push(other),
             _ => {}
         };
         let mut block = |block: &[u8]| {
@@ -163,14 +167,14 @@ impl<F: Files> ReportAudit<'_, F> {
         };
         let streamed = stream_file(self.files, &expected.key, self.in_time, &mut block).await?;
         match streamed {
-            Streamed::Whole => rows.end(&mut take),
+            Streamed::Complete => rows.end(&mut take),
             Streamed::Absent => return Ok(Counting::Absent),
             Streamed::OutOfTime => return Ok(Counting::OutOfTime),
         }
         self.findings.count("row_numbers", expected.name, rows.rows(), items.items());
-        for number in strange {
+        for number in invalid {
             let found = number.map_or("a row without a number".to_owned(), |number| format!("row {number}"));
-            self.findings.text("row_numbers", expected.name, "each item of the job in one row", Some(&found));
+            self.findings.text("row_numbers", expected.name, "one row for each item of the job", Some(&found));
         }
         Ok(Counting::Done(Counted { rows: rows.rows(), items, by_group, fingerprint: print.finish() }))
     }

@@ -6,8 +6,8 @@ use longshore_domain::job::Job;
 
 use super::document::{AuditDocument, Check, Difference, Unchecked};
 
-/// Maximum differences that are reported individually. More of them usually have one cause, and the response must stay
-/// bounded.
+/// Maximum number of differences that are reported individually. Many differences usually have one cause, and the
+/// response must stay bounded.
 const REPORTED: usize = 100;
 
 /// Results of the comparisons so far.
@@ -46,7 +46,7 @@ impl Findings {
     }
 
     /// Records a part that could not be checked.
-    pub(super) fn leave_out(&mut self, name: &str, reason: impl Into<String>) {
+    pub(super) fn mark_unchecked(&mut self, name: &str, reason: impl Into<String>) {
         self.unchecked.push(Unchecked { name: name.to_owned(), reason: reason.into() });
     }
 
@@ -95,7 +95,7 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use longshore_domain::ids::JobId;
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
 
     use super::*;
     use longshore_domain::tenant::TenantId;
@@ -105,15 +105,15 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_checked_as_a_whole_and_agrees_is_equal() {
+    fn a_job_is_equal_only_if_everything_was_checked_and_agrees() {
         let mut findings = Findings::default();
         findings.count("items", "group 0", 5, 5);
         assert_eq!(verdict(findings), Some(true));
         let mut findings = Findings::default();
-        findings.leave_out("report", "it is not there");
+        findings.mark_unchecked("report", "the file does not exist");
         assert_eq!(verdict(findings), None);
         let mut findings = Findings::default();
-        findings.leave_out("report", "it is not there");
+        findings.mark_unchecked("report", "the file does not exist");
         findings.text("sha256", "failed.csv", "ab", Some("cd"));
         assert_eq!(verdict(findings), Some(false));
     }
@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn of_very_many_differences_the_first_are_reported_and_all_count() {
+    fn all_differences_count_and_the_first_hundred_are_reported() {
         let mut findings = Findings::default();
         (0..1_000).for_each(|n| findings.count("items", n, 1, 0));
         assert_eq!((findings.differences.len(), findings.checks[0].found), (REPORTED, 0));

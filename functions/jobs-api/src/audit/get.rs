@@ -11,7 +11,7 @@ use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 
 use super::document::AuditDocument;
-use super::reading::within;
+use super::reading::with_timeout;
 use super::recount::audit;
 use crate::backend::{Api, Backend};
 use crate::jobs::find::{find_job, no_such_job};
@@ -53,7 +53,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
     let until = (api.clock)().plus_seconds(READING_S);
     let in_time = || (api.clock)() < until;
-    let document = within(LIMIT, audit(&api.ports.store, &api.ports.files, job.job_id, &in_time)).await?;
+    let document = with_timeout(LIMIT, audit(&api.ports.store, &api.ports.files, job.job_id, &in_time)).await?;
     let document = document.ok_or_else(no_such_job)?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
 }

@@ -33,12 +33,12 @@ impl Records {
             findings.count("group_items", place(group), manifest.items(), group.items);
             check_cursors(group, manifest, findings);
         }
-        self.check_bases(findings);
+        self.check_carried_over(findings);
         self.check_totals(findings);
         // A group that was committed after the groups were read is included in the job's numbers, but missing from
         // `groups`.
         if self.groups.len() < self.job.split.groups as usize && !self.job.status.is_final() {
-            findings.leave_out("item_count", "the file is still being split");
+            findings.mark_unchecked("item_count", "the file is still being split");
         } else {
             findings.count("groups", "job", self.job.split.groups.into(), self.groups.len() as u64);
             self.check_plan(findings);
@@ -46,11 +46,11 @@ impl Records {
     }
 
     /// Checks that the carried-over counts of a retry are the succeeded and skipped items of the earlier generations.
-    fn check_bases(&self, findings: &mut Findings) {
-        let mut before = Counts::default();
-        self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| before += g.counts);
-        findings.count("base_succeeded", "job", self.job.retry.carried_over.counts.succeeded, before.succeeded);
-        findings.count("base_skipped", "job", self.job.retry.carried_over.counts.skipped, before.skipped);
+    fn check_carried_over(&self, findings: &mut Findings) {
+        let mut earlier = Counts::default();
+        self.groups.iter().filter(|(group, _)| !self.job.owns(group.number)).for_each(|(g, _)| earlier += g.counts);
+        findings.count("base_succeeded", "job", self.job.retry.carried_over.counts.succeeded, earlier.succeeded);
+        findings.count("base_skipped", "job", self.job.retry.carried_over.counts.skipped, earlier.skipped);
     }
 
     /// Checks that the totals of an ended job are the sum of its groups.
@@ -60,7 +60,7 @@ impl Records {
         let found = progress::counts(job, &groups);
         let Some(totals) = job.completion.totals else {
             findings.at_most("progress", "job", job.split.item_count, found.done());
-            return findings.leave_out("totals", "the job has not ended");
+            return findings.mark_unchecked("totals", "the job has not ended");
         };
         findings.count("succeeded", "job", totals.succeeded, found.succeeded);
         findings.count("failed", "job", totals.failed, found.failed);
@@ -107,28 +107,28 @@ impl Records {
 }
 
 /// Checks that a group's counts match its cursors. In a later round, only the work files show the number of ended
-/// items; the counts must then lie between the certain minimum and all items.
+/// items; then the counts are only checked for being at least the number that the other cursors show.
 fn check_cursors(group: &Group, manifest: &Manifest, findings: &mut Findings) {
-    let (mut passed, mut certain) = (0, true);
+    let (mut ended, mut certain) = (0, true);
     for (chunk, plan) in (0..).zip(&manifest.chunks) {
-        match passed_of(group, chunk, plan) {
-            Some(items) => passed += items,
+        match ended_items(group, chunk, plan) {
+            Some(items) => ended += items,
             None => certain = false,
         }
     }
     let counted = group.counts.done();
     if certain {
-        findings.count("cursors", place(group), counted, passed);
+        findings.count("cursors", place(group), counted, ended);
     } else {
-        findings.at_most("cursors", place(group), counted, passed);
+        findings.at_most("cursors", place(group), counted, ended);
     }
     findings.at_most("group_counts", place(group), group.items, counted);
-    let strangers = group.cursors.range(u32::try_from(manifest.chunks.len()).unwrap_or(u32::MAX)..).count();
-    findings.count("strange_cursors", place(group), 0, strangers as u64);
+    let unknown_cursors = group.cursors.range(u32::try_from(manifest.chunks.len()).unwrap_or(u32::MAX)..).count();
+    findings.count("strange_cursors", place(group), 0, unknown_cursors as u64);
 }
 
 /// Returns the ended items of a chunk, or `None` if only its work files show them.
-fn passed_of(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
+fn ended_items(group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<u64> {
     match group.cursors.get(&chunk) {
         None => Some(0),
         Some(cursor) if cursor.finished => Some(plan.items.into()),

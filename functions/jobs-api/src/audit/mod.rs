@@ -1,8 +1,8 @@
 //! `GET /api/jobs/{jobId}/audit`: recounts a job from all of its stored data, and reports equality or the differences.
 //!
-//! Every number of a job is a running sum. The audit trusts none of them: it adds up the groups, checks that the chunks
-//! of the manifests are contiguous, reads every row of the report and of the work files, splits the input again, and
-//! compares each with the others.
+//! Every number of a job is a running sum. The audit relies on none of them: it adds up the groups, checks that the
+//! chunks of the manifests are contiguous, reads every row of the report and of the work files, splits the input again,
+//! and compares all results with each other.
 //!
 //! | file | contains |
 //! | --- | --- |

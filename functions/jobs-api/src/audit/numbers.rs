@@ -1,41 +1,41 @@
-//! The items that the rows of a report belong to: each item of the job at most once, and as many of a group as it
+//! The items of a report's rows: each item of the job has at most one row, and each group has as many rows as it
 //! counted.
 
 use longshore_domain::group::Manifest;
 
 /// Highest item that is tracked: one bit each, 16 MiB in total. Twice as many could exhaust a function of 256 MB.
-pub(super) const FOLLOWED: u64 = 128 << 20;
+pub(super) const MAX_TRACKED: u64 = 128 << 20;
 
 /// The set of items that have a row.
 #[derive(Debug, Default)]
-pub(super) struct Numbers {
+pub(super) struct SeenItems {
     bits: Vec<u64>,
     /// Highest item of the job.
     items: u64,
 }
 
-impl Numbers {
-    /// An empty set for a job of this many items.
+impl SeenItems {
+    /// Creates an empty set for a job with this number of items.
     pub(super) fn new(items: u64) -> Self {
         Self { bits: Vec::new(), items }
     }
 
-    /// Returns true if this is an item of the job that had no row before. An item above `FOLLOWED` always counts as
+    /// Returns true if this is an item of the job that had no row before. An item above `MAX_TRACKED` always counts as
     /// new.
     pub(super) fn is_new(&mut self, number: u64) -> bool {
         if number == 0 || number > self.items {
             return false;
         }
-        if number > FOLLOWED {
+        if number > MAX_TRACKED {
             return true;
         }
         let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
         if self.bits.len() <= word {
             self.bits.resize(word + 1, 0);
         }
-        let before = self.bits.get(word).copied().unwrap_or_default();
-        self.bits.iter_mut().skip(word).take(1).for_each(|known| *known |= bit);
-        before & bit == 0
+        let known = self.bits.get(word).copied().unwrap_or_default();
+        self.bits.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
+        known & bit == 0
     }
 }
 
@@ -112,14 +112,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_item_is_new_once_and_only_if_it_is_one_of_the_job() {
-        let mut numbers = Numbers::new(200);
-        let found = [1, 64, 200, 64, 0, 201].map(|number| numbers.is_new(number));
+    fn only_an_item_of_the_job_is_new_and_only_once() {
+        let mut seen_items = SeenItems::new(200);
+        let found = [1, 64, 200, 64, 0, 201].map(|number| seen_items.is_new(number));
         assert_eq!(found, [true, true, true, false, false, false]);
     }
 
     #[test]
-    fn sets_are_the_same_whatever_their_order_and_differ_by_any_item() {
+    fn sets_are_equal_in_any_order_and_differ_by_any_item() {
         let set = |numbers: &[u64]| {
             let mut set = ItemSet::default();
             numbers.iter().for_each(|number| set.take(*number));
@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_count_for_the_group_that_has_their_item() {
+    fn a_row_counts_for_the_group_of_its_item() {
         let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false };
         let manifests =
             [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];

@@ -13,38 +13,38 @@ use super::ledger::Records;
 use super::reading::{Streamed, stream};
 
 /// Record counts at the byte offsets where chunks begin and end.
-struct Ordinals {
+struct RecordCounts {
     /// Byte offsets at which a chunk begins or ends, in order.
-    places: Vec<u64>,
+    offsets: Vec<u64>,
     /// Number of records that begin before each offset reached so far.
     before: Vec<u64>,
     records: u64,
 }
 
-impl Ordinals {
-    fn new(places: BTreeSet<u64>) -> Self {
-        Self { places: places.into_iter().collect(), before: Vec::new(), records: 0 }
+impl RecordCounts {
+    fn new(offsets: BTreeSet<u64>) -> Self {
+        Self { offsets: offsets.into_iter().collect(), before: Vec::new(), records: 0 }
     }
 
-    fn take(&mut self, span: Span) {
+    fn add(&mut self, span: Span) {
         self.reach(span.start);
         self.records += 1;
     }
 
     /// Marks offsets up to `byte` as reached: no later record begins before it.
     fn reach(&mut self, byte: u64) {
-        while self.places.get(self.before.len()).is_some_and(|place| *place <= byte) {
+        while self.offsets.get(self.before.len()).is_some_and(|offset| *offset <= byte) {
             self.before.push(self.records);
         }
     }
 
     fn before(&self, byte: u64) -> Option<u64> {
-        let place = self.places.binary_search(&byte).ok()?;
-        self.before.get(place).copied()
+        let index = self.offsets.binary_search(&byte).ok()?;
+        self.before.get(index).copied()
     }
 
     /// Returns the number of a chunk's first record and its record count, or `None` if the chunk was not reached.
-    fn of_chunk(&self, plan: &ChunkPlan) -> Option<(u64, u64)> {
+    fn records_of_chunk(&self, plan: &ChunkPlan) -> Option<(u64, u64)> {
         let (start, end) = (self.before(plan.start)?, self.before(plan.end)?);
         Some((start + 1, end - start))
     }
@@ -58,24 +58,27 @@ pub(super) async fn check_plan(
     findings: &mut Findings,
 ) -> PortResult<()> {
     let Some(source) = &records.job.source else { return Ok(()) };
-    let places: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
-    let Some(start) = places.first().copied() else { return Ok(()) };
-    let mut ordinals = Ordinals::new(places);
-    match cut(files, source, start, in_time, &mut ordinals).await? {
-        Some(Streamed::Whole) => {
-            ordinals.reach(u64::MAX);
+    let offsets: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
+    let Some(start) = offsets.first().copied() else { return Ok(()) };
+    let mut record_counts = RecordCounts::new(offsets);
+    match cut(files, source, start, in_time, &mut record_counts).await? {
+        Some(Streamed::Complete) => {
+            record_counts.reach(u64::MAX);
             if records.job.item_count_final() {
-                findings.count("input_items", &source.name, records.job.split.item_count, ordinals.records);
+                findings.count("input_items", &source.name, records.job.split.item_count, record_counts.records);
             }
         }
         Some(Streamed::OutOfTime) => {
-            findings.leave_out("input_items", "there was no time to read the whole input; its receipt has its SHA-256");
+            findings.mark_unchecked(
+                "input_items",
+                "there was not enough time to read the whole input; compare it with the SHA-256 in the receipt",
+            );
         }
-        Some(Streamed::Absent) => findings.leave_out("input_items", "the file is not there any more"),
-        None => findings.leave_out("input_items", "another file stands in the place of the input"),
+        Some(Streamed::Absent) => findings.mark_unchecked("input_items", "the input file no longer exists"),
+        None => findings.mark_unchecked("input_items", "the input has been replaced by another file"),
     }
     for (group, chunk, plan) in ranges(records) {
-        let Some((first, items)) = ordinals.of_chunk(plan) else { continue };
+        let Some((first, items)) = record_counts.records_of_chunk(plan) else { continue };
         let place = format!("chunk {chunk} of group {}", group.number);
         findings.count("planned_items", &place, plan.items.into(), items);
         findings.count("planned_numbers", &place, plan.first, first);
@@ -95,16 +98,16 @@ async fn cut(
     source: &SourceFile,
     start: u64,
     in_time: &(dyn Fn() -> bool + Sync),
-    ordinals: &mut Ordinals,
+    record_counts: &mut RecordCounts,
 ) -> PortResult<Option<Streamed>> {
     let mut cutter = Cutter::starting_at(source.format, start);
     let reader = ResumingReader::new(files, source, start);
-    let mut take = |block: &[u8]| cutter.feed(block, &mut |span| ordinals.take(span));
+    let mut take = |block: &[u8]| cutter.feed(block, &mut |span| record_counts.add(span));
     let streamed = stream(reader, in_time, &mut take).await?;
-    if streamed == Some(Streamed::Whole)
+    if streamed == Some(Streamed::Complete)
         && let Some(last) = cutter.finish()
     {
-        ordinals.take(last);
+        record_counts.add(last);
     }
     Ok(streamed)
 }
@@ -116,16 +119,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_have_the_records_that_begin_in_them() {
+    fn a_chunk_has_the_records_that_begin_in_it() {
         let text = b"1,a\n\n2,\"b\nb\"\n3,c\n";
-        let mut ordinals = Ordinals::new([0, 5, 13, 17].into());
+        let mut record_counts = RecordCounts::new([0, 5, 13, 17].into());
         let mut cutter = Cutter::new(Format::Csv);
-        cutter.feed(text, &mut |span| ordinals.take(span));
+        cutter.feed(text, &mut |span| record_counts.add(span));
         let chunk = |start, end| ChunkPlan { first: 1, items: 1, start, end, oversize: false };
-        assert_eq!(ordinals.of_chunk(&chunk(0, 5)), Some((1, 1)));
-        assert_eq!(ordinals.of_chunk(&chunk(5, 17)), None, "the end was not reached");
-        ordinals.reach(u64::MAX);
-        assert_eq!(ordinals.of_chunk(&chunk(5, 17)), Some((2, 2)));
-        assert_eq!(ordinals.of_chunk(&chunk(0, 17)), Some((1, 3)));
+        assert_eq!(record_counts.records_of_chunk(&chunk(0, 5)), Some((1, 1)));
+        assert_eq!(record_counts.records_of_chunk(&chunk(5, 17)), None, "the end was not reached");
+        record_counts.reach(u64::MAX);
+        assert_eq!(record_counts.records_of_chunk(&chunk(5, 17)), Some((2, 2)));
+        assert_eq!(record_counts.records_of_chunk(&chunk(0, 17)), Some((1, 3)));
     }
 }

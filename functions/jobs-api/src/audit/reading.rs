@@ -13,7 +13,7 @@ use crate::unreadable::unreadable;
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Streamed {
     /// Every byte was delivered, once and in order.
-    Whole,
+    Complete,
     /// The file does not exist, or no longer exists.
     Absent,
     /// The time for reading ended first.
@@ -31,7 +31,7 @@ pub(super) async fn stream_file(
     let version = Version { key, etag: &info.etag, size_bytes: info.size_bytes };
     match stream(ResumingReader::new(files, version, 0), in_time, take).await? {
         Some(streamed) => Ok(streamed),
-        None => Err(PortError { service: "files", operation: "read", source: Torn(key.to_owned()).into() }),
+        None => Err(PortError { service: "files", operation: "read", source: ObjectReplaced(key.to_owned()).into() }),
     }
 }
 
@@ -44,7 +44,7 @@ pub(super) async fn stream<F: Files>(
     while in_time() {
         match reader.next().await? {
             Read::Found(Some(block)) => take(&block),
-            Read::Found(None) => return Ok(Some(Streamed::Whole)),
+            Read::Found(None) => return Ok(Some(Streamed::Complete)),
             Read::Absent => return Ok(Some(Streamed::Absent)),
             Read::Changed => return Ok(None),
         }
@@ -52,22 +52,22 @@ pub(super) async fn stream<F: Files>(
     Ok(Some(Streamed::OutOfTime))
 }
 
-/// The key now holds another object than the one that was opened.
+/// The object at the key was replaced while it was read.
 #[derive(Debug, thiserror::Error)]
-#[error("{0} is not the object that was opened")]
-struct Torn(String);
+#[error("the object {0} was replaced while it was read")]
+struct ObjectReplaced(String);
 
 /// Runs an audit with a timeout. An audit changes nothing, so the caller can always retry.
 ///
 /// # Errors
 /// 503 `unavailable` if a service fails or does not answer in time.
-pub(super) async fn within<T>(limit: Duration, audit: impl Future<Output = PortResult<T>>) -> Result<T, Failure> {
+pub(super) async fn with_timeout<T>(limit: Duration, audit: impl Future<Output = PortResult<T>>) -> Result<T, Failure> {
     let error = match tokio::time::timeout(limit, audit).await {
         Ok(Ok(answer)) => return Ok(answer),
         Ok(Err(error)) => telemetry::chain(&error),
         Err(elapsed) => telemetry::chain(&elapsed),
     };
-    Err(unreadable(&error, "what the audit compares cannot be read at this moment; ask again later"))
+    Err(unreadable(&error, "the audit's data cannot be read at the moment; retry later"))
 }
 
 #[cfg(test)]
@@ -77,9 +77,9 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn an_audit_that_waits_for_a_service_for_too_long_is_unavailable() {
-        let observed = within::<()>(Duration::ZERO, pending()).await.unwrap_err();
-        let Failure::Problem(problem) = observed else { panic!("{observed:?}") };
+    async fn an_audit_that_times_out_returns_503() {
+        let failure = with_timeout::<()>(Duration::ZERO, pending()).await.unwrap_err();
+        let Failure::Problem(problem) = failure else { panic!("{failure:?}") };
         assert_eq!((problem.status(), problem.retry_after_s.map(u32::from)), (503, Some(10)));
     }
 }

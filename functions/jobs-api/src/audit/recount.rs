@@ -4,7 +4,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{Files, JobStore, Ledger, PortResult};
+use longshore_domain::ports::{Files, JobProgress, JobStore, Ledger, PortResult};
 use longshore_domain::progress;
 
 use super::document::AuditDocument;
@@ -29,7 +29,7 @@ pub async fn audit(
     id: JobId,
     in_time: &(dyn Fn() -> bool + Sync),
 ) -> PortResult<Option<AuditDocument>> {
-    let Some((groups, job)) = unchanged_state(store, id).await? else { return Ok(None) };
+    let Some(JobProgress { groups, job }) = consistent_state(store, id).await? else { return Ok(None) };
     let records = with_manifests(store, groups, job).await?;
     let mut findings = Findings::default();
     records.check(&mut findings);
@@ -51,20 +51,22 @@ pub(super) async fn check_files(
     let reported = if records.job.status.is_final() {
         ReportAudit { files, records, in_time, findings }.check().await?
     } else {
-        findings.leave_out("report", "the job has not ended: there is no report yet");
+        findings.mark_unchecked("report", "the job has not ended, so it has no report yet");
         Reported::default()
     };
     WorkAudit { files, records, in_time }.check(&reported, findings).await?;
     check_plan(files, records, in_time, findings).await
 }
 
-/// Reads the groups and the job. Reads them again if the job ended after its groups were read, because its records no
-/// longer change.
-async fn unchanged_state(store: &impl Ledger, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
-    let read = store.progress(id).await?.filter(|(_, job)| !job.is_deleted());
+/// Reads the groups and the job. Reads them again if the job ended after its groups were read: from then on, its
+/// records do not change.
+async fn consistent_state(store: &impl Ledger, id: JobId) -> PortResult<Option<JobProgress>> {
+    let read = store.progress(id).await?.filter(|progress| !progress.job.is_deleted());
     match &read {
-        Some((groups, job)) if job.completion.totals.is_some_and(|totals| totals != progress::counts(job, groups)) => {
-            Ok(store.progress(id).await?.filter(|(_, job)| !job.is_deleted()))
+        Some(JobProgress { groups, job })
+            if job.completion.totals.is_some_and(|totals| totals != progress::counts(job, groups)) =>
+        {
+            Ok(store.progress(id).await?.filter(|progress| !progress.job.is_deleted()))
         }
         _ => Ok(read),
     }

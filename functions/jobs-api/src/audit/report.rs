@@ -52,11 +52,12 @@ impl<F: Files> ReportAudit<'_, F> {
 
     async fn check_inputs(&mut self, receipt: &Receipt) -> PortResult<()> {
         let job = &self.records.job;
-        let of = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
-        let name_of = |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
-        let (input, corrected) = (of(&job.source), of(&job.retry.corrected));
-        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&name_of(&receipt.input)));
-        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&name_of(&receipt.corrected)));
+        let source_name = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
+        let receipt_name =
+            |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
+        let (input, corrected) = (source_name(&job.source), source_name(&job.retry.corrected));
+        self.findings.text("input_name", RECEIPT_NAME, &input, Some(&receipt_name(&receipt.input)));
+        self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&receipt_name(&receipt.corrected)));
         match &receipt.input {
             Some(input) => self.check_input(input).await,
             None => Ok(()),
@@ -68,17 +69,17 @@ impl<F: Files> ReportAudit<'_, F> {
             Document::Found(result) => return Ok(Some(result)),
             Document::Damaged => {
                 self.findings.text("result", RESULT_NAME, "a result document", None);
-                self.findings.leave_out("report", "its result document cannot be read");
+                self.findings.mark_unchecked("report", "the result document cannot be read");
             }
             Document::Absent => {
-                let reason = "the files of this job are not there: they could not be written, or they have expired";
-                self.findings.leave_out("report", reason);
+                let reason = "the files of this job do not exist: they could not be written, or they have expired";
+                self.findings.mark_unchecked("report", reason);
             }
         }
         Ok(None)
     }
 
-    /// Compares the counts of the result with the ledger. Only the report knows the number of items that were never
+    /// Compares the counts of the result with the ledger. Only the report contains the number of items that were never
     /// split.
     fn check_result(&mut self, result: &ResultDocument) {
         let job = &self.records.job;
@@ -88,11 +89,11 @@ impl<F: Files> ReportAudit<'_, F> {
         self.findings.count("result_failed", RESULT_NAME, totals.failed, failed);
         self.findings.count("result_skipped", RESULT_NAME, totals.skipped, skipped);
         self.findings.count("result_items", RESULT_NAME, result.counts.total(), result.item_count);
-        let left = job.split.item_count.saturating_sub(totals.done());
+        let remaining = job.split.item_count.saturating_sub(totals.done());
         if job.item_count_final() {
-            self.findings.count("result_unprocessed", RESULT_NAME, left, unprocessed);
+            self.findings.count("result_unprocessed", RESULT_NAME, remaining, unprocessed);
         } else {
-            self.findings.at_most("result_unprocessed", RESULT_NAME, unprocessed, left);
+            self.findings.at_most("result_unprocessed", RESULT_NAME, unprocessed, remaining);
         }
     }
 
@@ -105,8 +106,8 @@ impl<F: Files> ReportAudit<'_, F> {
                 return Ok(None);
             }
             Document::Absent => {
-                let reason = "there is none: the job ended under an earlier version, or its files have expired";
-                self.findings.leave_out("receipt", reason);
+                let reason = "no receipt exists: the job ended under an earlier version, or its files have expired";
+                self.findings.mark_unchecked("receipt", reason);
                 return Ok(None);
             }
         };
@@ -119,7 +120,7 @@ impl<F: Files> ReportAudit<'_, F> {
         Ok(Some(receipt))
     }
 
-    /// Checks the input without reading it: its entity tag shows if it is still the file that the job processed.
+    /// Checks the input without reading it: the entity tag shows whether it is still the file that the job processed.
     async fn check_input(&mut self, input: &InputReceipt) -> PortResult<()> {
         let Some(SourceFile { key, size_bytes, etag, name, .. }) = &self.records.job.source else {
             self.findings.text("input", RECEIPT_NAME, "no file", Some(&input.name));
@@ -128,7 +129,7 @@ impl<F: Files> ReportAudit<'_, F> {
         self.findings.count("input_size", RECEIPT_NAME, *size_bytes, input.size);
         match self.files.info(key).await? {
             Some(info) => self.findings.text("input", name, etag, Some(&info.etag)),
-            None => self.findings.leave_out("input", "the file is not there any more"),
+            None => self.findings.mark_unchecked("input", "the input file no longer exists"),
         }
         Ok(())
     }

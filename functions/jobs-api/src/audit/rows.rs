@@ -39,7 +39,7 @@ impl RowNumbers {
         }
     }
 
-    /// Ends the file: reports the last row if its line has no end.
+    /// Ends the file: reports the last row if its line has no line break.
     pub(super) fn end(&mut self, row: &mut impl FnMut(Option<u64>)) {
         // An empty block means the end to the reader; the first call ends an open quoted cell, if any.
         self.step(&[], row);
@@ -79,7 +79,7 @@ mod tests {
         "row,a,code\r\n1,\"x\r\ny\",c\r\n22,\"say \"\"7\"\"\",\r\nx,,\r\n123456789012345678901234,,\r\n40,,c";
 
     #[test]
-    fn numbers_are_the_first_cells_of_rows_wherever_blocks_end() {
+    fn numbers_are_the_first_cells_of_rows_for_any_block_size() {
         for block_bytes in 1..FILE.len() {
             let (mut rows, mut found) = (RowNumbers::new(), Vec::new());
             for block in FILE.as_bytes().chunks(block_bytes) {

@@ -4,6 +4,7 @@
 //! two implementations. Only files that a cursor refers to are read; they never change.
 
 use futures::{FutureExt, StreamExt, stream};
+use longshore::chunk::concurrent_reads;
 use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Group, Manifest};
@@ -13,13 +14,10 @@ use longshore_domain::ports::{Files, PortResult, Read};
 use super::findings::Findings;
 use super::ledger::{Records, place};
 use super::report::Reported;
-use super::work_lines::{Chain, RecordedLine};
+use super::work_lines::{Chain, UnsuccessfulItems};
 
 /// Maximum groups whose work files are read concurrently.
-const READS: u64 = 16;
-
-/// Memory in bytes for the chunks that are read concurrently, with all entries that their work files may have.
-const READ_BYTES: u64 = 48 << 20;
+const READS: usize = 16;
 
 /// The work files of a job.
 pub(super) struct WorkAudit<'a, F> {
@@ -32,8 +30,8 @@ pub(super) struct WorkAudit<'a, F> {
 /// Returns the bytes of the largest chunk of a group, with all entries that its work files may have.
 pub(super) fn largest_chunk(group: &Group, manifest: &Manifest) -> u64 {
     let chunks = (0..).zip(&manifest.chunks).map(|(chunk, plan)| {
-        let deferred = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
-        plan.end - plan.start + deferred.map_or(0, |cursor| group.entries_bytes(cursor, u64::from(plan.items)))
+        let cursor = group.cursors.get(&chunk).filter(|cursor| cursor.file.is_some());
+        plan.end - plan.start + cursor.map_or(0, |cursor| group.entries_bytes(cursor, u64::from(plan.items)))
     });
     chunks.max().unwrap_or(0)
 }
@@ -45,7 +43,7 @@ struct GroupWork {
     ended: u64,
     /// Items that chunks deferred in their current round.
     waiting: u64,
-    deferred: RecordedLine,
+    unsuccessful: UnsuccessfulItems,
     /// Numbers of the chunks whose work files cannot be parsed.
     damaged: Vec<u32>,
     absent: bool,
@@ -53,7 +51,7 @@ struct GroupWork {
 }
 
 impl GroupWork {
-    fn is_whole(&self) -> bool {
+    fn is_complete(&self) -> bool {
         self.damaged.is_empty() && !self.absent && !self.out_of_time
     }
 }
@@ -64,43 +62,48 @@ impl<F: Files> WorkAudit<'_, F> {
         let groups: Vec<_> = self.records.planned().collect();
         let reads: Vec<_> = groups.iter().map(|(group, manifest)| self.read_group(group, manifest).boxed()).collect();
         let mut reads = stream::iter(reads).buffered(self.at_once());
-        let (mut own, mut all) = (RecordedLine::default(), RecordedLine::default());
-        let (mut absent, mut out_of_time, mut whole) = (false, false, true);
+        let (mut own, mut all) = (UnsuccessfulItems::default(), UnsuccessfulItems::default());
+        let (mut absent, mut out_of_time, mut complete) = (false, false, true);
         for (group, _) in &groups {
             let Some(work) = reads.next().await.transpose()? else { break };
             check_group(group, &work, findings);
-            all.add(&work.deferred);
+            all.add(&work.unsuccessful);
             if self.records.job.owns(group.number) {
-                own.add(&work.deferred);
+                own.add(&work.unsuccessful);
             }
             absent |= work.absent;
             out_of_time |= work.out_of_time;
-            whole &= work.is_whole();
+            complete &= work.is_complete();
         }
         if absent {
-            findings.leave_out("work_files", "some of them are not there any more: they have expired");
+            findings.mark_unchecked("work_files", "some work files have expired");
         }
         if out_of_time {
-            findings.leave_out("work_files", "there was no time to read all of them");
+            findings.mark_unchecked("work_files", "there was not enough time to read all work files");
         }
-        if whole {
+        if complete {
             // The report has the failed items of the current generation, and the skipped items of all generations.
             let sides = [("failed.csv", &reported.failed, own.failed), ("skipped.csv", &reported.skipped, all.skipped)];
-            for (name, reported, deferred) in sides {
+            for (name, reported, recorded) in sides {
                 let Some(reported) = reported else { continue };
-                findings.count("work_rows", name, deferred.items(), reported.items());
-                let items = "the items that the work files name";
-                findings.text("work_items", name, items, Some(if *reported == deferred { items } else { "others" }));
+                findings.count("work_rows", name, recorded.items(), reported.items());
+                let items = "the items in the work files";
+                findings.text(
+                    "work_items",
+                    name,
+                    items,
+                    Some(if *reported == recorded { items } else { "other items" }),
+                );
             }
         }
         Ok(())
     }
 
-    /// Returns the number of concurrent reads: fewer if chunks are large or have many entries, as an entry may be far
-    /// larger than its row.
+    /// Returns the number of concurrent reads: fewer if chunks are large or have many entries, because an entry can be
+    /// far larger than its row.
     fn at_once(&self) -> usize {
         let largest = self.records.planned().map(|(group, manifest)| largest_chunk(group, manifest)).max().unwrap_or(0);
-        (READ_BYTES / largest.max(1)).clamp(1, READS) as usize
+        concurrent_reads(largest, READS)
     }
 
     async fn read_group(&self, group: &Group, manifest: &Manifest) -> PortResult<GroupWork> {
@@ -115,7 +118,7 @@ impl<F: Files> WorkAudit<'_, F> {
                 None => work.damaged.push(chunk),
             }
             work.waiting += chain.waiting(cursor.round);
-            work.deferred.add(&chain.deferred);
+            work.unsuccessful.add(&chain.unsuccessful);
         }
         Ok(work)
     }
@@ -147,15 +150,15 @@ impl<F: Files> WorkAudit<'_, F> {
 fn check_group(group: &Group, work: &GroupWork, findings: &mut Findings) {
     for chunk in &work.damaged {
         let place = format!("chunk {chunk} of group {}", group.number);
-        findings.text("work_files", place, "the items that the cursor has passed", None);
+        findings.text("work_files", place, "the items before the cursor", None);
     }
-    if !work.is_whole() {
+    if !work.is_complete() {
         return;
     }
     let counts = group.counts;
-    let present = group.cursors.values().map(|cursor| u64::from(cursor.deferred)).sum();
+    let deferred = group.cursors.values().map(|cursor| u64::from(cursor.deferred)).sum();
     findings.count("work_ended", place(group), counts.done(), work.ended);
-    findings.count("work_failed", place(group), counts.failed, work.deferred.failed.items());
-    findings.count("work_skipped", place(group), counts.skipped, work.deferred.skipped.items());
-    findings.count("work_waiting", place(group), present, work.waiting);
+    findings.count("work_failed", place(group), counts.failed, work.unsuccessful.failed.items());
+    findings.count("work_skipped", place(group), counts.skipped, work.unsuccessful.skipped.items());
+    findings.count("work_waiting", place(group), deferred, work.waiting);
 }

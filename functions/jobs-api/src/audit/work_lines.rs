@@ -4,20 +4,20 @@ use std::collections::BTreeMap;
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::work_file::Header;
+use longshore_domain::work_file::WorkFileHeader;
 use serde::Deserialize;
 
 use super::numbers::ItemSet;
 
 /// Items that ended without success.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
-pub(super) struct RecordedLine {
+pub(super) struct UnsuccessfulItems {
     pub(super) failed: ItemSet,
     pub(super) skipped: ItemSet,
 }
 
-impl RecordedLine {
-    /// Adds the items of another set of lines.
+impl UnsuccessfulItems {
+    /// Adds other items.
     pub(super) fn add(&mut self, other: &Self) {
         self.failed.add(other.failed);
         self.skipped.add(other.skipped);
@@ -27,7 +27,7 @@ impl RecordedLine {
 /// The work files of a chunk.
 #[derive(Debug, Default)]
 pub(super) struct Chain {
-    pub(super) deferred: RecordedLine,
+    pub(super) unsuccessful: UnsuccessfulItems,
     /// Items that each round deferred to the next one.
     transient: BTreeMap<u32, u64>,
 }
@@ -51,12 +51,12 @@ impl Chain {
     /// Parses a work file, and returns the token of the previous one.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Result<Option<String>, serde_json::Error> {
         let mut lines = bytes.split(|byte| *byte == b'\n');
-        let Header { round, prev, .. } = serde_json::from_slice(lines.next().unwrap_or_default())?;
+        let WorkFileHeader { round, prev, .. } = serde_json::from_slice(lines.next().unwrap_or_default())?;
         for line in lines.filter(|line| !line.is_empty()) {
             let Line { n, end } = serde_json::from_slice(line)?;
             match end {
-                End::Failed => self.deferred.failed.take(n),
-                End::Skipped => self.deferred.skipped.take(n),
+                End::Failed => self.unsuccessful.failed.take(n),
+                End::Skipped => self.unsuccessful.skipped.take(n),
                 End::Transient => *self.transient.entry(round).or_default() += 1,
             }
         }
@@ -73,12 +73,12 @@ impl Chain {
     /// A later round processes the items that the previous round deferred; all other items of the chunk have ended.
     pub(super) fn ended(&self, cursor: &Cursor, plan: &ChunkPlan) -> Option<u64> {
         let (items, position, waiting) = (plan.items.into(), cursor.position.into(), self.waiting(cursor.round));
-        let left = match cursor.round.checked_sub(1) {
+        let remaining = match cursor.round.checked_sub(1) {
             _ if cursor.finished => waiting,
             None => u64::checked_sub(items, position)? + waiting,
-            Some(before) => self.waiting(before).checked_sub(position)? + waiting,
+            Some(previous) => self.waiting(previous).checked_sub(position)? + waiting,
         };
-        items.checked_sub(left)
+        items.checked_sub(remaining)
     }
 }
 
@@ -101,18 +101,18 @@ mod tests {
     }
 
     #[test]
-    fn items_that_have_ended_are_those_that_are_passed_and_not_recorded_again() {
+    fn ended_items_are_those_before_the_cursor_that_were_not_deferred() {
         let mut chain = Chain::default();
         assert_eq!(chain.take(FIRST.as_bytes()).unwrap(), None);
         assert_eq!(ended(&chain, "0.3.t1.a1.2.-"), Some(1), "7 has failed");
         assert_eq!(ended(&chain, "0.5.t1.a1.2.-"), Some(3));
         assert_eq!(ended(&chain, "1.0.t1.a1.0.9"), Some(3), "8 and 9 wait");
-        assert_eq!(ended(&chain, "0.6.t1.a1.2.-"), None, "more than there are");
-        assert_eq!(ended(&chain, "1.3.t1.a1.0.9"), None, "more than were filed");
+        assert_eq!(ended(&chain, "0.6.t1.a1.2.-"), None, "more items than the chunk has");
+        assert_eq!(ended(&chain, "1.3.t1.a1.0.9"), None, "more items than were deferred");
         assert_eq!(chain.take(SECOND.as_bytes()).unwrap().as_deref(), Some("a1"));
         assert_eq!(ended(&chain, "1.1.t2.b1.0.9"), Some(4), "9 waits");
         assert_eq!(ended(&chain, "1.F.t3.b1.0.-"), Some(5));
-        assert_eq!((chain.deferred.failed.items(), chain.deferred.skipped.items()), (1, 1));
+        assert_eq!((chain.unsuccessful.failed.items(), chain.unsuccessful.skipped.items()), (1, 1));
         assert!(chain.take(b"{\"round\":1}\n{\"n\":1}\n").is_err());
         assert!(chain.take(b"").is_err());
     }

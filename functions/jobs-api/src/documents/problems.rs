@@ -41,8 +41,8 @@ pub(crate) async fn kinds(headers: HeaderMap) -> Response {
     let contents = html! {
         h1 { "Problems" }
         p {
-            "Every error is " code { "application/problem+json" } " (RFC 9457). Its " code { "type" } " is one of these, and "
-            "leads to its page."
+            "Every error is " code { "application/problem+json" } " (RFC 9457). Its " code { "type" }
+            " is one of the following, and links to its page."
         }
         table {
             thead { tr { th { "type" } th { "status" } th { "title" } } }
@@ -63,8 +63,8 @@ pub(crate) async fn kinds(headers: HeaderMap) -> Response {
     path = "/api/problems/{kind}",
     operation_id = "getProblem",
     tag = "documents",
-    summary = "Read the meaning of a problem, and how to fix it.",
-    description = "The `type` of every problem is the path of its page.",
+    summary = "Read the meaning and the solution of a problem.",
+    description = "The `type` of a problem is the path of its page.",
     params(KindInPath, IfNoneMatchHeader),
     responses(
         (
@@ -89,10 +89,10 @@ pub(crate) async fn kind(PathText(name): PathText, headers: HeaderMap) -> Answer
     let contents = html! {
         h1 { (about.title) }
         p { span.status { (about.status) } " " code { (kind.uri()) } }
-        h2 { "What it means" }
+        h2 { "Meaning" }
         p { (about.meaning) }
-        h2 { "What to do" }
-        p { (about.way_out) }
+        h2 { "Solution" }
+        p { (about.advice) }
         @if kind == Kind::InvalidRequest { (codes()) }
         p { a href=(PAGES) { "All problems" } " · " a href="/api/docs" { "All calls" } }
     };
@@ -103,7 +103,7 @@ pub(crate) async fn kind(PathText(name): PathText, headers: HeaderMap) -> Answer
 fn codes() -> Markup {
     html! {
         h2 { "Codes" }
-        p { "Each of " code { "errors" } " has a stable code. A job type of a team's own may have more." }
+        p { "Each error in " code { "errors" } " has a stable code. A custom job type can have further codes." }
         table {
             thead { tr { th { "code" } th { "meaning" } } }
             tbody {

@@ -1,5 +1,6 @@
 //! A page of failed items, and the conversion of a row of `failed.csv` to an item.
 
+use longshore::failures_file::REPORT_COLUMNS;
 use longshore::formula::original;
 use longshore_domain::job::Job;
 use longshore_domain::records::Format;
@@ -10,9 +11,9 @@ use utoipa::ToSchema;
 use super::error::Damaged;
 use super::rows::Row;
 
-/// Cells of the report around the item's own: the number before them; code, field and message after them.
+/// Report cells around the item's own cells: the number before them; code, field and message after them.
 const BEFORE: usize = 1;
-const BEHIND: usize = 3;
+const AFTER: usize = REPORT_COLUMNS.len();
 
 /// Maximum size in bytes of an item on a page.
 const ITEM_BYTES: usize = 1 << 20;
@@ -51,14 +52,14 @@ pub struct FailureDocument {
 
 /// Layout of a job's items in its report.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) enum Layout {
+pub(super) enum ItemLayout {
     /// One cell for each of these columns.
     Columns(Vec<String>),
     /// One cell with JSON.
     Json,
 }
 
-impl Layout {
+impl ItemLayout {
     /// Reads the layout from the header of a job's `failed.csv`.
     pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
         let own = own(header)?;
@@ -73,15 +74,15 @@ impl Layout {
     /// Converts a row to a failed item.
     pub(super) fn failure(&self, row: &Row) -> Result<FailureDocument, Damaged> {
         let own = own(row)?;
-        let reported = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
+        let report_cell = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
         let number = row.cells.first().and_then(|cell| text(cell).parse().ok()).ok_or(Damaged)?;
         let value = if row.cut { None } else { Some(self.value(own)?) };
         let value = value.filter(|value| value.to_string().len() <= ITEM_BYTES);
         Ok(FailureDocument {
             number,
-            code: reported(0),
-            field: Some(reported(1)).filter(|field| !field.is_empty()),
-            message: reported(2),
+            code: report_cell(0),
+            field: Some(report_cell(1)).filter(|field| !field.is_empty()),
+            message: report_cell(2),
             row: value,
         })
     }
@@ -103,7 +104,7 @@ impl Layout {
 
 /// Returns the item's own cells.
 fn own(row: &Row) -> Result<&[Vec<u8>], Damaged> {
-    let end = row.cells.len().checked_sub(BEHIND).ok_or(Damaged)?;
+    let end = row.cells.len().checked_sub(AFTER).ok_or(Damaged)?;
     row.cells.get(BEFORE..end).ok_or(Damaged)
 }
 

@@ -1,7 +1,8 @@
 //! Reasons for which a page of failed items cannot be read.
 
+use longshore::field_error::FieldError;
 use longshore::http::{Failure, paging};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore_domain::ports::PortError;
 
 use crate::output::stored::no_report;
@@ -14,12 +15,12 @@ pub(super) struct Damaged;
 /// Reasons for which a page cannot be read.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PageError {
-    #[error("failed.csv is not there any more")]
+    #[error("failed.csv no longer exists")]
     Absent,
-    #[error("failed.csv is another than the cursor's")]
+    #[error("failed.csv is not the version that the cursor refers to")]
     Changed,
-    #[error("the cursor leads to no row of failed.csv")]
-    Astray,
+    #[error("the cursor does not point to a row of failed.csv")]
+    InvalidCursor,
     #[error(transparent)]
     Damaged(#[from] Damaged),
     #[error(transparent)]
@@ -31,11 +32,11 @@ impl From<PageError> for Failure {
         match error {
             PageError::Absent => no_report().into(),
             PageError::Changed => {
-                let detail = "the failed items are others now; start again without a cursor";
+                let detail = "the failed items have changed; start again without a cursor";
                 Problem::invalid(vec![FieldError::new("/cursor", "stale_cursor", detail)]).into()
             }
-            PageError::Astray => Problem::invalid(vec![paging::bad_cursor()]).into(),
-            PageError::Damaged(error) => Self::Ours(Box::new(error)),
+            PageError::InvalidCursor => Problem::invalid(vec![paging::bad_cursor()]).into(),
+            PageError::Damaged(error) => Self::Internal(Box::new(error)),
             PageError::Port(error) => error.into(),
         }
     }

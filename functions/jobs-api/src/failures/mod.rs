@@ -3,8 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `list` | the call |
-//! | `request` | the client's parameters |
-//! | `cursor` | the position of a page |
+//! | `request` | the client's parameters, and the cursor of a page |
 //! | `rows` | the rows of the file |
 //! | `page` | ranged reads until a page is full |
 //! | `document` | the response |

@@ -4,9 +4,9 @@
 use longshore_domain::job::Job;
 use longshore_domain::ports::{FileStream, Files, Read};
 
-use super::document::{FailuresDocument, Layout};
+use super::document::{FailuresDocument, ItemLayout};
 use super::error::{Damaged, PageError};
-use super::request::Cursor;
+use super::request::FailuresCursor;
 use super::rows::{Row, Rows};
 
 /// Size in bytes of a ranged read: about one usual page.
@@ -33,19 +33,23 @@ impl<F: Files> FailedFile<'_, F> {
     /// # Errors
     /// If the file no longer exists, has another entity tag than the cursor, or is not in the format that completion
     /// writes.
-    pub(super) async fn page(&self, limit: usize, after: Option<Cursor>) -> Result<FailuresDocument, PageError> {
+    pub(super) async fn page(
+        &self,
+        limit: usize,
+        after: Option<FailuresCursor>,
+    ) -> Result<FailuresDocument, PageError> {
         let etag = match &after {
             Some(cursor) => cursor.etag.clone(),
             None => self.files.info(self.key).await?.ok_or(PageError::Absent)?.etag,
         };
         let block_bytes = if after.is_some() { HEADER_BYTES } else { BLOCK_BYTES };
         let mut reader = BlockReader::new(self, &etag, 0, block_bytes);
-        let layout = Layout::new(self.job, &reader.row().await?)?;
+        let layout = ItemLayout::new(self.job, &reader.row().await?)?;
         let Some(cursor) = after else { return self.fill(limit, &layout, reader, 0).await };
         let reader = BlockReader::new(self, &etag, cursor.offset, BLOCK_BYTES);
         self.fill(limit, &layout, reader, cursor.rows).await.map_err(|error| match error {
             // The header was valid, so the cursor was forged.
-            PageError::Damaged(_) => PageError::Astray,
+            PageError::Damaged(_) => PageError::InvalidCursor,
             error => error,
         })
     }
@@ -54,7 +58,7 @@ impl<F: Files> FailedFile<'_, F> {
     async fn fill(
         &self,
         limit: usize,
-        layout: &Layout,
+        layout: &ItemLayout,
         mut reader: BlockReader<'_, F>,
         mut read: u64,
     ) -> Result<FailuresDocument, PageError> {
@@ -96,15 +100,15 @@ impl<'a, F: Files> BlockReader<'a, F> {
     }
 
     /// Creates the cursor at this offset, after this number of rows.
-    fn cursor(&self, offset: u64, rows: u64) -> Cursor {
-        Cursor { offset, rows, etag: self.etag.clone() }
+    fn cursor(&self, offset: u64, rows: u64) -> FailuresCursor {
+        FailuresCursor { offset, rows, etag: self.etag.clone() }
     }
 
     async fn row(&mut self) -> Result<Row, PageError> {
         loop {
-            let mut rest = &self.block[self.used..];
-            let row = self.rows.take(&mut rest);
-            self.used = self.block.len() - rest.len();
+            let mut unread = &self.block[self.used..];
+            let row = self.rows.take(&mut unread);
+            self.used = self.block.len() - unread.len();
             match row {
                 Some(row) => return Ok(row),
                 None => self.fetch().await?,

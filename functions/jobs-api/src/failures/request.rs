@@ -1,8 +1,9 @@
 //! Parameters of a read of failed items: a page, or the whole file.
 
 use axum::http::{HeaderMap, header};
+use longshore::field_error::FieldError;
 use longshore::http::{QueryText, paging};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 100;
@@ -20,12 +21,12 @@ pub(super) enum FailuresRequest {
         /// Maximum number of failures.
         limit: usize,
         /// Position after which the page begins.
-        after: Option<Cursor>,
+        after: Option<FailuresCursor>,
     },
 }
 
 impl FailuresRequest {
-    /// Reads the parameters. `Accept` decides if there is no `format`.
+    /// Reads the parameters. Without `format`, the header `Accept` decides.
     ///
     /// # Errors
     /// 422 with every bad parameter.
@@ -36,13 +37,13 @@ impl FailuresRequest {
             Some("csv") => true,
             Some("json") => false,
             Some(_) => {
-                errors.push(FieldError::new("/format", "unknown_format", "format is json or csv"));
+                errors.push(FieldError::new("/format", "unknown_format", "format must be json or csv"));
                 false
             }
         };
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
         let after = query.get("cursor").and_then(|text| {
-            let cursor = Cursor::decode(text);
+            let cursor = FailuresCursor::decode(text);
             errors.extend(cursor.is_none().then(paging::bad_cursor));
             cursor
         });
@@ -75,7 +76,7 @@ fn range(text: &str) -> Option<(String, f32)> {
 
 /// A position in `failed.csv`.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) struct Cursor {
+pub(super) struct FailuresCursor {
     /// Byte offset of the next row.
     pub(super) offset: u64,
     /// Rows before the offset.
@@ -84,16 +85,16 @@ pub(super) struct Cursor {
     pub(super) etag: String,
 }
 
-impl Cursor {
+impl FailuresCursor {
     /// Encodes the cursor for the client.
     pub(super) fn encode(&self) -> String {
-        paging::opaque(&format!("{}.{}.{}", self.offset, self.rows, self.etag))
+        paging::encode_cursor(&format!("{}.{}.{}", self.offset, self.rows, self.etag))
     }
 
     /// Decodes a client's cursor; `None` if no page can have returned it.
     pub(super) fn decode(text: &str) -> Option<Self> {
-        let place = paging::place(text)?;
-        let mut parts = place.splitn(3, '.');
+        let position = paging::decode_cursor(text)?;
+        let mut parts = position.splitn(3, '.');
         let offset = parts.next()?.parse().ok().filter(|offset| *offset > 0)?;
         let rows = parts.next()?.parse().ok().filter(|rows| *rows > 0)?;
         // The entity tag becomes a header of a request to S3.
@@ -109,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn csv_is_answered_to_those_who_rank_it_higher() {
+    fn csv_is_returned_if_accept_ranks_it_above_json() {
         for (accept, expected) in [
             ("text/csv", true),
             ("Text/CSV; charset=utf-8", true),
@@ -130,12 +131,12 @@ mod tests {
     }
 
     #[test]
-    fn a_cursor_reads_back_and_what_no_page_gave_is_refused() {
-        let cursor = Cursor { offset: 77, rows: 3, etag: "\"a.b-2\"".into() };
-        assert_eq!(Cursor::decode(&cursor.encode()), Some(cursor));
+    fn a_cursor_is_decoded_and_an_invalid_one_is_refused() {
+        let cursor = FailuresCursor { offset: 77, rows: 3, etag: "\"a.b-2\"".into() };
+        assert_eq!(FailuresCursor::decode(&cursor.encode()), Some(cursor));
         for bad in ["", "77.0.e", "0.1.e", "1.0.e", "x.1.e", "1.1.", "1.1", "1.1.a\r\nb"] {
-            assert_eq!(Cursor::decode(&paging::opaque(bad)), None, "{bad}");
+            assert_eq!(FailuresCursor::decode(&paging::encode_cursor(bad)), None, "{bad}");
         }
-        assert_eq!(Cursor::decode("?"), None);
+        assert_eq!(FailuresCursor::decode("?"), None);
     }
 }

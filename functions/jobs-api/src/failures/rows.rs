@@ -4,12 +4,13 @@
 //! and only its report columns are kept.
 
 use csv_core::{ReadFieldResult, Reader};
+use longshore::failures_file::REPORT_COLUMNS;
 
 /// Maximum bytes of a row's cells that are kept. A page is full after a few hundred such rows.
 const KEPT_BYTES: usize = 1 << 20;
 
 /// Cells at the end of a row that are kept regardless of its length: code, field, message.
-const REPORT_COLUMNS: usize = 3;
+const ERROR_CELLS: usize = REPORT_COLUMNS.len();
 
 /// The cells of one row, as stored in the file.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -38,18 +39,18 @@ impl Row {
         self.kept += bytes.len();
         if cell.len() > KEPT_BYTES {
             self.dropping = true;
-            self.forget(last);
+            self.drop_cell(last);
         }
-        for own in 1..(last + 1).saturating_sub(REPORT_COLUMNS) {
+        for own in 1..(last + 1).saturating_sub(ERROR_CELLS) {
             if self.kept > KEPT_BYTES {
-                self.forget(own);
+                self.drop_cell(own);
             }
         }
     }
 
-    fn forget(&mut self, cell: usize) {
-        let forgotten = self.cells.get_mut(cell).map(std::mem::take).unwrap_or_default();
-        self.kept -= forgotten.len();
+    fn drop_cell(&mut self, cell: usize) {
+        let dropped = self.cells.get_mut(cell).map(std::mem::take).unwrap_or_default();
+        self.kept -= dropped.len();
         self.cut = true;
     }
 }
@@ -120,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn rows_are_the_same_wherever_blocks_end_and_from_wherever_a_row_begins() {
+    fn rows_are_the_same_for_any_block_size_and_from_any_start_of_a_row() {
         let whole = all(1_000, 0);
         let rows: Vec<_> = whole.iter().map(|(row, _)| row.join("|")).collect();
         assert_eq!(rows, ["row|a|b|code|field|message", "1|x\r\ny|say \"hi\"|c||m", "22|||d|e|"]);
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_row_that_is_too_long_the_ends_are_kept() {
+    fn number_and_report_columns_of_a_too_long_row_are_kept() {
         let long = "x".repeat(KEPT_BYTES);
         for (row, expected) in [
             (format!("7,{long},b,c,f,m\r\n"), "7||b|c|f|m"),

@@ -1,4 +1,4 @@
-//! The create message of a job, and the answers with an accepted job.
+//! The create message of a job, and the responses with an accepted job.
 
 use axum::Json;
 use axum::http::{StatusCode, header};
@@ -6,27 +6,17 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, Tenant};
 use longshore::ports::Ports;
 use longshore::problem::Problem;
-use longshore::telemetry;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Stage, Status};
-use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Queues, Store};
+use longshore_domain::ports::{JobProgress, Queues, Store};
 
 use super::document::{JobDocument, path};
 use super::find::with_groups;
 
-/// Sends the create message. A failure does not fail the call: the job is stored, and the sweeper sends the message.
-pub(super) async fn send_create(queues: &impl Queues, job: &Job) {
-    if let Err(error) = queues.send_create(&CreateMessage::new(job)).await {
-        let error = telemetry::chain(&error);
-        tracing::warn!(job.id = %job.job_id, error, "a create message was not sent; the sweeper will send it");
-    }
-}
-
-/// Answers a request that was accepted before; `deleted` if the job was deleted since, because an idempotency key,
-/// or a start, makes only one job. While the job is waiting, its message is sent again: the first call may have
-/// died before sending it, and a duplicate is harmless.
+/// Answers a repeated request with the job of the first one, or with `deleted` if that job was deleted: an idempotency
+/// key, or a start, creates only one job. While the job is waiting, its message is sent again, because the first call
+/// may have died before sending it. A duplicate is harmless.
 pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
     ports: &Ports<S, Q, F>,
     tenant: &Tenant,
@@ -36,9 +26,9 @@ pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
     let job = ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
     let job = job.ok_or_else(deleted)?;
     if job.status == Status::Waiting && job.stage == Stage::Queued {
-        send_create(&ports.queues, &job).await;
+        ports.send_create(&job).await;
     }
-    let (groups, job) = with_groups(&ports.store, job).await?;
+    let JobProgress { groups, job } = with_groups(&ports.store, job).await?;
     Ok(accepted(&job, &groups))
 }
 

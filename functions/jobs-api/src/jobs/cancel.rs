@@ -8,28 +8,27 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::chunk::ask_for_completion;
-use longshore::http::{Answer, PathText, Tenant};
+use longshore::chunk::request_completion;
+use longshore::http::{Answer, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::job::{Job, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{JobProgress, JobTransitions, PortResult, Queues, Store};
+use longshore_domain::timestamp::Timestamp;
 
 use super::accept::accepted;
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
-use crate::admission::count_call;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::CancelRefusals;
 
-/// Returns 202 with the job, which is stopping, or was stopping already. No item starts more than five seconds after
-/// this answer. Items that end until then are counted and reported.
+/// Stops the job: 202 with the stopping job. No item starts more than five seconds after this response. Items that end
+/// until then are counted and reported.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/cancel",
@@ -60,50 +59,47 @@ pub(crate) async fn cancel<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
-    let (mut groups, mut job) = with_groups(&api.ports.store, job).await?;
+    let JobProgress { mut groups, mut job } = with_groups(&api.ports.store, job).await?;
     if job.is_live() {
-        count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+        count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     }
     while job.is_live() {
         etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         match stop(&api.ports.store, &job, &headers, (api.clock)()).await? {
             Transition::Made(stopped) => job = *stopped,
-            // Another write was first: the job is stopping for another reason, has ended, is deleted, was opened again,
-            // or has changed since the client read it.
+            // A concurrent write was first: the job is stopping, has ended, was deleted or reopened, or has changed
+            // since the client read it.
             Transition::Refused => {
-                (groups, job) =
-                    with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?)
-                        .await?
+                let read = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
+                JobProgress { groups, job } = with_groups(&api.ports.store, read).await?;
             }
         }
     }
     if job.status.is_final() {
         return Err(ended(&job).into());
     }
-    complete_soon(&api.ports, &job).await;
+    try_request_completion(&api.ports, &job).await;
     Ok(accepted(&job, &groups))
 }
 
-/// Stops the job with one write: only the version that the client has seen if it sent `If-Match`, or else the stored
-/// one.
+/// Stops the job with one write. With `If-Match`, stops only the version that the client has read.
 async fn stop(store: &impl JobTransitions, job: &Job, headers: &HeaderMap, at: Timestamp) -> PortResult<Transition> {
     let stop = Stop::canceled(at);
     match etag::is_conditional(headers) {
-        true => store.stop_as_seen(job, &stop).await,
+        true => store.stop_if_unchanged(job, &stop).await,
         false => store.stop(job.job_id, job.generation, &stop).await,
     }
 }
 
 /// Requests completion. A failure does not fail the call: the job is stopping, and the sweeper sends the request.
-async fn complete_soon<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job) {
-    if let Err(error) = ask_for_completion(ports, job).await {
+async fn try_request_completion<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job) {
+    if let Err(error) = request_completion(ports, job).await {
         let error = telemetry::chain(&error);
-        tracing::warn!(job.id = %job.job_id, error, "a complete message was not sent; the sweeper will send it");
+        tracing::warn!(job.id = %job.job_id, error, "cannot send a complete message; the sweeper will send it");
     }
 }
 
 fn ended(job: &Job) -> Problem {
-    let status = serde_json::to_value(job.status).unwrap_or_default();
-    let status = status.as_str().unwrap_or_default();
-    Problem::new(Kind::JobEnded, format!("the job has ended as {status}; a final status stays"))
+    let status = job.status.as_str();
+    Problem::new(Kind::JobEnded, format!("the job is already {status}; a final status does not change"))
 }

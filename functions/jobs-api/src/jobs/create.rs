@@ -5,18 +5,18 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use longshore::http::{Answer, Failure, JsonFields, Tenant, idempotency};
+use longshore::http::{Answer, Failure, JsonFields, Tenant, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, SourceFile, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
 
-use super::accept::{accepted, accepted_before, send_create};
+use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::request::{BadRequest, Draft, JobRequest};
 use super::source::find_source;
-use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
+use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
@@ -67,12 +67,13 @@ pub(crate) async fn create<B: Backend>(
 ) -> Answer {
     let key = idempotency::key(&headers)?;
     let draft = Draft::read(fields, &api.registry, api.limits.job_time_limit_s);
-    let key = key.zip(draft.meaning()).map(|(key, meaning)| idempotency::of_request(key, &meaning, (api.clock)()));
+    let key =
+        key.zip(draft.canonical()).map(|(key, request)| idempotency::key_for_request(key, &request, (api.clock)()));
     if let Some(answer) = answered_before(&api, &tenant, key.as_ref()).await? {
         return Ok(answer);
     }
-    // Compiling a schema may take a second, so nothing is compiled before the call is counted.
-    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    // Compiling a schema can take a second, so the call is counted first.
+    count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let request = match draft.compile() {
         Ok(request) => request,
         Err(bad) => return Err(refusal(&api, &tenant, bad).await),
@@ -86,13 +87,12 @@ pub(crate) async fn create<B: Backend>(
     let definition = Definition { options: request.options, columns: None };
     match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
         Created::New => {
-            send_create(&api.ports.queues, &job).await;
+            api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))
         }
         Created::Replayed(id) => accepted_before(&api.ports, &tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
-        Created::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Created::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
+        Created::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
     }
 }
 

@@ -10,22 +10,21 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use longshore::chunk::stop_job;
-use longshore::http::{Answer, PathText, Tenant};
+use longshore::http::{Answer, PathText, Tenant, count_work_call};
 use longshore::ports::Ports;
 use longshore::telemetry;
 use longshore_domain::job::{Job, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, Queues, Store};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{JobProgress, JobTransitions, Queues, Store};
+use longshore_domain::timestamp::Timestamp;
 
 use super::document::JobDocument;
 use super::find::{find_job, no_such_job, with_groups};
-use crate::admission::count_call;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::DeleteRefusals;
 
-/// Returns 204: the job is hidden. A repeated call returns 404, like every call for a job that does not exist. The
+/// Hides the job: 204. A repeated call returns 404, like every call for a job that does not exist. The
 /// effect is that of one call, as RFC 9110 (9.2.2) requires of DELETE.
 #[utoipa::path(
     delete,
@@ -49,36 +48,36 @@ pub(crate) async fn delete<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     loop {
-        let (groups, job) =
+        let JobProgress { groups, job } =
             with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?).await?;
         etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
-        let only_as_seen = etag::is_conditional(&headers);
-        let observed = match only_as_seen {
-            true => store.delete_as_seen(&job, now).await?,
+        let is_conditional = etag::is_conditional(&headers);
+        let outcome = match is_conditional {
+            true => store.delete_if_unchanged(&job, now).await?,
             false => store.delete(job.job_id, now).await?,
         };
-        match observed {
+        match outcome {
             Transition::Made(job) => {
-                stop_soon(&api.ports, &job, (api.clock)()).await;
+                try_stop(&api.ports, &job, (api.clock)()).await;
                 return Ok(StatusCode::NO_CONTENT.into_response());
             }
-            // The job is deleted, or has changed since the client read it: the next read shows which.
-            Transition::Refused if only_as_seen => {}
+            // The job was deleted, or has changed since the client read it. The next read tells which.
+            Transition::Refused if is_conditional => {}
             Transition::Refused => return Err(no_such_job().into()),
         }
     }
 }
 
 /// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.
-async fn stop_soon<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job, at: Timestamp) {
+async fn try_stop<S: Store, Q: Queues, F>(ports: &Ports<S, Q, F>, job: &Job, at: Timestamp) {
     if !job.is_live() {
         return;
     }
     if let Err(error) = stop_job(ports, job, &Stop::deleted(at)).await {
         let error = telemetry::chain(&error);
-        tracing::warn!(job.id = %job.job_id, error, "a deleted job was not stopped; the sweeper will stop it");
+        tracing::warn!(job.id = %job.job_id, error, "cannot stop a deleted job; the sweeper will stop it");
     }
 }

@@ -1,15 +1,15 @@
-//! The job document, returned by every call that answers with a job.
+//! The job document, returned by every call that returns a job.
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
-/// A job. In every answer `succeeded + failed + skipped = itemProgress <= itemCount`.
+/// A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 #[schema(as = Job)]
@@ -18,7 +18,7 @@ pub struct JobDocument {
     pub job_id: JobId,
     /// Name of the job type.
     pub job_type: String,
-    /// File name that the client gave; `null` if the job has no file.
+    /// Name of the file, as set by the client; `null` if the job has no file.
     #[schema(required = true)]
     pub file_name: Option<String>,
     /// Priority of the job.
@@ -30,11 +30,11 @@ pub struct JobDocument {
     /// Progress as a sentence for people.
     #[schema(examples("Job running, 41% complete..."))]
     pub message: String,
-    /// Items known so far; all items of the file once `itemCountFinal` is `true`.
+    /// Number of items counted so far; the number of all items of the file once `itemCountFinal` is `true`.
     pub item_count: u64,
-    /// `true` once the whole file has been counted.
+    /// `true` once all items of the file have been counted.
     pub item_count_final: bool,
-    /// Items that have ended. Never decreases.
+    /// Number of items that have ended. Never decreases.
     pub item_progress: u64,
     /// Items by outcome.
     pub counts: JobCounts,
@@ -109,7 +109,7 @@ pub struct JobCounts {
     pub failed: u64,
     /// Items that were skipped.
     pub skipped: u64,
-    /// Known items that have not ended.
+    /// Items counted so far that have not ended.
     pub pending: u64,
 }
 
@@ -196,7 +196,7 @@ impl Links {
 
 fn duration_seconds(job: &Job, updated_at: Timestamp) -> Option<u64> {
     let until = job.times.finished_at.unwrap_or(updated_at);
-    job.times.started_at.map(|begun| until.millis_since(begun).unsigned_abs() / 1000)
+    job.times.started_at.map(|started_at| until.millis_since(started_at).unsigned_abs() / 1000)
 }
 
 /// Path of a job.

@@ -6,7 +6,7 @@ use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitSta
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
 use super::JobDocument;
@@ -51,7 +51,7 @@ fn groups() -> Vec<Group> {
 }
 
 #[test]
-fn the_document_is_the_one_of_the_contract() {
+fn the_document_has_every_property_of_the_contract() {
     let job = running();
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
@@ -70,7 +70,7 @@ fn the_document_is_the_one_of_the_contract() {
 }
 
 #[test]
-fn the_counts_add_up_whatever_was_read_when() {
+fn the_counts_add_up_for_any_order_of_reads() {
     let totals = Some(Counts { succeeded: 90, failed: 5, skipped: 5 });
     let ended = |status, split_ended| Job {
         status,
@@ -99,16 +99,16 @@ fn the_counts_add_up_whatever_was_read_when() {
 }
 
 #[test]
-fn a_job_lasts_from_its_beginning_to_its_end() {
+fn the_duration_is_from_the_start_of_a_job_to_its_end() {
     let ended = Job {
         times: JobTimes { finished_at: Some(Timestamp(1_700_000_003_999)), ..running().times.clone() },
         ..running()
     };
-    let lasted = |job: &Job| JobDocument::new(job, &[]).duration_seconds;
+    let duration = |job: &Job| JobDocument::new(job, &[]).duration_seconds;
     let updated =
         Job { times: JobTimes { updated_at: Timestamp(1_700_000_011_000), ..running().times.clone() }, ..running() };
-    assert_eq!((lasted(&updated), lasted(&ended)), (Some(10), Some(2)));
-    assert_eq!(lasted(&Job { times: JobTimes { started_at: None, ..running().times.clone() }, ..running() }), None);
+    assert_eq!((duration(&updated), duration(&ended)), (Some(10), Some(2)));
+    assert_eq!(duration(&Job { times: JobTimes { started_at: None, ..running().times.clone() }, ..running() }), None);
 }
 
 #[test]
@@ -128,7 +128,7 @@ fn a_job_can_be_canceled_until_it_stops() {
 }
 
 #[test]
-fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() {
+fn a_completed_validation_job_can_be_started_once() {
     let start = |job: &Job| document(job).links.start;
     let checked = Job {
         status: Status::Completed,
@@ -137,21 +137,21 @@ fn a_job_that_only_checked_can_be_started_once_it_has_completed_and_only_once() 
         ..running()
     };
     assert_eq!(start(&checked), Some(format!("/api/jobs/{}/start", checked.job_id)));
-    for not in [
+    for job in [
         Job { validation: Validation { checks_only: false, ..checked.validation.clone() }, ..checked.clone() },
         Job { status: Status::Failed, ..checked.clone() },
         Job { status: Status::Canceled, ..checked.clone() },
         Job { status: Status::Running, stage: Stage::Processing, ..checked.clone() },
         Job { validation: Validation { started_as: Some(JobId::generate()), ..checked.validation.clone() }, ..checked },
     ] {
-        assert_eq!(start(&not), None, "{not:?}");
+        assert_eq!(start(&job), None, "{job:?}");
     }
 }
 
 #[test]
-fn the_tag_is_that_of_the_document() {
+fn the_tag_depends_only_on_the_document() {
     let job = running();
     assert_eq!(etag::for_document(&document(&job)), etag::for_document(&document(&job)));
     assert_ne!(etag::for_document(&document(&job)), etag::for_document(&JobDocument::new(&job, &groups()[..1])));
-    assert!(etag::for_document(&document(&job)).starts_with('"'), "a strong one");
+    assert!(etag::for_document(&document(&job)).starts_with('"'), "a strong tag");
 }

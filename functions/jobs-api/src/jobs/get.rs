@@ -9,6 +9,7 @@ use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::{Answer, PathText, QueryText, Tenant};
 use longshore::openapi::{CacheNoCache, CacheNoStore, EntityTag, OnePath, RetryAfterSeconds};
 use longshore_domain::job::{Job, Status};
+use longshore_domain::ports::JobProgress;
 
 use super::document::{JobDocument, output_path};
 use super::find::{find_job, with_groups};
@@ -72,7 +73,7 @@ pub(crate) async fn get<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
-    let (groups, job) = with_groups(&api.ports.store, job).await?;
+    let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
     if job.status == Status::Completed && query.get("redirect") == Some("output") {
         let to = [(header::LOCATION, output_path(job.job_id)), (header::CACHE_CONTROL, "no-store".into())];
         return Ok((StatusCode::SEE_OTHER, to).into_response());

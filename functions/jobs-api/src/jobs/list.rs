@@ -10,7 +10,7 @@ use futures::{StreamExt, TryStreamExt, stream};
 use longshore::http::{Answer, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore_domain::job::{Job, Status};
-use longshore_domain::ports::{JobPosition, JobStore, JobsPage};
+use longshore_domain::ports::{JobPosition, JobProgress, JobStore, JobsPage};
 
 use super::document::{JobDocument, JobsDocument};
 use super::find::read_groups;
@@ -24,7 +24,7 @@ use crate::openapi::refusals::ListRefusals;
 const GROUPS: u32 = 512;
 
 /// Jobs whose groups are read concurrently.
-const AT_ONCE: usize = 8;
+const CONCURRENT_READS: usize = 8;
 
 /// Returns a page of the tenant's jobs.
 #[utoipa::path(
@@ -50,15 +50,16 @@ const AT_ONCE: usize = 8;
     ),
 )]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
-    let wanted = ListRequest::read(&query, &api.registry)?;
-    let page = affordable(api.ports.store.jobs(&wanted.for_tenant(&tenant)).await?);
+    let request = ListRequest::read(&query, &api.registry)?;
+    let page = affordable(api.ports.store.jobs(&request.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
-    let read = stream::iter(page.jobs).map(|job| Box::pin(read_groups(&api.ports.store, job))).buffered(AT_ONCE);
-    // Deleted meanwhile, or no longer of the requested status: excluded from this list.
-    let there = read.try_filter_map(async |read| Ok(read));
-    let fitting = there.try_filter(|(_, job)| std::future::ready(wanted.for_tenant(&tenant).includes(job)));
-    let jobs = fitting.map_ok(|(groups, job)| JobDocument::new(&job, &groups)).try_collect().await?;
-    let link = next.as_ref().map(|cursor| wanted.next_link(cursor));
+    let read =
+        stream::iter(page.jobs).map(|job| Box::pin(read_groups(&api.ports.store, job))).buffered(CONCURRENT_READS);
+    // Excludes jobs that were deleted meanwhile, or no longer have the requested status.
+    let existing = read.try_filter_map(async |read| Ok(read));
+    let matching = existing.try_filter(|read| std::future::ready(request.for_tenant(&tenant).includes(&read.job)));
+    let jobs = matching.map_ok(|JobProgress { groups, job }| JobDocument::new(&job, &groups)).try_collect().await?;
+    let link = next.as_ref().map(|cursor| request.next_link(cursor));
     Ok(paging::answer(JobsDocument { jobs, next_cursor: next }, link))
 }
 
@@ -73,7 +74,7 @@ fn affordable(mut page: JobsPage) -> JobsPage {
     let fits = fits.count();
     if fits < page.jobs.len() {
         page.jobs.truncate(fits);
-        page.next = page.jobs.last().map(JobPosition::behind);
+        page.next = page.jobs.last().map(JobPosition::after);
     }
     page
 }
@@ -91,7 +92,7 @@ mod tests {
     use super::affordable;
 
     #[test]
-    fn a_page_ends_where_it_would_read_too_many_groups() {
+    fn a_page_ends_before_it_reads_too_many_groups() {
         let job = |status, groups| Job { status, split: SplitState { groups, ..running().split.clone() }, ..running() };
         let (run, done) = (|groups| job(Status::Running, groups), job(Status::Completed, 9_999));
         for (jobs, expected) in [

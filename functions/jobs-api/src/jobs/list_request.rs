@@ -1,12 +1,13 @@
 //! Parameters of a list of jobs.
 
+use longshore::field_error::FieldError;
 use longshore::handler::Registry;
 use longshore::http::{QueryText, Tenant, paging};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
-use longshore_domain::ports::{JobPosition, JobsWanted};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{JobPosition, JobsQuery};
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
 /// Default page size.
@@ -47,9 +48,9 @@ impl<'a> ListRequest<'a> {
     }
 
     /// Converts the parameters to a query for the store.
-    pub(super) fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsWanted<'b> {
+    pub(super) fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsQuery<'b> {
         let (status, job_type) = (self.status.map(|(status, _)| status), self.job_type);
-        JobsWanted { tenant: &tenant.0, status, job_type, limit: self.limit, after: self.after }
+        JobsQuery { tenant: &tenant.0, status, job_type, limit: self.limit, after: self.after }
     }
 
     /// Returns the path of the next page of the same list.
@@ -62,25 +63,26 @@ impl<'a> ListRequest<'a> {
     }
 }
 
-/// Encodes a position in the list for the client. It contains no tenant: for another tenant it is only a point in time.
+/// Encodes a position in the list as a cursor. The cursor contains no tenant: for another tenant, it is only a point in
+/// time.
 pub(super) fn cursor(position: JobPosition) -> String {
-    paging::opaque(&format!("{}.{}", position.created_at.0, position.job_id))
+    paging::encode_cursor(&format!("{}.{}", position.created_at.0, position.job_id))
 }
 
 fn position(cursor: &str) -> Option<JobPosition> {
-    let place = paging::place(cursor)?;
-    let (created_at, job_id) = place.split_once('.')?;
+    let position = paging::decode_cursor(cursor)?;
+    let (created_at, job_id) = position.split_once('.')?;
     let created_at = created_at.parse().ok().filter(|millis| (0..1_000_000_000_000_000).contains(millis))?;
     Some(JobPosition { created_at: Timestamp(created_at), job_id: JobId::parse(job_id)? })
 }
 
 fn unknown_status() -> FieldError {
-    let detail = "status is one of waiting, running, completed, failed, canceled";
+    let detail = "status must be waiting, running, completed, failed or canceled";
     FieldError::new("/status", "unknown_status", detail)
 }
 
 fn unknown_type(name: &str, registry: &Registry) -> FieldError {
-    let detail = format!("there is no job type \"{name}\"; the job types are: {}", registry.names().join(", "));
+    let detail = format!("unknown job type \"{name}\"; the job types are: {}", registry.names().join(", "));
     FieldError::new("/jobType", "unknown_job_type", detail)
 }
 
@@ -89,11 +91,16 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cursor_reads_back_and_what_no_page_gave_is_refused() {
-        let place = JobPosition { created_at: Timestamp(1_700_000_000_000), job_id: JobId::generate() };
-        assert_eq!(position(&cursor(place)), Some(place));
-        for bad in ["", "?", "1700000000000", &paging::opaque("1.x"), &paging::opaque(&format!("-1.{}", place.job_id))]
-        {
+    fn a_cursor_is_decoded_and_an_invalid_one_is_refused() {
+        let last = JobPosition { created_at: Timestamp(1_700_000_000_000), job_id: JobId::generate() };
+        assert_eq!(position(&cursor(last)), Some(last));
+        for bad in [
+            "",
+            "?",
+            "1700000000000",
+            &paging::encode_cursor("1.x"),
+            &paging::encode_cursor(&format!("-1.{}", last.job_id)),
+        ] {
             assert_eq!(position(bad), None, "{bad}");
         }
     }

@@ -1,12 +1,12 @@
-//! Calls about jobs, one file per call, and what several of them need.
+//! Calls about jobs, one file per call, and their shared parts.
 //!
 //! | file | contains |
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
 //! | `request`, `list_request` | the parameters of a create and of a list |
-//! | `source`, `corrected` | checks of the uploads that a call names |
-//! | `find` | the job that a path names, and its groups |
-//! | `accept` | the create message, and the answers with an accepted job |
+//! | `source` | checks of the uploads that a call names: a job's file, and a corrected failures file |
+//! | `find` | the job of a path, and its groups |
+//! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
 //! | `poll_interval` | the value of `Retry-After` |
 

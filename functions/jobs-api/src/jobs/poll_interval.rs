@@ -1,9 +1,9 @@
-//! Poll interval (`Retry-After`) of a client: each poll shows progress, and none is wasted.
+//! Poll interval (`Retry-After`) of a client, chosen so that each poll shows progress.
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, Stage};
 use longshore_domain::progress::{Progress, updated_at};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 /// Maximum interval in seconds: short enough for a person who glances at a progress bar.
 const SLOWEST_S: u64 = 30;
@@ -11,24 +11,24 @@ const SLOWEST_S: u64 = 30;
 /// Target number of polls from the start of a job to its end: the steps of a progress bar.
 const STEPS: u64 = 100;
 
-/// Elapsed seconds that lengthen the interval by one second while no item has ended.
-const PATIENCE_S: u64 = 10;
+/// Age of a job, in seconds, that lengthens the interval by one second while no item has ended.
+const AGE_STEP_S: u64 = 10;
 
-/// Returns the seconds until the next poll, from 1 to 30: a hundredth of the job's estimated duration at its present
-/// rate, but not beyond its estimated end. For a job that stopped moving, the remaining time is taken to be at least the
+/// Returns the seconds until the next poll, from 1 to 30: a hundredth of the job's estimated duration at its current
+/// rate, but not beyond its estimated end. For a job without progress, the remaining time is estimated as at least the
 /// time since its last change.
 pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 {
     if job.stage == Stage::Stopping {
         return 1;
     }
     let changed_at = updated_at(job, groups);
-    let begun_at = job.times.started_at.unwrap_or(job.times.updated_at);
-    let [age_s, still_s] = [begun_at, changed_at].map(|then| now.millis_since(then).unsigned_abs() / 1000);
+    let started_at = job.times.started_at.unwrap_or(job.times.updated_at);
+    let [age_s, idle_s] = [started_at, changed_at].map(|time| now.millis_since(time).unsigned_abs() / 1000);
     let wait_s = match Progress::new(job, groups, changed_at).eta_seconds {
-        None => age_s / PATIENCE_S,
+        None => age_s / AGE_STEP_S,
         Some(eta_s) => {
-            let left_s = eta_s.saturating_sub(still_s).max(still_s);
-            ((age_s + left_s) / STEPS).min(left_s)
+            let remaining_s = eta_s.saturating_sub(idle_s).max(idle_s);
+            ((age_s + remaining_s) / STEPS).min(remaining_s)
         }
     };
     wait_s.clamp(1, SLOWEST_S)
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
     use crate::jobs::document::tests::running;
 
-    /// Poll interval of a job that was created and begun at 0, with this share of its thousand bytes done at
+    /// Poll interval of a job that was created and started at 0, with this share of its thousand bytes done at
     /// `changed_s`.
     fn poll_interval(per_mille: u64, changed_s: i64, now_s: i64) -> u64 {
         let job = Job {
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn short_jobs_are_asked_for_each_second_and_long_ones_twice_a_minute() {
+    fn short_jobs_are_polled_every_second_and_long_jobs_every_thirty_seconds() {
         for (per_mille, changed_s, now_s, expected, what) in [
             (500, 10, 10, 1, "20 s in all"),
             (500, 100, 100, 2, "200 s in all"),
@@ -62,22 +62,22 @@ mod tests {
             (500, 1_500, 1_500, 30, "50 minutes in all"),
             (1, 3_600, 3_600, 30, "1,000 hours in all"),
             (999, 5_000, 5_000, 6, "over an hour in all, and six seconds left"),
-            (999, 5_000, 5_005, 5, "the same, five seconds later, with nothing new"),
-            (999, 5_000, 7_000, 30, "the same, and still for half an hour"),
+            (999, 5_000, 5_005, 5, "the same, five seconds later, without progress"),
+            (999, 5_000, 7_000, 30, "the same, without progress for half an hour"),
         ] {
             assert_eq!(poll_interval(per_mille, changed_s, now_s), expected, "{what}");
         }
     }
 
     #[test]
-    fn a_job_of_which_nothing_has_ended_is_asked_for_ever_more_slowly() {
+    fn the_interval_of_a_job_without_ended_items_grows_with_its_age() {
         for (age_s, expected) in [(0, 1), (19, 1), (20, 2), (100, 10), (300, 30), (100_000, 30)] {
             assert_eq!(poll_interval(0, 0, age_s), expected, "{age_s} s old");
         }
     }
 
     #[test]
-    fn a_job_that_stops_is_asked_for_each_second() {
+    fn a_stopping_job_is_polled_every_second() {
         let job = Job { stage: Stage::Stopping, ..running() };
         assert_eq!(retry_after_s(&job, &[], Timestamp(i64::MAX)), 1);
     }

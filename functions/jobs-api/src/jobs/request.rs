@@ -1,8 +1,9 @@
 //! Reads and validates a request for a job, without calling any service.
 
+use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Fields};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Priority, Tolerance};
 use serde_json::{Map, Value, json};
@@ -20,7 +21,7 @@ pub(super) struct JobRequest {
     /// Name of a job type that the deployment offers.
     #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
-    /// The upload to process. Required by job types that take a file, refused by the others.
+    /// The upload to process. Required if the job type takes a file; otherwise refused.
     #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
     /// Priority of the job. Each priority has its own queue.
@@ -29,11 +30,11 @@ pub(super) struct JobRequest {
     /// Options of the job type; for `import` see ImportOptions.
     #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
-    /// Tolerated failures, as the options set them.
+    /// Tolerated failures, from the options.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
-    /// Time limit in seconds from now. An unfinished job is then stopped with the error `time_limit`. The maximum, and
-    /// the default, is the limit of the job type or of the deployment. Checked once a minute.
+    /// Time limit in seconds from now, checked once a minute. A job that is unfinished by then is stopped with the
+    /// error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
     /// Validation only: the job checks its file, and another job can be started to import it.
@@ -41,7 +42,7 @@ pub(super) struct JobRequest {
     pub(super) checks_only: bool,
 }
 
-/// Errors of an invalid request found without calling a service, and the file that it names, which may be invalid too.
+/// Errors of an invalid request that were found without calling a service, and its file, which may be invalid too.
 #[derive(Debug)]
 pub(super) struct BadRequest {
     pub(super) problem: Box<Problem>,
@@ -74,9 +75,9 @@ impl<'a> Draft<'a> {
         Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
     }
 
-    /// Returns the canonical form of a valid request, or `None`. It is equal for two bodies with the same meaning.
-    pub(super) fn meaning(&self) -> Option<Value> {
-        let job_type = self.job_type.filter(|_| self.fields.is_right())?;
+    /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
+    pub(super) fn canonical(&self) -> Option<Value> {
+        let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
         Some(json!({
             "jobType": job_type.name(), "fileGuid": self.file, "priority": self.priority, "options": self.options,
             "timeoutSeconds": self.timeout_s,
@@ -107,32 +108,30 @@ fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJ
     let known = value.as_str().and_then(|name| registry.find(name));
     known.ok_or_else(|| {
         let names = registry.names().join(", ");
-        Bad::new("unknown_job_type", format!("there is no job type {value}; the job types are: {names}"))
+        Bad::new("unknown_job_type", format!("unknown job type {value}; the job types are: {names}"))
     })
 }
 
 fn check_priority(value: &Value) -> Checked<Priority> {
     let known = value.as_str().and_then(Priority::parse);
-    known.ok_or_else(|| {
-        Bad::new("invalid_priority", "priority is high, normal or low; a job is normal if it says nothing")
-    })
+    known.ok_or_else(|| Bad::new("invalid_priority", "priority must be high, normal or low; the default is normal"))
 }
 
 fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     value.as_i64().filter(|seconds| (1..=limit_s).contains(seconds)).ok_or_else(|| {
-        let detail = format!("timeoutSeconds is a whole number from 1 to {limit_s}, the most that this job may take");
+        let detail = format!("timeoutSeconds must be a whole number from 1 to {limit_s}, the time limit of this job");
         Bad::new("invalid_timeout", detail)
     })
 }
 
-/// Checks the presence of a file. `Some(None)` is a file id that is not a UUID. If the type is unknown, so is its need
-/// for a file.
+/// Checks that the request has a file if and only if the job type takes one. `Some(None)` is a file id that is not a
+/// UUID. For an unknown job type, only the id is checked.
 fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
         (None | Some(Input::File), Some(None)) => Err(unknown_file()),
         (Some(Input::File), None) => {
-            let detail = "this job type works through a file: ask POST /api/uploads where to put it";
+            let detail = "this job type requires a file; upload it with POST /api/uploads first";
             Err(Bad::new("file_required", detail))
         }
         (Some(Input::Options), Some(_)) => {
@@ -144,13 +143,11 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>)
 /// Validates the options and returns the failures that they tolerate.
 fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
     if !options.is_object() {
-        return Err(vec![FieldError::new("/options", "invalid_type", "options is an object")]);
+        return Err(vec![FieldError::new("/options", "invalid_type", "options must be an object")]);
     }
     let bytes = options.to_string().len();
     if bytes > OPTIONS_BYTES {
-        let detail = format!(
-            "options have {bytes} bytes, and may have up to {OPTIONS_BYTES}; leave out what the job does not need"
-        );
+        let detail = format!("the options have {bytes} bytes; the maximum is {OPTIONS_BYTES}");
         return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
     }
     Ok(job_type.prepare(options)?.tolerance())

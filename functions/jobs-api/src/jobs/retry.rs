@@ -1,24 +1,24 @@
-//! `POST /api/jobs/{jobId}/retry`: runs failed and unprocessed items again, and no others. With a corrected failures
-//! file, of the failed items only those in the file run again.
+//! `POST /api/jobs/{jobId}/retry`, a retry of failed rows: runs failed and unprocessed items again, and no others. With
+//! a corrected failures file, of the failed items only those in the file run again.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant};
+use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, Reopen, deadline};
-use longshore_domain::ports::{JobTransitions, Reopened};
+use longshore_domain::ports::{JobProgress, JobTransitions, Reopened};
 use utoipa::ToSchema;
 
-use super::accept::{accepted, send_create};
+use super::accept::accepted;
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
 use super::source::find_corrected;
 use super::source::unknown_file;
-use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
+use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::examples;
@@ -30,7 +30,7 @@ const BODY_BYTES: usize = 4 * 1024;
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// Options of a retry.
-#[allow(dead_code, reason = "only described")]
+#[allow(dead_code, reason = "for the schema only")]
 #[derive(ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct RetryRequest {
@@ -38,8 +38,8 @@ struct RetryRequest {
     file_guid: Option<FileGuid>,
 }
 
-/// Opens the job again as a new generation: 202 with the job, if the limits allow it. One transaction, so that only one
-/// of two concurrent retries succeeds. If the message that follows is lost, the sweeper sends it.
+/// Reopens the job as a new generation: 202 with the job, if the limits allow it. A single transaction, so that only
+/// one of two concurrent retries succeeds. If the create message is lost, the sweeper sends it.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/retry",
@@ -56,7 +56,7 @@ struct RetryRequest {
     responses(
         (
             status = 202,
-            description = "Opened again. Poll the job at `Location`.",
+            description = "The job is reopened. Poll it at `Location`.",
             body = JobDocument,
             headers(
                 ("Location" = inline(OnePath), description = "The job."),
@@ -77,9 +77,9 @@ pub(crate) async fn retry<B: Backend>(
 ) -> Answer {
     let job = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
     let file = file_of(fields)?;
-    // The reads cost the same if the call is refused later, so it is counted first.
-    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
-    let (groups, job) = with_groups(&api.ports.store, job).await?;
+    // A refused call costs the same reads, so every call is counted.
+    count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
+    let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
     if !job.has_remaining() {
         return Err(refused(&job).into());
     }
@@ -94,13 +94,12 @@ pub(crate) async fn retry<B: Backend>(
     let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
-            send_create(&api.ports.queues, &job).await;
-            let (groups, job) = with_groups(&api.ports.store, *job).await?;
+            api.ports.send_create(&job).await;
+            let JobProgress { groups, job } = with_groups(&api.ports.store, *job).await?;
             Ok(accepted(&job, &groups))
         }
-        Reopened::Refused => Err(not_ended("it was opened again just now").into()),
-        Reopened::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Reopened::OverDailyBytes(bytes) => Err(day_is_full(bytes, at).into()),
+        Reopened::Refused => Err(not_ended("another call has just reopened this job").into()),
+        Reopened::OverQuota(exceeded) => Err(over_quota(exceeded, at).into()),
     }
 }
 
@@ -114,12 +113,12 @@ fn file_of(mut fields: Fields) -> Result<Option<FileGuid>, Problem> {
 
 fn refused(job: &Job) -> Problem {
     if !job.status.is_final() {
-        return not_ended("cancel it, or wait for its end");
+        return not_ended("cancel the job, or wait until it ends");
     }
-    let detail = "every item of the job succeeded or was skipped: there is nothing to run again";
+    let detail = "every item of the job succeeded or was skipped, so no item can be retried";
     Problem::new(Kind::NothingToRetry, detail)
 }
 
-fn not_ended(way_out: &str) -> Problem {
-    Problem::new(Kind::NotEnded, format!("only a job that has ended can be retried; {way_out}"))
+fn not_ended(advice: &str) -> Problem {
+    Problem::new(Kind::NotEnded, format!("only a job that has ended can be retried; {advice}"))
 }

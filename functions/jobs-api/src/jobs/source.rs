@@ -1,12 +1,13 @@
-//! Checks of the uploads that a call names: the file of a job, and a corrected failures file.
+//! Checks of the uploads of a request: the file of a job, and a corrected failures file.
 //!
-//! The splitter reads a corrected file as a whole later; errors found here, with one ranged read, are reported to the
-//! client at once.
+//! The splitter reads the whole corrected file later. A single ranged read here finds most errors in time to report
+//! them to the client.
 
-use longshore::failures_file::{CORRECTED_BYTES, Columns, HEAD_BYTES, Layout};
+use longshore::failures_file::{CORRECTED_BYTES, ColumnLayout, Columns, HEAD_BYTES};
+use longshore::field_error::FieldError;
 use longshore::files::ResumingReader;
 use longshore::http::{Bad, Failure, Tenant};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Job, SourceFile};
@@ -16,7 +17,8 @@ use longshore_domain::records::{Extent, Format};
 use crate::backend::{Api, Backend};
 use crate::unreadable::unreadable;
 
-/// Returns the file of an upload as it is now. Its entity tag pins it: if the file changes later, the job fails.
+/// Returns the file of an upload in its current version, identified by its entity tag: if the file changes, the job
+/// fails.
 ///
 /// # Errors
 /// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`.
@@ -41,24 +43,24 @@ pub(super) async fn find_source<B: Backend>(
 }
 
 fn check_size(upload: &Upload, info: &FileInfo, max: u64) -> Result<(), Bad> {
-    let (size, promised) = (info.size_bytes, upload.size_bytes);
-    if size != promised {
-        let detail = format!("the file has {size} bytes, the upload was for {promised}; upload it again");
+    let (size, declared) = (info.size_bytes, upload.size_bytes);
+    if size != declared {
+        let detail = format!("the file has {size} bytes, but the upload declared {declared}; upload the file again");
         return Err(Bad::new("file_size_mismatch", detail));
     }
     if size > max {
-        return Err(Bad::new("file_too_large", format!("the file has {size} bytes; up to {max} are taken")));
+        return Err(Bad::new("file_too_large", format!("the file has {size} bytes; the maximum is {max}")));
     }
     Ok(())
 }
 
-/// No upload has this id, or it belongs to another tenant: the two are indistinguishable.
+/// The upload does not exist, or belongs to another tenant; a client cannot distinguish the two.
 pub(super) fn unknown_file() -> Bad {
-    Bad::new("unknown_file", "there is no upload of this id; take the fileGuid that POST /api/uploads answered")
+    Bad::new("unknown_file", "there is no upload with this id; use the fileGuid that POST /api/uploads returned")
 }
 
 fn not_uploaded() -> Bad {
-    Bad::new("file_not_uploaded", "nothing was put under this upload yet; put the file first, then create the job")
+    Bad::new("file_not_uploaded", "the file has not been uploaded yet; upload it first")
 }
 
 /// Returns 422 with this error at `/fileGuid`.
@@ -66,7 +68,7 @@ pub(super) fn refused(bad: Bad) -> Failure {
     Problem::invalid(vec![FieldError::new("/fileGuid", bad.code, bad.detail)]).into()
 }
 
-/// Returns the corrected failures file, pinned by its entity tag.
+/// Returns the corrected failures file in its current version, identified by its entity tag.
 ///
 /// # Errors
 /// 422 at `/fileGuid`: the errors of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
@@ -84,10 +86,11 @@ pub(super) async fn find_corrected<B: Backend>(
     }
     let definition = api.ports.store.definition(job.job_id).await?;
     let columns = Columns::from_names(source.format, definition.and_then(|definition| definition.columns));
-    let columns = columns.ok_or_else(|| refused(not_one("no row of this job has failed yet; retry without a file")))?;
+    let columns =
+        columns.ok_or_else(|| refused(not_a_failures_file("no row of this job has failed; retry without a file")))?;
     let head = read_head(&api.ports.files, &file).await?;
-    let extent = Extent::of_bytes(head.len() as u64, file.size_bytes);
-    Layout::find(&head, extent, &columns).map_err(|error| refused(not_one(&error.to_string())))?;
+    let extent = Extent::from_lengths(head.len() as u64, file.size_bytes);
+    ColumnLayout::find(&head, extent, &columns).map_err(|error| refused(not_a_failures_file(&error.to_string())))?;
     Ok(file)
 }
 
@@ -108,24 +111,24 @@ async fn read_head(files: &impl Files, file: &SourceFile) -> Result<Vec<u8>, Fai
 }
 
 fn cannot_be_read(error: &PortError) -> Failure {
-    unreadable(&telemetry::chain(error), "the corrected file cannot be read at this moment; make the call again later")
+    unreadable(&telemetry::chain(error), "the corrected file cannot be read at the moment; retry later")
 }
 
-fn not_one(why: &str) -> Bad {
-    Bad::new("not_a_failures_file", format!("the file is no corrected failures file of this job: {why}"))
+fn not_a_failures_file(why: &str) -> Bad {
+    Bad::new("not_a_failures_file", format!("the file is not a corrected failures file of this job: {why}"))
 }
 
 fn no_file_to_correct() -> Bad {
     Bad::new(
         "file_not_allowed",
-        "this job has no file, so nothing of it can be corrected; create a job with other options",
+        "this job has no file, so there are no rows to correct; retry without a file, or create another job",
     )
 }
 
 fn too_large(size_bytes: u64) -> Bad {
     let detail = format!(
-        "a corrected file may have up to {CORRECTED_BYTES} bytes, this one has {size_bytes}; split it and retry with one \
-         part after the other, for rows that do not stand in a part stay failed"
+        "the corrected file has {size_bytes} bytes; the maximum is {CORRECTED_BYTES}; split it, and retry with one \
+         part after the other; rows that are in no part stay failed"
     );
     Bad::new("corrected_file_too_large", detail)
 }

@@ -1,33 +1,33 @@
 //! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file.
 //!
-//! One transaction stores the new job and links it to the validation job. So there is only one new job, regardless of
-//! repeated or concurrent calls, and no delete can happen between the two writes.
+//! A single transaction stores the new job and links it to the validation job. So repeated and concurrent calls create
+//! only one job, and no delete can happen between the two writes.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::handler::Registry;
-use longshore::http::{Answer, Failure, PathText, Tenant};
+use longshore::http::{Answer, Failure, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
-use longshore_domain::ports::{Definition, Files, JobStore, Started};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, Started};
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::accept::{accepted, accepted_before, send_create};
+use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
-use crate::admission::{admit, count_call, day_is_full, too_many_jobs};
+use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend, Limits};
 use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::StartRefusals;
 
-/// Returns 202 with the started job, which this call or an earlier one created.
+/// Returns 202 with the started job, created by this call or an earlier one.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/start",
@@ -61,22 +61,21 @@ pub(crate) async fn start<B: Backend>(
     if let Some(started) = checked.validation.started_as {
         return accepted_before(&api.ports, &tenant, started, deleted).await;
     }
-    count_call(&api.ports.store, &tenant, (api.clock)()).await?;
+    count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let options = started_options(&api.ports.store, &api.registry, &checked).await?;
     check_file(&api.ports.files, checked.source.as_ref()).await?;
-    let (groups, checked) = with_groups(&api.ports.store, checked).await?;
+    let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.priority).await?;
     let job = started_job(&checked, &api.limits, (api.clock)());
     match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
         Started::New => {
-            send_create(&api.ports.queues, &job).await;
+            api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))
         }
         Started::Before(started) => accepted_before(&api.ports, &tenant, started, deleted).await,
-        Started::OverLimit(active) => Err(too_many_jobs(active).into()),
-        Started::OverDailyBytes(bytes) => Err(day_is_full(bytes, job.times.created_at).into()),
-        Started::Refused => Err(not_validated("it was opened again or deleted just now").into()),
+        Started::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
+        Started::Refused => Err(not_validated("it has just been reopened or deleted").into()),
     }
 }
 
@@ -92,7 +91,7 @@ async fn started_options(store: &impl JobStore, registry: &Registry, checked: &J
     match (checked.status, &checked.error) {
         (Status::Completed, _) => Ok(options),
         (Status::Failed | Status::Canceled, Some(error)) => Err(not_validated(&error.message).into()),
-        (Status::Failed | Status::Canceled, None) => Err(not_validated("it was stopped").into()),
+        (Status::Failed | Status::Canceled, None) => Err(not_validated("this job was stopped").into()),
         (Status::Waiting | Status::Running, _) => Err(not_ended().into()),
     }
 }
@@ -127,27 +126,30 @@ fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
 }
 
 fn deleted() -> Problem {
-    let detail = "the job that was started from this one was deleted; create another job over the file";
+    let detail = "the job that was started from this job was deleted; create another job for the file";
     Problem::new(Kind::JobDeleted, detail)
 }
 
 fn nothing_to_start() -> Problem {
-    let detail = "the job did not only check its file, so nothing is left to be started; failed items can be retried";
+    let detail = "this is not a validation job, so no import can be started from it; retry the job to process failed \
+                  items again";
     Problem::new(Kind::NothingToStart, detail)
 }
 
 fn not_ended() -> Problem {
-    let detail = "the job still checks its file; wait for its end";
+    let detail = "the job is still validating its file; wait until it ends";
     Problem::new(Kind::NotEnded, detail)
 }
 
 fn not_validated(why: &str) -> Problem {
-    let detail = format!("only a job that has checked its file to the end can be started: {why}");
+    let detail = format!("only a job that has validated its whole file can be started: {why}");
     Problem::new(Kind::NotValidated, detail)
 }
 
 fn file_gone(source: &SourceFile) -> Problem {
-    let detail =
-        format!("the file {:?} is not there any more as it was checked; upload it again as a new job's", source.name);
+    let detail = format!(
+        "the file {:?} has changed or been removed since it was validated; upload it again for a new job",
+        source.name
+    );
     Problem::new(Kind::FileGone, detail)
 }

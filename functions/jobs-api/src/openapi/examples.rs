@@ -59,7 +59,7 @@ pub(crate) fn stopping() -> JobDocument {
     }
 }
 
-/// Example: a job that was opened again for its 250 failed items.
+/// Example: a job that was reopened for its 250 failed items.
 pub(crate) fn retried() -> JobDocument {
     JobDocument {
         item_count: 100_000,
@@ -178,7 +178,7 @@ fn receipt() -> Receipt {
     }
 }
 
-/// Example: an audit that finds a row missing.
+/// Example: an audit with a missing row.
 pub(crate) fn audit() -> AuditDocument {
     let check =
         |name: &str, expected, found| Check { name: name.to_owned(), expected, found, equal: expected == found };

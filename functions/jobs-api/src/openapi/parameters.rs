@@ -1,7 +1,7 @@
 //! Parameters of the calls. The structs are for the schema only: handlers read parameters by name, so that every bad
 //! one is reported.
 
-#![allow(dead_code, reason = "only described")]
+#![allow(dead_code, reason = "for the schema only")]
 
 use longshore_domain::job::Status;
 use utoipa::IntoParams;
@@ -37,8 +37,8 @@ pub(crate) struct KindInPath {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfMatchHeader {
-    /// One or more `ETag`s of the job from earlier answers, or `*`. If the job has changed since, the call does nothing
-    /// and returns 412. A running job changes with every item that ends.
+    /// One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+    /// nothing and returns 412. A running job changes with every item that ends.
     #[param(rename = "If-Match", required = false)]
     if_match: String,
 }
@@ -47,7 +47,7 @@ pub(crate) struct IfMatchHeader {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfNoneMatchHeader {
-    /// The `ETag` of an earlier answer.
+    /// The `ETag` of an earlier response.
     #[param(rename = "If-None-Match", required = false)]
     if_none_match: String,
 }
@@ -80,7 +80,7 @@ pub(crate) struct JobsQuery {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct FailuresQuery {
-    /// Format of the answer. Takes precedence over `Accept`.
+    /// Format of the response. Takes precedence over `Accept`.
     #[param(required = false, inline)]
     format: FailuresFormat,
     /// Maximum number of failures on the page; fewer if they are large.

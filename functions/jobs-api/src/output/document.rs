@@ -31,7 +31,7 @@ pub struct OutputDocument {
     pub issues: Vec<JobError>,
     /// Files with the rows that did not succeed.
     pub files: FileLinks,
-    /// Receipt of the input and the output, for comparison with the files; `null` if the job has no report.
+    /// Receipt of input and output, to verify the files with; `null` if the job has no report.
     #[schema(required = true)]
     pub receipt: Option<ReceiptLink>,
 }

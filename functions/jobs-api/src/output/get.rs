@@ -1,4 +1,4 @@
-//! `GET /api/jobs/{jobId}/output`: the result document, with links to the report's files in place of their keys.
+//! `GET /api/jobs/{jobId}/output`: the result document, with links to the report's files instead of their keys.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use longshore::openapi::CacheNoStore;
 
 use super::document::OutputDocument;
 use super::linker::Linker;
-use super::stored::{not_finished, of_ledger, stored_receipt, stored_result};
+use super::stored::{not_finished, result_from_job, stored_receipt, stored_result};
 use crate::backend::{Api, Backend};
 use crate::jobs::find::find_job;
 use crate::openapi::examples;
@@ -19,7 +19,7 @@ use crate::openapi::parameters::JobIdInPath;
 use crate::openapi::refusals::OutputRefusals;
 
 /// Returns the result of a finished job; 404 before the end. If the job ended without a report, or its report has
-/// expired, the answer comes from the ledger: the counts, no files, and a warning.
+/// expired, the response is built from the ledger: the counts, no files, and a warning.
 #[utoipa::path(
     get,
     path = "/api/jobs/{jobId}/output",
@@ -48,7 +48,7 @@ pub(crate) async fn get<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tena
     }
     let files = &api.ports.files;
     let (stored, receipt) = futures::try_join!(stored_result(files, &job), stored_receipt(files, &job))?;
-    let result = stored.map_or_else(|| of_ledger(&job), |stored| stored.with_job(&job));
+    let result = stored.map_or_else(|| result_from_job(&job), |stored| stored.with_job(&job));
     let links = Linker { files, job: &job, now: (api.clock)() };
     let document = links.document(result, receipt).await?;
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())

@@ -6,7 +6,7 @@ use longshore::receipt::{RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ReportFiles, ResultDocument};
 use longshore_domain::job::Job;
 use longshore_domain::ports::{DownloadUrls, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 
@@ -29,9 +29,9 @@ impl<F: DownloadUrls> Linker<'_, F> {
     ) -> Result<OutputDocument, Failure> {
         let ReportFiles { failed, skipped, unprocessed } = result.files;
         let files = FileLinks {
-            failed: self.perhaps(failed).await?,
-            skipped: self.perhaps(skipped).await?,
-            unprocessed: self.perhaps(unprocessed).await?,
+            failed: self.optional_link(failed).await?,
+            skipped: self.optional_link(skipped).await?,
+            unprocessed: self.optional_link(unprocessed).await?,
         };
         Ok(OutputDocument {
             job_id: result.job_id,
@@ -55,7 +55,7 @@ impl<F: DownloadUrls> Linker<'_, F> {
         Ok(ReceiptLink { url: self.url(&key).await?, expires_at: self.expires_at(), document })
     }
 
-    async fn perhaps(&self, file: Option<ReportFile>) -> PortResult<Option<FileLink>> {
+    async fn optional_link(&self, file: Option<ReportFile>) -> PortResult<Option<FileLink>> {
         match file {
             Some(file) => Ok(Some(self.link(file).await?)),
             None => Ok(None),

@@ -1,4 +1,4 @@
-//! `GET /api/jobs/{jobId}/output`: the result document, with links to the report's files in place of their keys.
+//! `GET /api/jobs/{jobId}/output`: the result document, with links to the report's files instead of their keys.
 
 mod document;
 pub(crate) mod get;

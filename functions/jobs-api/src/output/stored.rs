@@ -1,4 +1,4 @@
-//! The result of a job as completion wrote it, or as the job itself has it.
+//! The result of a job: written by completion, or else built from the job itself.
 
 use longshore::http::Failure;
 use longshore::ports::report_key;
@@ -23,13 +23,13 @@ pub(super) async fn stored_receipt(files: &impl Files, job: &Job) -> Result<Opti
 
 async fn stored_document<T: DeserializeOwned>(files: &impl Files, job: &Job, name: &str) -> Result<Option<T>, Failure> {
     match files.read(&report_key(job, name), None, None).await? {
-        Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Ours(Box::new(error))),
+        Read::Found(bytes) => serde_json::from_slice(&bytes).map_err(|error| Failure::Internal(Box::new(error))),
         Read::Absent | Read::Changed => Ok(None),
     }
 }
 
 /// Builds the result from the job itself: its final status was written together with the counts of all ended items.
-pub(super) fn of_ledger(job: &Job) -> ResultDocument {
+pub(super) fn result_from_job(job: &Job) -> ResultDocument {
     let ended = job.completion.totals.unwrap_or_default();
     let counts = ResultCounts {
         succeeded: ended.succeeded,
@@ -37,22 +37,21 @@ pub(super) fn of_ledger(job: &Job) -> ResultDocument {
         skipped: ended.skipped,
         unprocessed: job.split.item_count.saturating_sub(ended.done()),
     };
-    let message = "the files of this job are not there: they could not be written, or they have expired; \
-                   the counts are those of the items that were read";
+    let message = "the files of this job do not exist: they could not be written, or they have expired; \
+                   the counts include only items that were read";
     let issues = vec![JobError::new("no_report", message)];
     ResultDocument::new(job, Report { counts, issues, files: ReportFiles::default() })
 }
 
-/// 404: the requested data is in a report that does not exist.
+/// 404: the job has no report.
 pub(crate) fn no_report() -> Problem {
-    let detail = "the files of this job are not there: they could not be written, or they have expired";
+    let detail = "the files of this job do not exist: they could not be written, or they have expired";
     Problem::new(Kind::NoReport, detail)
 }
 
 /// 404: the job has no result yet.
 pub(crate) fn not_finished(job: &Job) -> Problem {
-    let status = serde_json::to_value(job.status).unwrap_or_default();
-    let status = status.as_str().unwrap_or_default();
-    let detail = format!("the job is {status} and has no result yet; ask {} until it has ended", path(job.job_id));
+    let status = job.status.as_str();
+    let detail = format!("the job is {status} and has no result yet; poll {} until it has ended", path(job.job_id));
     Problem::new(Kind::NotFinished, detail)
 }

@@ -28,7 +28,7 @@ const MAX_LIMIT: usize = 1_000;
     operation_id = "listDatasets",
     tag = "records",
     summary = "List the datasets that imports have written to.",
-    description = "In the order of their names. Every dataset with records is in the list.",
+    description = "Ordered by name. Every dataset with records is in the list.",
     params(DatasetsQuery, PageCursor),
     responses(
         (
@@ -53,7 +53,7 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
         return Err(Problem::invalid(errors).into());
     }
     let page = api.records.datasets(&tenant.0, limit, after.flatten().as_deref()).await?;
-    let next_cursor = page.next.as_deref().map(paging::opaque);
+    let next_cursor = page.next.as_deref().map(paging::encode_cursor);
     let link = |cursor: &str| paging::next_link("/api/datasets", &[("limit", &limit.to_string()), ("cursor", cursor)]);
     let link = next_cursor.as_deref().map(link);
     let datasets = page.items.into_iter().map(DatasetDocument::from).collect();
@@ -62,5 +62,5 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
 
 /// Decodes the name in a cursor; `None` if no page can have returned this cursor.
 fn position(cursor: &str) -> Option<String> {
-    paging::place(cursor).filter(|name| Dataset::check_name(name).is_ok())
+    paging::decode_cursor(cursor).filter(|name| Dataset::check_name(name).is_ok())
 }

@@ -1,7 +1,7 @@
 //! Response documents for datasets and records.
 
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{KnownDataset, StoredRecord};
+use longshore_domain::ports::{DatasetInfo, StoredRecord};
 use serde::Serialize;
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
@@ -26,7 +26,7 @@ pub struct DatasetDocument {
     /// Name of the dataset.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub name: String,
-    /// Time when the first import began to write to it, in RFC 3339.
+    /// Time when the first import wrote to the dataset, in RFC 3339.
     #[schema(format = DateTime)]
     pub created_at: String,
     /// Paths of related resources.
@@ -41,8 +41,8 @@ pub struct DatasetLinks {
     pub records: String,
 }
 
-impl From<KnownDataset> for DatasetDocument {
-    fn from(known: KnownDataset) -> Self {
+impl From<DatasetInfo> for DatasetDocument {
+    fn from(known: DatasetInfo) -> Self {
         let records = records_path(&known.name);
         Self { name: known.name, created_at: known.created_at.to_rfc3339(), links: DatasetLinks { records } }
     }
@@ -72,7 +72,7 @@ pub struct RecordsDocument {
 pub struct RecordDocument {
     /// Key of the record.
     pub key: String,
-    /// Values by column, converted as the schema requires.
+    /// Values by column, converted to the types of the schema.
     #[schema(value_type = Object)]
     pub record: Map<String, Value>,
     /// The job that wrote the record; `null` if it was not an import.

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use axum::extract::State;
+use longshore::field_error::FieldError;
 use longshore::http::{Answer, Failure, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
-use longshore::problem::{FieldError, Problem};
+use longshore::problem::Problem;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
 use longshore_domain::ports::Page;
 use longshore_domain::ports::{ListError, RecordStore};
@@ -29,7 +30,7 @@ const MAX_LIMIT: usize = 1_000;
     operation_id = "listRecords",
     tag = "records",
     summary = "List the records of a dataset.",
-    description = "A dataset without any import is empty. The order is stable; it is not the order of the keys.",
+    description = "A dataset without imports is empty. The order is stable, but not that of the keys.",
     params(DatasetInPath, RecordsQuery, PageCursor),
     responses(
         (
@@ -51,22 +52,22 @@ pub(crate) async fn list<B: Backend>(
     PathText(dataset): PathText,
     query: QueryText,
 ) -> Answer {
-    let wanted = Wanted::read(tenant, dataset, &query)?;
-    let page = api.records.list(&wanted.dataset, wanted.limit, wanted.cursor).await;
+    let request = RecordsRequest::read(tenant, dataset, &query)?;
+    let page = api.records.list(&request.dataset, request.limit, request.cursor).await;
     let Page { items, next } = page.map_err(refused)?;
-    let link = next.as_ref().map(|cursor| wanted.next_link(cursor));
+    let link = next.as_ref().map(|cursor| request.next_link(cursor));
     let records = items.into_iter().map(RecordDocument::from).collect();
     Ok(paging::answer(RecordsDocument { records, next_cursor: next }, link))
 }
 
 /// Parameters of a page of records.
-struct Wanted<'a> {
+struct RecordsRequest<'a> {
     dataset: Dataset,
     limit: usize,
     cursor: Option<&'a str>,
 }
 
-impl<'a> Wanted<'a> {
+impl<'a> RecordsRequest<'a> {
     fn read(Tenant(tenant): Tenant, dataset: String, query: &'a QueryText) -> Result<Self, Problem> {
         let mut errors = Vec::new();
         let dataset = Dataset::named(tenant, dataset).map_err(|bad| {

@@ -14,10 +14,10 @@ use longshore_domain::tenant::DEFAULT_TENANT;
 use serde_json::json;
 
 use crate::limits::{JSON, KEY, id};
-use crate::world::{Fakes, MAX_QUEUED_CHUNKS, World};
+use crate::world::{InMemory, MAX_QUEUED_CHUNKS, World};
 
 /// Queues this many chunks of a priority.
-async fn wait(world: &World, priority: Priority, chunks: u64) {
+async fn queue_chunks(world: &World, priority: Priority, chunks: u64) {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
     let (job_id, tenant) = (JobId::generate(), DEFAULT_TENANT.clone());
     let message = ChunkMessage { job_id, tenant, priority, group: 0, chunk: 0, plan, inline: None, failures: 0 };
@@ -26,12 +26,12 @@ async fn wait(world: &World, priority: Priority, chunks: u64) {
 }
 
 #[tokio::test]
-async fn a_deep_queue_takes_no_job_of_its_priority() {
+async fn a_deep_queue_refuses_jobs_of_its_priority() {
     let world = World::default();
     let ping = |priority: &str| json!({"jobType": "ping", "priority": priority});
-    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS).await;
-    assert_eq!(world.create(&ping("low")).await.status, 202, "not yet too deep");
-    wait(&world, Priority::Low, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    queue_chunks(&world, Priority::Low, MAX_QUEUED_CHUNKS).await;
+    assert_eq!(world.create(&ping("low")).await.status, 202, "the limit is not exceeded");
+    queue_chunks(&world, Priority::Low, MAX_QUEUED_CHUNKS * 10 + 1).await;
     let reply = world.create(&ping("low")).await;
     reply.is_problem(503, "busy");
     assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("30", "no-store"));
@@ -42,28 +42,28 @@ async fn a_deep_queue_takes_no_job_of_its_priority() {
 }
 
 #[tokio::test]
-async fn a_repeated_create_is_answered_while_the_queue_is_deep() {
+async fn a_repeated_create_succeeds_while_the_queue_is_deep() {
     let world = World::default();
     let request = world.import().await.to_string();
     let first = world.post(request.clone(), &[JSON, KEY]).await;
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
-    let again = world.post(request.clone(), &[JSON, KEY]).await;
-    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
+    queue_chunks(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    let repeated = world.post(request.clone(), &[JSON, KEY]).await;
+    assert_eq!((repeated.status, id(&repeated.body)), (202, id(&first.body)));
     let other = world.import().await.to_string();
     world.post(other.clone(), &[JSON, KEY]).await.is_problem(422, "idempotency-key-reused");
     world.post(other.clone(), &[JSON, ("idempotency-key", "monday-2")]).await.is_problem(503, "busy");
     world.post(other.clone(), &[JSON]).await.is_problem(503, "busy");
-    wait(&world, Priority::Normal, 0).await;
+    queue_chunks(&world, Priority::Normal, 0).await;
     let later = world.post(other, &[JSON, ("idempotency-key", "monday-2")]).await;
     assert_eq!(later.status, 202, "a refused create leaves no key");
 }
 
 #[tokio::test]
-async fn a_deep_queue_takes_no_retry_and_lets_everything_else_through() {
+async fn a_deep_queue_refuses_retries_and_allows_other_calls() {
     let world = World::default();
     let ended = world.job().await;
     world.finish(ended, Status::Failed, 1).await;
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    queue_chunks(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
     let path = format!("/api/jobs/{ended}");
     let reply = world.call("POST", &format!("{path}/retry"), &[]).await;
     reply.is_problem(503, "busy");
@@ -76,29 +76,29 @@ async fn a_deep_queue_takes_no_retry_and_lets_everything_else_through() {
 }
 
 #[tokio::test]
-async fn a_backlog_refuses_a_tenant_with_active_jobs_and_no_other() {
+async fn a_backlog_refuses_only_tenants_with_active_jobs() {
     let world = World::default();
     let ping = json!({"jobType": "ping"});
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
+    queue_chunks(&world, Priority::Normal, MAX_QUEUED_CHUNKS + 1).await;
     for _ in 0..FEW_JOBS {
         assert_eq!(world.create(&ping).await.status, 202);
     }
     world.create(&ping).await.is_problem(503, "busy");
-    assert_eq!(world.as_tenant("another").create(&ping).await.status, 202, "the backlog is not its own");
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    assert_eq!(world.as_tenant("another").create(&ping).await.status, 202, "a tenant without active jobs");
+    queue_chunks(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
     world.as_tenant("another").create(&ping).await.is_problem(503, "busy");
 }
 
 #[tokio::test]
-async fn one_process_asks_for_the_depth_once_for_many_creates() {
+async fn a_process_caches_the_queue_depth() {
     let world = World::default();
-    let router = router(world.api::<Fakes>(world.queues.clone()));
+    let router = router(world.api::<InMemory>(world.queues.clone()));
     let create = async || {
         let request = Request::post("/api/jobs").header(JSON.0, JSON.1);
         let request = request.body(Body::from(json!({"jobType": "ping"}).to_string())).unwrap();
         router.clone().oneshot(world.signed_in(request)).await.unwrap().status()
     };
     assert_eq!(create().await, 202);
-    wait(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
-    assert_eq!(create().await, 202, "as it was a moment ago");
+    queue_chunks(&world, Priority::Normal, MAX_QUEUED_CHUNKS * 10 + 1).await;
+    assert_eq!(create().await, 202, "the cached depth");
 }

@@ -1,4 +1,4 @@
-//! Audits whose files cannot be read in one stream: resumed, or refused temporarily, and never wrong.
+//! Audits whose files cannot be read in one stream: they are resumed or refused temporarily, and never wrong.
 
 use longshore_domain::ports::DownloadUrls;
 use std::sync::Arc;
@@ -11,22 +11,22 @@ use longshore::ports::Ports;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
-use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, Read};
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, PrefixRemoval, Read};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 
-use crate::world::{Fakes, NOW, Reply, World, folder};
+use crate::world::{InMemory, NOW, Reply, World, folder};
 
 /// Fault of a stream after its first block.
 #[derive(Copy, Clone, Debug)]
 enum Fault {
     Breaks,
     EndsEarly,
-    IsWrittenAnew,
+    IsReplaced,
     IsRefused,
     IsRemoved,
 }
 
-/// Files whose streams have a fault, a given number of times in total.
+/// Files whose streams fail a given number of times in total.
 #[derive(Clone)]
 struct Faulty {
     inner: MemoryFiles,
@@ -45,8 +45,8 @@ impl Faulty {
     }
 }
 
-fn broken() -> PortError {
-    PortError { service: "files", operation: "read", source: "it broke off".into() }
+fn read_error() -> PortError {
+    PortError { service: "files", operation: "read", source: "the stream was interrupted".into() }
 }
 
 struct FaultyStream {
@@ -63,16 +63,16 @@ impl FileStream for FaultyStream {
         }
         match self.files.fault {
             Fault::EndsEarly => Ok(None),
-            Fault::IsWrittenAnew => {
+            Fault::IsReplaced => {
                 self.files.inner.put(&self.key, "row,id\r\n1,a\r\n");
-                Err(broken())
+                Err(read_error())
             }
             Fault::IsRemoved => {
                 self.files.store.amend(self.files.job, |job, _| job.times.deleted_at = Some(NOW));
                 self.files.inner.remove(&self.key);
-                Err(broken())
+                Err(read_error())
             }
-            Fault::Breaks | Fault::IsRefused => Err(broken()),
+            Fault::Breaks | Fault::IsRefused => Err(read_error()),
         }
     }
 }
@@ -103,7 +103,7 @@ impl Files for Faulty {
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
         if matches!(self.fault, Fault::IsRefused) && self.is_due() {
-            return Err(broken());
+            return Err(read_error());
         }
         self.inner.read(key, etag, plan).await
     }
@@ -116,7 +116,7 @@ impl Files for Faulty {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
@@ -127,16 +127,16 @@ impl DownloadUrls for Faulty {
     }
 }
 
-struct OnFaulty;
+struct FaultyBackend;
 
-impl Backend for OnFaulty {
+impl Backend for FaultyBackend {
     type Store = MemoryStore;
     type Queues = MemoryQueues;
     type Files = Faulty;
     type Records = MemoryRecords;
 }
 
-/// A completed job with a report of several blocks.
+/// Creates a completed job with a report of several blocks.
 async fn with_report(world: &World) -> JobId {
     let id = world.job().await;
     world.finish(id, Status::Completed, 3_000).await;
@@ -145,37 +145,37 @@ async fn with_report(world: &World) -> JobId {
     id
 }
 
-/// Audits a job over files with this many faults.
+/// Audits a job whose files have this many faults.
 async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
     let Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock } =
-        world.api::<Fakes>(world.queues.clone());
+        world.api::<InMemory>(world.queues.clone());
     let Ports { store, queues, files: inner } = ports;
     let files = Faulty { inner, fault, left: Arc::new(AtomicU32::new(faults)), store: store.clone(), job: id };
     let ports = Ports { store, queues, files };
-    let api = Api::<OnFaulty> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
+    let api = Api::<FaultyBackend> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
     let request = Request::get(format!("/api/jobs/{id}/audit")).body(Body::empty()).unwrap();
-    world.ask(router(api), world.signed_in(request)).await
+    world.send_unchanged(router(api), world.signed_in(request)).await
 }
 
 #[tokio::test]
-async fn an_audit_goes_on_where_a_stream_broke_off() {
+async fn an_audit_resumes_an_interrupted_stream() {
     let world = World::default();
     let id = with_report(&world).await;
-    let sound = audit(&world, id, Fault::Breaks, 0).await;
-    assert_eq!(sound.status, 200);
-    let rows = sound.body["checks"].as_array().unwrap().iter().find(|check| check["name"] == "rows").unwrap();
+    let expected = audit(&world, id, Fault::Breaks, 0).await;
+    assert_eq!(expected.status, 200);
+    let rows = expected.body["checks"].as_array().unwrap().iter().find(|check| check["name"] == "rows").unwrap();
     assert_eq!(rows["found"], 3_000, "{rows}");
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         for faults in 1..=3 {
             let answer = audit(&world, id, fault, faults).await;
-            assert_eq!((answer.status, &answer.body), (200, &sound.body), "{fault:?} {faults}");
+            assert_eq!((answer.status, &answer.body), (200, &expected.body), "{fault:?} {faults}");
         }
     }
 }
 
 #[tokio::test]
-async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
-    for fault in [Fault::Breaks, Fault::EndsEarly, Fault::IsWrittenAnew, Fault::IsRefused] {
+async fn an_audit_of_unreadable_files_returns_503() {
+    for fault in [Fault::Breaks, Fault::EndsEarly, Fault::IsReplaced, Fault::IsRefused] {
         let world = World::default();
         let id = with_report(&world).await;
         let answer = audit(&world, id, fault, ALWAYS).await;
@@ -187,7 +187,7 @@ async fn an_audit_whose_files_cannot_be_read_is_answered_503() {
 
 /// The job and its files are deleted while the audit reads them.
 #[tokio::test]
-async fn an_audit_of_a_job_that_is_removed_meanwhile_is_answered_404() {
+async fn an_audit_of_a_job_that_is_removed_meanwhile_returns_404() {
     let world = World::default();
     let id = with_report(&world).await;
     audit(&world, id, Fault::IsRemoved, 1).await.is_problem(404, "not-found");

@@ -21,7 +21,7 @@ fn complete(job_id: JobId) -> CompleteMessage {
 }
 
 #[tokio::test]
-async fn a_waiting_job_stops_and_its_completion_is_asked_for() {
+async fn a_canceled_waiting_job_stops_and_its_completion_is_requested() {
     let world = World::default();
     let id = world.job().await;
     let reply = world.cancel(id, &[]).await;
@@ -35,28 +35,28 @@ async fn a_waiting_job_stops_and_its_completion_is_asked_for() {
 }
 
 #[tokio::test]
-async fn a_running_job_stops_with_what_it_has() {
+async fn a_canceled_running_job_stops_with_its_progress() {
     let world = World::default();
     let id = world.job().await;
     world.store.begin(id, NOW).await.unwrap();
     let job = world.store.job(id).await.unwrap().unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 0, end: 20, oversize: false };
     let manifest = Manifest { group: 0, chunks: vec![plan] };
-    world.store.commit_group(&job, &GroupPlan::of_file(0, manifest, 0..20), NOW).await.unwrap();
+    world.store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..20), NOW).await.unwrap();
     let reply = world.cancel(id, &[]).await;
     assert_eq!((reply.status, &reply.body["status"], &reply.body["itemCount"]), (202, &json!("running"), &json!(2)));
     assert_eq!(reply.body["message"], "Job stopping, 0% complete...");
 }
 
 #[tokio::test]
-async fn a_job_that_stops_is_canceled_again_with_the_same_answer() {
+async fn a_repeated_cancel_returns_the_same_answer() {
     let world = World::default();
     let id = world.job().await;
     let first = world.cancel(id, &[]).await;
     // The first call died before sending its message; a repeated call sends it again.
     world.queues.take_completes();
     world.queues.forget_deduplication();
-    let second = world.cancel(id, &[("if-match", "\"what the client saw before\"")]).await;
+    let second = world.cancel(id, &[("if-match", "\"an older version\"")]).await;
     assert_eq!((second.status, &second.body), (202, &first.body));
     assert_eq!(world.queues.take_completes(), [complete(id)]);
 }
@@ -72,7 +72,7 @@ async fn the_first_reason_to_stop_stays() {
 }
 
 #[tokio::test]
-async fn a_job_that_has_ended_says_how() {
+async fn a_cancel_of_an_ended_job_returns_its_status() {
     for (status, word) in [(Status::Completed, "completed"), (Status::Failed, "failed"), (Status::Canceled, "canceled")]
     {
         let world = World::default();
@@ -88,43 +88,43 @@ async fn a_job_that_has_ended_says_how() {
 }
 
 #[tokio::test]
-async fn a_job_of_nobody_or_of_another_is_not_there() {
+async fn an_unknown_job_and_another_tenants_job_are_not_found() {
     let world = World::default();
     world.cancel(JobId::generate(), &[]).await.is_problem(404, "not-found");
-    let theirs = world.job_of("another").await;
-    world.cancel(theirs, &[("if-match", "*")]).await.is_problem(404, "not-found");
-    assert_eq!(world.store.job(theirs).await.unwrap().unwrap().stage, Stage::Queued);
+    let other_job = world.job_of("another").await;
+    world.cancel(other_job, &[("if-match", "*")]).await.is_problem(404, "not-found");
+    assert_eq!(world.store.job(other_job).await.unwrap().unwrap().stage, Stage::Queued);
     assert_eq!(world.queues.take_completes(), []);
 }
 
 #[tokio::test]
-async fn a_job_that_changes_between_the_look_and_the_write_is_left_alone_if_its_client_asks_for_that() {
+async fn if_match_protects_a_job_that_changes_during_the_call() {
     for (method, end) in [("POST", "/cancel"), ("DELETE", "")] {
         let world = World::default();
         let id = world.job().await;
         let path = format!("/api/jobs/{id}");
-        let seen = world.get(&path).await.header("etag").to_owned();
+        let etag = world.get(&path).await.header("etag").to_owned();
         let call = (method, format!("{path}{end}"));
-        let reply = world.call_while_it_begins(id, (call.0, &call.1), &seen).await;
+        let reply = world.call_while_it_begins(id, (call.0, &call.1), &etag).await;
         reply.is_problem(412, "precondition-failed");
         let job = world.store.job(id).await.unwrap().unwrap();
         assert_eq!((job.stage, job.times.deleted_at), (Stage::Splitting, None), "{method}");
         let other = world.job().await;
         let reply = world.call_while_it_begins(other, (method, &format!("/api/jobs/{other}{end}")), "*").await;
-        assert!([202, 204].contains(&reply.status), "any job is the one: {}", reply.text);
+        assert!([202, 204].contains(&reply.status), "any version matches: {}", reply.text);
     }
 }
 
 #[tokio::test]
-async fn a_job_that_has_changed_since_is_left_alone_if_its_client_asks_for_that() {
+async fn if_match_protects_a_changed_job_from_cancellation() {
     let world = World::default();
     let id = world.job().await;
-    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    let etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
     world.store.begin(id, NOW).await.unwrap();
-    for stale in [seen.clone(), format!("W/{seen}"), "\"a\", \"b\"".to_owned()] {
+    for stale in [etag.clone(), format!("W/{etag}"), "\"a\", \"b\"".to_owned()] {
         world.cancel(id, &[("if-match", &stale)]).await.is_problem(412, "precondition-failed");
     }
     assert_eq!(world.store.job(id).await.unwrap().unwrap().stage, Stage::Splitting);
-    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
-    assert_eq!(world.cancel(id, &[("if-match", &format!("\"a\", {seen}"))]).await.status, 202);
+    let etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    assert_eq!(world.cancel(id, &[("if-match", &format!("\"a\", {etag}"))]).await.status, 202);
 }

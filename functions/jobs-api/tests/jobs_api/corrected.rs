@@ -10,17 +10,18 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{
-    Definition, FileInfo, FileStream, Files, JobStore, JobTransitions, PortError, PortResult, Read, Upload,
+    Definition, FileInfo, FileStream, Files, JobStore, JobTransitions, PortError, PortResult, PrefixRemoval, Read,
+    Upload,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore, MemoryStream};
 use serde_json::{Value, json};
 
-use crate::world::{Fakes, NOW, Reply, World};
+use crate::world::{InMemory, NOW, Reply, World};
 
 const FILE: &str = "row;id;name\r\n2;1;Ann\r\n";
 
-/// A job with failed rows whose columns are known.
+/// Creates a job with failed rows and known columns.
 async fn failed(world: &World) -> JobId {
     let id = world.job().await;
     world.store.put_columns(id, &["id".into(), "name".into()]).await.unwrap();
@@ -38,7 +39,7 @@ async fn retry(world: &World, id: JobId, file: impl Into<Value>) -> Reply {
 }
 
 #[tokio::test]
-async fn a_corrected_file_is_pinned_to_the_new_generation() {
+async fn a_corrected_file_belongs_to_the_new_generation() {
     let world = World::default();
     let id = failed(&world).await;
     let file = file(&world, FILE).await;
@@ -52,22 +53,22 @@ async fn a_corrected_file_is_pinned_to_the_new_generation() {
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
+async fn an_unusable_corrected_file_is_refused_with_the_reason() {
     let world = World::default();
     let id = failed(&world).await;
-    let promised = world.upload(|_| {}, None).await;
+    let missing_file = world.upload(|_| {}, None).await;
     let shorter = world.upload(|upload| upload.size_bytes = 1, Some(FILE)).await;
-    let theirs = |upload: &mut Upload| {
+    let with_other_tenant = |upload: &mut Upload| {
         (upload.tenant, upload.size_bytes) = (TenantId::from_static("another"), FILE.len() as u64)
     };
-    let theirs = world.upload(theirs, Some(FILE)).await;
+    let other_file = world.upload(with_other_tenant, Some(FILE)).await;
     let large = file(&world, &FILE.repeat(100)).await;
     let mut table = vec![
         (json!(7), "unknown_file"),
         (json!("x"), "unknown_file"),
         (json!(FileGuid::generate()), "unknown_file"),
-        (json!(theirs), "unknown_file"),
-        (json!(promised), "file_not_uploaded"),
+        (json!(other_file), "unknown_file"),
+        (json!(missing_file), "file_not_uploaded"),
         (json!(shorter), "file_size_mismatch"),
         (json!(large), "file_too_large"),
     ];
@@ -78,7 +79,7 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
     }
     for (value, code) in table {
         let reply = retry(&world, id, value.clone()).await;
-        assert_eq!((reply.status, reply.faults()), (422, vec![("/fileGuid", code)]), "{value}: {}", reply.body);
+        assert_eq!((reply.status, reply.field_errors()), (422, vec![("/fileGuid", code)]), "{value}: {}", reply.body);
     }
     let missing = retry(&world, id, json!(file(&world, "row,id\n1,1\n").await)).await;
     assert!(missing.body["detail"].as_str().unwrap().contains("no column \"name\""), "{}", missing.body);
@@ -88,33 +89,33 @@ async fn a_file_that_cannot_be_used_is_refused_and_says_why() {
 }
 
 #[tokio::test]
-async fn a_file_over_the_limit_is_refused_unread_with_a_way_out() {
+async fn a_corrected_file_over_the_limit_is_refused_unread_with_advice() {
     let world = World::default();
     let id = failed(&world).await;
     let size = longshore::failures_file::CORRECTED_BYTES + 1;
     let large = world.upload(|upload| upload.size_bytes = size, None).await;
     let key = world.store.upload(large).await.unwrap().unwrap().key;
     world.files.put(&key, vec![b'x'; usize::try_from(size).unwrap()]);
-    let mut api = world.api::<crate::world::Fakes>(world.queues.clone());
+    let mut api = world.api::<crate::world::InMemory>(world.queues.clone());
     api.limits.max_file_bytes = size;
     let reply =
         world.send_to(jobs_api::router(api), &format!("/api/jobs/{id}/retry"), &json!({ "fileGuid": large })).await;
-    assert_eq!(reply.faults(), [("/fileGuid", "corrected_file_too_large")]);
+    assert_eq!(reply.field_errors(), [("/fileGuid", "corrected_file_too_large")]);
     assert!(reply.body["detail"].as_str().unwrap().contains("split it"), "{}", reply.body);
 }
 
 #[tokio::test]
-async fn a_job_of_which_nothing_can_have_failed_and_one_without_a_file_take_no_corrected_file() {
+async fn jobs_without_failed_rows_or_without_a_file_refuse_corrected_files() {
     let world = World::default();
     let unread = world.job().await;
     world.finish(unread, Status::Canceled, 0).await;
     let reply = retry(&world, unread, json!(file(&world, FILE).await)).await;
-    assert_eq!(reply.faults(), [("/fileGuid", "not_a_failures_file")]);
+    assert_eq!(reply.field_errors(), [("/fileGuid", "not_a_failures_file")]);
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "ping", NOW);
     world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
     world.finish(job.job_id, Status::Failed, 1).await;
     let reply = retry(&world, job.job_id, json!(file(&world, FILE).await)).await;
-    assert_eq!(reply.faults(), [("/fileGuid", "file_not_allowed")]);
+    assert_eq!(reply.field_errors(), [("/fileGuid", "file_not_allowed")]);
 }
 
 /// Fault of a stream.
@@ -131,22 +132,22 @@ type Range = (u64, Option<u64>);
 
 /// Files whose next streams have these faults, in order.
 #[derive(Clone, Default)]
-struct Breaking {
+struct FaultyFiles {
     inner: MemoryFiles,
     faults: Arc<Mutex<Vec<Fault>>>,
     opened: Arc<Mutex<Vec<Range>>>,
 }
 
-struct BreakingStream {
+struct FaultyStream {
     inner: MemoryStream,
     fault: Option<Fault>,
 }
 
-impl FileStream for BreakingStream {
+impl FileStream for FaultyStream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
         match self.fault {
             Some(Fault::Breaks) => {
-                Err(PortError { service: "files", operation: "read", source: "it broke off".into() })
+                Err(PortError { service: "files", operation: "read", source: "the stream was interrupted".into() })
             }
             Some(Fault::EndsEarly) => Ok(None),
             None => self.inner.next().await,
@@ -154,8 +155,8 @@ impl FileStream for BreakingStream {
     }
 }
 
-impl Files for Breaking {
-    type Stream = BreakingStream;
+impl Files for FaultyFiles {
+    type Stream = FaultyStream;
 
     async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
         self.inner.info(key).await
@@ -167,10 +168,10 @@ impl Files for Breaking {
         etag: Option<&str>,
         start: u64,
         end: Option<u64>,
-    ) -> PortResult<Read<BreakingStream>> {
+    ) -> PortResult<Read<FaultyStream>> {
         self.opened.lock().unwrap().push((start, end));
         Ok(match self.inner.open(key, etag, start, end).await? {
-            Read::Found(inner) => Read::Found(BreakingStream { inner, fault: self.faults.lock().unwrap().pop() }),
+            Read::Found(inner) => Read::Found(FaultyStream { inner, fault: self.faults.lock().unwrap().pop() }),
             Read::Absent => Read::Absent,
             Read::Changed => Read::Changed,
         })
@@ -188,41 +189,41 @@ impl Files for Breaking {
         Files::remove(&self.inner, key).await
     }
 
-    async fn remove_some(&self, prefix: &str) -> PortResult<bool> {
+    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
         self.inner.remove_some(prefix).await
     }
 }
 
-impl DownloadUrls for Breaking {
+impl DownloadUrls for FaultyFiles {
     async fn download_url(&self, key: &str, file_name: &str, seconds: u64) -> PortResult<String> {
         self.inner.download_url(key, file_name, seconds).await
     }
 }
 
-/// The fakes, with these files.
-struct BreakingFiles;
+/// In-memory services with faulty files.
+struct FaultyBackend;
 
-impl Backend for BreakingFiles {
+impl Backend for FaultyBackend {
     type Store = MemoryStore;
     type Queues = MemoryQueues;
-    type Files = Breaking;
+    type Files = FaultyFiles;
     type Records = MemoryRecords;
 }
 
-/// Retries a job with a corrected file larger than the header read, over files with these faults. Returns the reply,
-/// and the streams that were opened.
+/// Retries a job with a corrected file larger than the header read, whose reads have these faults. Returns the
+/// reply, and the ranges of the streams that were opened.
 async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let world = World::default();
     let id = failed(&world).await;
     let rows = "2;1;Ann\r\n".repeat(HEAD_BYTES as usize / 8);
     let file = file(&world, &format!("{FILE}{rows}")).await;
     let (inner, faults) = (world.files.clone(), Arc::new(Mutex::new(faults.to_vec())));
-    let files = Breaking { inner, faults, opened: Arc::default() };
+    let files = FaultyFiles { inner, faults, opened: Arc::default() };
     let Api { ports, records, registry, access, mut limits, tenant_calls, queue_depths, clock } =
-        world.api::<Fakes>(world.queues.clone());
+        world.api::<InMemory>(world.queues.clone());
     limits.max_file_bytes = 2 * HEAD_BYTES;
     let ports = Ports { store: ports.store, queues: ports.queues, files: files.clone() };
-    let api = Api::<BreakingFiles> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
+    let api = Api::<FaultyBackend> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
     let (path, body) = (format!("/api/jobs/{id}/retry"), json!({ "fileGuid": file }));
     let reply = world.send_to(jobs_api::router(api), &path, &body).await;
     let opened = files.opened.lock().unwrap().clone();
@@ -230,7 +231,7 @@ async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
 }
 
 #[tokio::test]
-async fn the_header_of_a_file_alone_is_read_and_read_again_if_its_stream_breaks_off() {
+async fn only_the_header_is_read_and_an_interrupted_read_is_repeated() {
     for faults in [vec![], vec![Fault::Breaks; 3], vec![Fault::EndsEarly; 3]] {
         let (reply, opened) = retry_over(&faults).await;
         assert_eq!(reply.status, 202, "{faults:?}: {}", reply.body);
@@ -239,7 +240,7 @@ async fn the_header_of_a_file_alone_is_read_and_read_again_if_its_stream_breaks_
 }
 
 #[tokio::test]
-async fn a_file_that_cannot_be_read_at_the_moment_is_unavailable() {
+async fn a_temporarily_unreadable_file_returns_503() {
     for fault in [Fault::Breaks, Fault::EndsEarly] {
         let (reply, _) = retry_over(&[fault; 4]).await;
         reply.is_problem(503, "unavailable");

@@ -60,15 +60,15 @@ async fn a_job_without_a_file_is_accepted() {
 }
 
 #[tokio::test]
-async fn a_job_has_the_priority_that_its_client_says_and_else_the_normal_one() {
+async fn a_job_has_the_requested_priority_or_the_normal_one() {
     let world = World::default();
-    for (reported, priority) in [
+    for (requested, priority) in [
         (json!("high"), Priority::High),
         (json!("normal"), Priority::Normal),
         (json!("low"), Priority::Low),
         (Value::Null, Priority::Normal),
     ] {
-        let reply = world.create(&json!({"jobType": "ping", "priority": reported})).await;
+        let reply = world.create(&json!({"jobType": "ping", "priority": requested})).await;
         assert_eq!((reply.status, &reply.body["priority"]), (202, &json!(priority)), "{}", reply.body);
         assert_eq!(stored(&world, &reply.body).await.priority, priority);
     }
@@ -77,7 +77,7 @@ async fn a_job_has_the_priority_that_its_client_says_and_else_the_normal_one() {
 }
 
 #[tokio::test]
-async fn a_job_may_ask_for_less_time_than_it_could_take() {
+async fn a_job_can_have_a_shorter_timeout() {
     let world = World::default();
     for (body, timeout_s) in [
         (json!({"jobType": "ping"}), 7),
@@ -93,7 +93,7 @@ async fn a_job_may_ask_for_less_time_than_it_could_take() {
 }
 
 #[tokio::test]
-async fn json_lines_are_known_by_their_name() {
+async fn json_lines_are_recognized_by_the_file_name() {
     let world = World::default();
     let file = world.upload(|upload| upload.file_name = "people.jsonl".into(), Some(FILE)).await;
     let options = json!({"dataset": "people", "key": "id"});
@@ -102,7 +102,7 @@ async fn json_lines_are_known_by_their_name() {
 }
 
 #[tokio::test]
-async fn every_bad_field_is_named() {
+async fn every_invalid_field_is_reported() {
     let world = World::default();
     let good = world.import().await;
     let with = |pointer: &str, value: Value| {
@@ -150,7 +150,7 @@ async fn every_bad_field_is_named() {
     ] {
         let reply = world.create(&body).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), faults, "{body}");
+        assert_eq!(reply.field_errors(), faults, "{body}");
     }
     assert_eq!(world.queues.take_creates(), []);
 }
@@ -163,7 +163,7 @@ async fn an_unknown_job_type_lists_the_known_ones() {
 }
 
 #[tokio::test]
-async fn a_file_must_be_there_as_it_was_promised() {
+async fn a_file_must_exist_as_announced() {
     let world = World::default();
     let long = "x".repeat(1_001);
     let cases = [
@@ -178,12 +178,12 @@ async fn a_file_must_be_there_as_it_was_promised() {
         body["fileGuid"] = json!(file);
         let reply = world.create(&body).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), [("/fileGuid", code)]);
+        assert_eq!(reply.field_errors(), [("/fileGuid", code)]);
     }
 }
 
 #[tokio::test]
-async fn a_body_that_is_no_json_object_is_refused() {
+async fn a_body_that_is_not_a_json_object_is_refused() {
     let world = World::default();
     for (body, content_type, status, kind) in [
         ("{", "application/json", 400, "malformed-json"),
@@ -200,7 +200,7 @@ async fn a_body_that_is_no_json_object_is_refused() {
 }
 
 #[tokio::test]
-async fn the_same_request_under_one_key_makes_one_job() {
+async fn the_same_request_with_one_key_creates_one_job() {
     let world = World::default();
     let request = world.import().await;
     let key = ("idempotency-key", "7c6f0a2e");
@@ -208,19 +208,19 @@ async fn the_same_request_under_one_key_makes_one_job() {
     assert_eq!(first.status, 202, "{}", first.body);
     let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
     longshore_domain::ports::JobTransitions::begin(&world.store, id, NOW).await.unwrap();
-    // The same members in another order and with other white space: the same request.
-    let spelled = format!(
+    // The same members in another order and other white space are the same request.
+    let reordered = format!(
         "{{\"options\": {}, \"jobType\":\"import\",\n\"fileGuid\":{}}}",
         request["options"], request["fileGuid"]
     );
-    let second = world.post(spelled, &[JSON, key]).await;
+    let second = world.post(reordered, &[JSON, key]).await;
     assert_eq!((second.status, second.header("location")), (202, first.header("location")));
     assert_eq!(second.body["status"], "running");
     assert_eq!(world.queues.take_creates().len(), 1);
 }
 
 #[tokio::test]
-async fn a_key_serves_one_request_only() {
+async fn a_key_is_valid_for_one_request() {
     let world = World::default();
     let key = ("idempotency-key", "7c6f0a2e");
     assert_eq!(world.post(world.import().await.to_string(), &[JSON, key]).await.status, 202);
@@ -230,7 +230,7 @@ async fn a_key_serves_one_request_only() {
 }
 
 #[tokio::test]
-async fn the_priority_is_part_of_what_a_request_means() {
+async fn requests_that_differ_in_priority_are_different() {
     let world = World::default();
     let key = ("idempotency-key", "7c6f0a2e");
     for (priority, status) in [("", 202), (",\"priority\":\"normal\"", 202), (",\"priority\":\"high\"", 422)] {
@@ -240,7 +240,7 @@ async fn the_priority_is_part_of_what_a_request_means() {
 }
 
 #[tokio::test]
-async fn a_replay_sends_a_message_that_was_lost() {
+async fn a_repeated_create_sends_a_lost_message() {
     let world = World::default();
     let (request, key) = (world.import().await.to_string(), ("idempotency-key", "7c6f0a2e"));
     world.post(request.clone(), &[JSON, key]).await;
@@ -251,7 +251,7 @@ async fn a_replay_sends_a_message_that_was_lost() {
 }
 
 #[tokio::test]
-async fn a_key_that_cannot_be_kept_is_refused() {
+async fn an_invalid_idempotency_key_is_refused() {
     let world = World::default();
     let request = world.import().await.to_string();
     for key in ["", " ", "ü", &"x".repeat(256)] {
@@ -261,11 +261,11 @@ async fn a_key_that_cannot_be_kept_is_refused() {
 }
 
 #[tokio::test]
-async fn a_flood_of_bad_fields_is_reported_as_far_as_an_answer_has_room() {
+async fn at_most_one_hundred_invalid_fields_are_reported() {
     let body: serde_json::Map<_, _> = (0..5_000).map(|n| (format!("x{n}"), json!(n))).collect();
     let reply = World::default().create(&Value::Object(body)).await;
     reply.is_problem(422, "invalid-request");
-    assert_eq!(reply.faults().len(), 100);
+    assert_eq!(reply.field_errors().len(), 100);
     assert!(reply.body["detail"].as_str().unwrap().ends_with("; and 4901 more"), "{}", reply.body["detail"]);
     assert!(reply.body.to_string().len() < 64 * 1024);
 }

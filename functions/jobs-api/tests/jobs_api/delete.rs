@@ -15,8 +15,8 @@ const CALLS: [(&str, &str); 5] =
     [("GET", ""), ("GET", "/output"), ("POST", "/cancel"), ("POST", "/retry"), ("DELETE", "")];
 
 async fn is_hidden(world: &World, id: JobId) {
-    for (method, rest) in CALLS {
-        world.call(method, &format!("/api/jobs/{id}{rest}"), &[]).await.is_problem(404, "not-found");
+    for (method, suffix) in CALLS {
+        world.call(method, &format!("/api/jobs/{id}{suffix}"), &[]).await.is_problem(404, "not-found");
     }
 }
 
@@ -35,7 +35,7 @@ async fn a_deleted_job_is_hidden_stopped_and_left_to_the_sweeper() {
 }
 
 #[tokio::test]
-async fn a_job_that_has_ended_comes_back_into_the_sweepers_sight() {
+async fn a_deleted_job_that_has_ended_is_visible_to_the_sweeper() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 3).await;
@@ -48,29 +48,29 @@ async fn a_job_that_has_ended_comes_back_into_the_sweepers_sight() {
 }
 
 #[tokio::test]
-async fn a_job_of_nobody_or_of_another_is_not_there() {
+async fn an_unknown_job_and_another_tenants_job_are_not_found() {
     let world = World::default();
     is_hidden(&world, JobId::generate()).await;
-    let theirs = world.job_of("another").await;
-    is_hidden(&world, theirs).await;
-    assert_eq!(world.store.job(theirs).await.unwrap().unwrap().times.deleted_at, None);
+    let other_job = world.job_of("another").await;
+    is_hidden(&world, other_job).await;
+    assert_eq!(world.store.job(other_job).await.unwrap().unwrap().times.deleted_at, None);
 }
 
 #[tokio::test]
-async fn a_job_that_has_changed_since_is_kept_if_its_client_asks_for_that() {
+async fn if_match_protects_a_changed_job_from_deletion() {
     let world = World::default();
     let id = world.job().await;
     let path = format!("/api/jobs/{id}");
-    let seen = world.get(&path).await.header("etag").to_owned();
+    let etag = world.get(&path).await.header("etag").to_owned();
     world.finish(id, Status::Completed, 0).await;
-    world.call("DELETE", &path, &[("if-match", &seen)]).await.is_problem(412, "precondition-failed");
-    let seen = world.get(&path).await.header("etag").to_owned();
-    assert_eq!(world.call("DELETE", &path, &[("if-match", &seen)]).await.status, 204);
+    world.call("DELETE", &path, &[("if-match", &etag)]).await.is_problem(412, "precondition-failed");
+    let etag = world.get(&path).await.header("etag").to_owned();
+    assert_eq!(world.call("DELETE", &path, &[("if-match", &etag)]).await.status, 204);
     world.call("DELETE", &path, &[("if-match", "*")]).await.is_problem(404, "not-found");
 }
 
 #[tokio::test]
-async fn a_key_does_not_bring_its_deleted_job_back() {
+async fn a_key_does_not_restore_its_deleted_job() {
     let world = World::default();
     let (request, key) = (world.import().await.to_string(), ("idempotency-key", "7c6f0a2e"));
     let first = world.post(request.clone(), &[JSON, key]).await;

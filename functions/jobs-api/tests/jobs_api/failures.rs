@@ -16,7 +16,7 @@ const FILE: &str = "row,id,'=note,code,field,message\r\n\
                     5,'=1+1,''=1,duplicate_key,,taken\r\n\
                     9,-5,'+49 30,schema_pattern,'=note,'@all\r\n";
 
-/// A job that has failed items, with this file.
+/// Creates a job with failed items and this file of failures.
 async fn failed(world: &World, file: &str, rows: u64) -> JobId {
     let id = world.job().await;
     world.finish(id, Status::Completed, rows).await;
@@ -40,7 +40,7 @@ fn expected() -> Value {
 }
 
 #[tokio::test]
-async fn failed_items_come_with_their_rows_as_they_were() {
+async fn failed_items_are_returned_with_their_unchanged_rows() {
     let world = World::default();
     let id = failed(&world, FILE, 3).await;
     let reply = world.get(&format!("/api/jobs/{id}/failures")).await;
@@ -50,26 +50,26 @@ async fn failed_items_come_with_their_rows_as_they_were() {
 }
 
 #[tokio::test]
-async fn pages_of_any_size_hold_each_failure_once() {
+async fn pages_of_any_size_contain_each_failure_once() {
     let world = World::default();
     let id = failed(&world, FILE, 3).await;
     for limit in 1..=3 {
-        let (mut found, mut path) = (Vec::new(), format!("/api/jobs/{id}/failures?limit={limit}"));
+        let (mut failures, mut path) = (Vec::new(), format!("/api/jobs/{id}/failures?limit={limit}"));
         loop {
             let reply = world.get(&path).await;
             assert_eq!(reply.status, 200, "{}", reply.body);
-            found.extend(reply.body["failures"].as_array().unwrap().clone());
+            failures.extend(reply.body["failures"].as_array().unwrap().clone());
             let link = reply.header("link").strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
             assert_eq!(link.is_some(), reply.body["nextCursor"].is_string());
             let Some(link) = link else { break };
             path = link.to_owned();
         }
-        assert_eq!(json!(found), expected(), "pages of {limit}");
+        assert_eq!(json!(failures), expected(), "pages of {limit}");
     }
 }
 
 #[tokio::test]
-async fn a_page_holds_as_many_bytes_as_can_be_answered() {
+async fn a_page_stays_within_the_response_size() {
     let world = World::default();
     let long = "x".repeat(900_000);
     let row = |n| format!("{n},{long},c,,m\r\n");
@@ -88,7 +88,7 @@ async fn a_page_holds_as_many_bytes_as_can_be_answered() {
 }
 
 #[tokio::test]
-async fn items_without_columns_come_as_their_json() {
+async fn items_without_columns_are_returned_as_json() {
     let world = World::default();
     let reply = world.create(&json!({"jobType": "ping", "options": {}})).await;
     let id = JobId::parse(reply.body["jobId"].as_str().unwrap()).unwrap();
@@ -101,7 +101,7 @@ async fn items_without_columns_come_as_their_json() {
 }
 
 #[tokio::test]
-async fn the_file_itself_is_elsewhere() {
+async fn a_request_for_csv_redirects_to_the_file() {
     let world = World::default();
     let id = failed(&world, FILE, 3).await;
     let path = format!("/api/jobs/{id}/failures");
@@ -129,7 +129,7 @@ async fn a_job_without_failures_has_an_empty_page_and_an_empty_file() {
 }
 
 #[tokio::test]
-async fn there_are_no_failures_before_the_end_nor_of_others_nor_without_a_report() {
+async fn failures_are_absent_before_the_end_of_others_and_without_a_report() {
     let world = World::default();
     let id = world.job().await;
     world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "not-finished");
@@ -144,7 +144,7 @@ async fn there_are_no_failures_before_the_end_nor_of_others_nor_without_a_report
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_is_refused() {
+async fn an_invalid_page_is_refused() {
     let world = World::default();
     let id = failed(&world, FILE, 3).await;
     let path = format!("/api/jobs/{id}/failures");
@@ -157,34 +157,34 @@ async fn a_page_that_cannot_be_is_refused() {
     ] {
         let reply = world.get(&format!("{path}?{query}")).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), faults, "{query}");
+        assert_eq!(reply.field_errors(), faults, "{query}");
     }
     let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
     world.files.put(&folder(id).report_key(0, None, "failed.csv"), FILE.replace("taken", "gone"));
     let reply = world.get(&format!("{path}?cursor={next}")).await;
     reply.is_problem(422, "invalid-request");
-    assert_eq!(reply.faults(), [("/cursor", "stale_cursor")]);
+    assert_eq!(reply.field_errors(), [("/cursor", "stale_cursor")]);
 }
 
 /// A forged cursor: of the right file and within its rows, but not at the start of a row.
 #[tokio::test]
-async fn a_cursor_that_leads_to_no_row_is_refused() {
+async fn a_cursor_without_a_row_is_refused() {
     let world = World::default();
     let id = failed(&world, FILE, 3).await;
     let path = format!("/api/jobs/{id}/failures");
     let next = world.get(&format!("{path}?limit=1")).await.body["nextCursor"].as_str().unwrap().to_owned();
-    let place = paging::place(&next).unwrap();
-    let etag = place.splitn(3, '.').last().unwrap();
+    let position = paging::decode_cursor(&next).unwrap();
+    let etag = position.splitn(3, '.').last().unwrap();
     for offset in [FILE.len() as u64 - 3, FILE.len() as u64, 1 << 40, u64::MAX] {
-        let cursor = paging::opaque(&format!("{offset}.1.{etag}"));
+        let cursor = paging::encode_cursor(&format!("{offset}.1.{etag}"));
         let reply = world.get(&format!("{path}?cursor={cursor}")).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), [("/cursor", "invalid_cursor")], "{offset}");
+        assert_eq!(reply.field_errors(), [("/cursor", "invalid_cursor")], "{offset}");
     }
 }
 
 #[tokio::test]
-async fn a_damaged_file_is_our_fault() {
+async fn a_damaged_report_is_an_internal_error() {
     let world = World::default();
     for file in
         ["", "row,id\r\n", "row,id,code,field,message\r\nx,1,c,f,m\r\n", "row,id,code,field,message\r\n1,1,c,f,m"]

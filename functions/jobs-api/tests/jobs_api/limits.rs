@@ -7,8 +7,8 @@ use axum::body::Body;
 use axum::http::Request;
 use jobs_api::{Api, router};
 use lambda_http::tower::ServiceExt;
+use longshore::field_error::FieldError;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry};
-use longshore::problem::FieldError;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
 use longshore_domain::ports::{JobStore, TenantLimits};
@@ -16,7 +16,7 @@ use longshore_domain::rate::Rate;
 use longshore_testing::MemoryStore;
 use serde_json::{Value, json};
 
-use crate::world::{FILE, Fakes, NOW, World};
+use crate::world::{FILE, InMemory, NOW, World};
 
 pub(crate) const JSON: (&str, &str) = ("content-type", "application/json");
 pub(crate) const KEY: (&str, &str) = ("idempotency-key", "monday-1");
@@ -40,18 +40,22 @@ async fn a_tenant_over_its_limit_of_active_jobs_gets_429_with_retry_after() {
     let reply = world.create(&ping).await;
     reply.is_problem(429, "too-many-jobs");
     assert_eq!((reply.header("retry-after"), reply.header("cache-control")), ("10", "no-store"));
-    assert!(reply.body["detail"].as_str().unwrap().starts_with("2 of your jobs"), "{}", reply.body);
-    let again = world.post(ping.to_string(), &[JSON, KEY]).await;
-    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)), "a repeated create is answered as before");
+    assert!(reply.body["detail"].as_str().unwrap().contains("has 2 active jobs"), "{}", reply.body);
+    let repeated = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!(
+        (repeated.status, id(&repeated.body)),
+        (202, id(&first.body)),
+        "a repeated create returns the first job"
+    );
     world
         .post(json!({"jobType": "ping", "priority": "low"}).to_string(), &[JSON, KEY])
         .await
         .is_problem(422, "idempotency-key-reused");
     assert_eq!(world.as_tenant("another").create(&ping).await.status, 202);
     world.finish(id(&first.body), Status::Failed, 1).await;
-    assert_eq!(world.create(&ping).await.status, 202, "one has ended");
+    assert_eq!(world.create(&ping).await.status, 202, "one job has ended");
     world.create(&ping).await.is_problem(429, "too-many-jobs");
-    assert_eq!(world.unfinished().await.len(), 3, "of both tenants");
+    assert_eq!(world.unfinished().await.len(), 3, "the jobs of both tenants");
 }
 
 #[tokio::test]
@@ -71,7 +75,7 @@ async fn a_retry_counts_as_an_active_job() {
 }
 
 #[tokio::test]
-async fn the_files_of_a_tenants_jobs_have_so_many_bytes_a_day_whatever_was_uploaded() {
+async fn the_daily_bytes_of_a_tenants_jobs_are_limited() {
     let limits = TenantLimits { job_bytes_per_day: 2 * FILE.len() as u64, ..TenantLimits::default() };
     let world = World { store: MemoryStore::default().with_limits(limits), ..World::default() };
     let import = world.import().await;
@@ -79,19 +83,19 @@ async fn the_files_of_a_tenants_jobs_have_so_many_bytes_a_day_whatever_was_uploa
     assert_eq!((first.status, world.create(&import).await.status), (202, 202));
     let reply = world.create(&import).await;
     reply.is_problem(429, "upload-quota-exceeded");
-    let left = NOW.end_of_day().seconds_since(NOW).to_string();
-    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), (left.as_str(), "no-store"));
-    let again = world.post(import.to_string(), &[JSON, KEY]).await;
-    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)), "a repeated create counts once");
+    let remaining_s = NOW.end_of_day().seconds_since(NOW).to_string();
+    assert_eq!((reply.header("retry-after"), reply.header("cache-control")), (remaining_s.as_str(), "no-store"));
+    let repeated = world.post(import.to_string(), &[JSON, KEY]).await;
+    assert_eq!((repeated.status, id(&repeated.body)), (202, id(&first.body)), "a repeated create counts once");
     world.finish(id(&first.body), Status::Failed, 1).await;
     let retry = format!("/api/jobs/{}/retry", id(&first.body));
     world.call("POST", &retry, &[]).await.is_problem(429, "upload-quota-exceeded");
-    assert_eq!(world.create(&json!({"jobType": "ping"})).await.status, 202, "a job without a file takes no bytes");
+    assert_eq!(world.create(&json!({"jobType": "ping"})).await.status, 202, "a job without a file has no bytes");
     assert_eq!(world.as_tenant("another").create(&json!({"jobType": "ping"})).await.status, 202);
 }
 
 #[tokio::test]
-async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered_all_the_same() {
+async fn a_tenants_work_is_rate_limited_except_for_repeated_creates() {
     let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
     let world = World { store, ..World::default() };
     let ping = json!({"jobType": "ping"});
@@ -105,14 +109,14 @@ async fn a_tenant_makes_work_at_a_limited_rate_and_a_repeated_create_is_answered
     for (method, path) in [("POST", format!("{path}/cancel")), ("DELETE", path.clone())] {
         world.call(method, &path, &[]).await.is_problem(429, "rate-limited");
     }
-    let again = world.post(ping.to_string(), &[JSON, KEY]).await;
-    assert_eq!((again.status, id(&again.body)), (202, id(&first.body)));
-    assert_eq!(world.get(&path).await.status, 200, "a read makes no work");
+    let repeated = world.post(ping.to_string(), &[JSON, KEY]).await;
+    assert_eq!((repeated.status, id(&repeated.body)), (202, id(&first.body)));
+    assert_eq!(world.get(&path).await.status, 200, "a read does not count");
     assert_eq!(world.as_tenant("another").create(&ping).await.status, 202);
 }
 
 #[tokio::test]
-async fn a_retry_and_a_start_count_even_if_they_are_refused() {
+async fn refused_retries_and_starts_count_toward_the_rate() {
     for call in ["retry", "start"] {
         let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
         let world = World { store, ..World::default() };
@@ -125,10 +129,10 @@ async fn a_retry_and_a_start_count_even_if_they_are_refused() {
 
 /// A job type whose options are expensive to compile, and are then refused.
 #[derive(Clone, Default)]
-struct Dear(Arc<AtomicU32>);
+struct Expensive(Arc<AtomicU32>);
 
-impl JobType for Dear {
-    const NAME: &'static str = "dear";
+impl JobType for Expensive {
+    const NAME: &'static str = "expensive";
     const INPUT: Input = Input::Options;
     type Options = Value;
     type Item = Value;
@@ -147,26 +151,26 @@ impl JobType for Dear {
 async fn a_create_is_counted_before_its_options_are_compiled() {
     let store = MemoryStore::default().with_limits(TenantLimits { work_calls: 2, ..TenantLimits::default() });
     let world = World { store, ..World::default() };
-    let dear = Dear::default();
-    let registry = || Registry::default().with(dear.clone());
-    let api = || Api { registry: registry(), ..world.api::<Fakes>(world.queues.clone()) };
+    let expensive = Expensive::default();
+    let registry = || Registry::default().with(expensive.clone());
+    let api = || Api { registry: registry(), ..world.api::<InMemory>(world.queues.clone()) };
     let create = async |key: Option<&str>| {
         let mut request = Request::post("/api/jobs").header(JSON.0, JSON.1);
         if let Some(key) = key {
             request = request.header(KEY.0, key);
         }
-        let request = request.body(Body::from(json!({"jobType": "dear"}).to_string())).unwrap();
+        let request = request.body(Body::from(json!({"jobType": "expensive"}).to_string())).unwrap();
         router(api()).oneshot(world.signed_in(request)).await.unwrap().status().as_u16()
     };
     let answers = [create(None).await, create(Some("a")).await, create(None).await, create(Some("b")).await];
     assert_eq!(answers, [422, 422, 429, 429]);
-    assert_eq!(dear.0.load(Ordering::Relaxed), 2, "what is refused for its rate is not compiled");
+    assert_eq!(expensive.0.load(Ordering::Relaxed), 2, "rate-limited creates are not compiled");
 }
 
 #[tokio::test]
-async fn a_process_answers_so_many_calls_of_a_tenant() {
+async fn a_process_limits_the_calls_of_a_tenant() {
     let world = World { tenant_calls: Some(Rate { per_second: 1, burst: 3 }), ..World::default() };
-    let router = router(world.api::<Fakes>(world.queues.clone()));
+    let router = router(world.api::<InMemory>(world.queues.clone()));
     let call = async |world: &World, method: &str| {
         let request = Request::builder().method(method).uri("/api/jobs").header(JSON.0, JSON.1);
         let request = request.body(Body::from(json!({"jobType": "ping"}).to_string())).unwrap();
@@ -182,7 +186,7 @@ async fn a_process_answers_so_many_calls_of_a_tenant() {
 }
 
 #[tokio::test]
-async fn json_as_deep_as_the_body_is_long_is_refused() {
+async fn deeply_nested_json_is_refused() {
     let world = World::default();
     for (open, close) in [("[", "]"), ("{\"a\":", "}")] {
         let deep = |depth: usize| {
@@ -193,7 +197,7 @@ async fn json_as_deep_as_the_body_is_long_is_refused() {
         world.post(bomb, &[JSON]).await.is_problem(400, "malformed-json");
         let never_closed = format!("{{\"options\":{}", open.repeat(200 * 1024 / open.len()));
         world.post(never_closed, &[JSON]).await.is_problem(400, "malformed-json");
-        assert_eq!(world.post(deep(100), &[JSON]).await.status, 202, "what is taken can be hashed and stored");
+        assert_eq!(world.post(deep(100), &[JSON]).await.status, 202, "accepted JSON can be hashed and stored");
     }
     let mut import = world.import().await;
     let mut schema = json!({"type": "string"});
@@ -206,7 +210,7 @@ async fn json_as_deep_as_the_body_is_long_is_refused() {
 }
 
 #[tokio::test]
-async fn no_route_takes_a_request_of_any_size() {
+async fn every_route_limits_the_request_size() {
     let world = World::default();
     let job = world.job().await;
     for (method, path) in jobs_api::ROUTES {
@@ -224,7 +228,7 @@ async fn no_route_takes_a_request_of_any_size() {
     for path in ["/api/jobs", "/api/datasets/people/records"] {
         let reply = world.get(&format!("{path}?cursor={}", "x".repeat(3 * 1024))).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), [("/cursor", "invalid_cursor")], "{path}");
+        assert_eq!(reply.field_errors(), [("/cursor", "invalid_cursor")], "{path}");
     }
-    assert_eq!(world.store.job(job).await.unwrap().unwrap().status, Status::Waiting, "nothing was done");
+    assert_eq!(world.store.job(job).await.unwrap().unwrap().status, Status::Waiting, "no request had an effect");
 }

@@ -1,7 +1,7 @@
 //! Lists of jobs.
 
 use crate::world::{NOW, Reply, World};
-use longshore::http::paging::opaque;
+use longshore::http::paging::encode_cursor;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
@@ -26,7 +26,7 @@ async fn split(world: &World, id: JobId) {
     let job = world.store.job(id).await.unwrap().unwrap();
     world
         .store
-        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
+        .commit_group(&job, &GroupPlan::from_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
         .await
         .unwrap();
 }
@@ -36,7 +36,7 @@ fn ids(reply: &Reply) -> Vec<Value> {
 }
 
 #[tokio::test]
-async fn the_list_is_of_the_tenant_and_newest_first() {
+async fn the_list_contains_the_tenants_jobs_newest_first() {
     let world = World::default();
     let old = stored(&world, 30, |_| {}).await;
     stored(&world, 20, |job| job.tenant = TenantId::from_static("other")).await;
@@ -49,7 +49,7 @@ async fn the_list_is_of_the_tenant_and_newest_first() {
 }
 
 #[tokio::test]
-async fn each_job_is_as_its_own_call_answers_it() {
+async fn a_listed_job_equals_the_response_of_its_own_call() {
     let world = World::default();
     for n in 0..4 {
         let id = stored(&world, n, |_| {}).await;
@@ -71,26 +71,26 @@ async fn each_job_is_as_its_own_call_answers_it() {
 }
 
 #[tokio::test]
-async fn pages_are_linked_and_hold_each_job_once() {
+async fn pages_are_linked_and_contain_each_job_once() {
     let world = World::default();
     let mut expected = Vec::new();
     for n in 0..5 {
         expected.push(json!(stored(&world, n, |_| {}).await));
         stored(&world, n, |job| job.job_type = "ping".into()).await;
     }
-    let (mut found, mut path) = (Vec::new(), "/api/jobs?jobType=import&status=waiting&limit=2".to_owned());
-    for rest in [3, 1, 0] {
+    let (mut listed, mut path) = (Vec::new(), "/api/jobs?jobType=import&status=waiting&limit=2".to_owned());
+    for remaining in [3, 1, 0] {
         let reply = world.get(&path).await;
-        found.extend(ids(&reply));
-        assert_eq!(found.len() + rest, 5);
+        listed.extend(ids(&reply));
+        assert_eq!(listed.len() + remaining, 5);
         let link = reply.header("link").strip_prefix('<').and_then(|link| link.strip_suffix(">; rel=\"next\""));
-        assert_eq!(link.is_some(), rest > 0);
+        assert_eq!(link.is_some(), remaining > 0);
         let Some(link) = link else { continue };
         assert!(link.ends_with(reply.body["nextCursor"].as_str().unwrap()), "{link}");
         assert!(link.starts_with("/api/jobs?status=waiting&jobType=import&limit=2&cursor="), "{link}");
         path = link.to_owned();
     }
-    assert_eq!(found, expected);
+    assert_eq!(listed, expected);
 }
 
 #[tokio::test]
@@ -113,14 +113,14 @@ async fn jobs_are_filtered_by_status_and_type() {
 }
 
 #[tokio::test]
-async fn a_list_that_cannot_be_is_refused_with_every_fault() {
+async fn an_invalid_list_request_is_refused_with_every_error() {
     let world = World::default();
-    let bad_place = opaque("1.x");
+    let bad_position = encode_cursor("1.x");
     for (query, faults) in [
         ("limit=0", vec![("/limit", "invalid_limit")]),
         ("limit=101", vec![("/limit", "invalid_limit")]),
         ("cursor=x", vec![("/cursor", "invalid_cursor")]),
-        (&format!("cursor={bad_place}"), vec![("/cursor", "invalid_cursor")]),
+        (&format!("cursor={bad_position}"), vec![("/cursor", "invalid_cursor")]),
         ("status=done", vec![("/status", "unknown_status")]),
         ("status=", vec![("/status", "unknown_status")]),
         ("jobType=imports&status=Running", vec![("/status", "unknown_status"), ("/jobType", "unknown_job_type")]),
@@ -136,18 +136,18 @@ async fn a_list_that_cannot_be_is_refused_with_every_fault() {
     ] {
         let reply = world.get(&format!("/api/jobs?{query}")).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), faults, "{query}");
+        assert_eq!(reply.field_errors(), faults, "{query}");
     }
 }
 
 #[tokio::test]
-async fn a_cursor_in_another_tenants_hands_shows_only_its_own_jobs() {
+async fn a_cursor_of_another_tenant_lists_only_the_callers_jobs() {
     let world = World::default();
     for n in 0..3 {
         stored(&world, n, |job| job.tenant = TenantId::from_static("other")).await;
     }
     let own = stored(&world, 9, |_| {}).await;
     // A position between the other tenant's jobs.
-    let cursor = opaque(&format!("{}.{}", NOW.plus_seconds(-1).0, JobId::generate()));
+    let cursor = encode_cursor(&format!("{}.{}", NOW.plus_seconds(-1).0, JobId::generate()));
     assert_eq!(ids(&world.get(&format!("/api/jobs?cursor={cursor}")).await), [json!(own)]);
 }

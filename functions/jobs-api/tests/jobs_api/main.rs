@@ -1,6 +1,6 @@
-//! The HTTP API of jobs through its router, on fakes.
+//! The HTTP API of jobs through its router, over in-memory services.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
 mod admission;
 mod audit;

@@ -1,4 +1,4 @@
-//! The OpenAPI document matches the code: its calls are those of the routers and of the template, and its examples fit
+//! The OpenAPI document matches the code: its calls are those of the routers and the template, and its examples match
 //! its schemas. Every test also validates each response against it; see `contract`.
 
 use std::collections::BTreeSet;
@@ -15,14 +15,14 @@ const TEMPLATE: &str = include_str!("../../../../template.yaml");
 const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
-fn the_committed_document_is_that_of_the_code() {
-    let made = document([upload::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
-    let made = serde_json::to_value(&made).unwrap();
-    let changes: Vec<_> = breaking::changes(&DOCUMENT, &made).iter().map(ToString::to_string).collect();
+fn the_committed_document_matches_the_code() {
+    let generated = document([upload::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
+    let generated = serde_json::to_value(&generated).unwrap();
+    let changes: Vec<_> = breaking::changes(&DOCUMENT, &generated).iter().map(ToString::to_string).collect();
     assert!(
-        made == *DOCUMENT,
-        "docs/openapi.json is not what the code says; run `cargo xtask openapi`.\nFor clients it changes: {}",
-        if changes.is_empty() { "only words".to_owned() } else { changes.join("\n") }
+        generated == *DOCUMENT,
+        "docs/openapi.json is out of date; run `cargo xtask openapi`.\nChanges for clients: {}",
+        if changes.is_empty() { "descriptions only".to_owned() } else { changes.join("\n") }
     );
 }
 
@@ -45,7 +45,7 @@ fn owned(routes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
+fn the_documented_calls_match_the_functions_and_the_template() {
     let functions = &(&owned(&jobs_api::ROUTES) | &owned(&upload::ROUTES)) | &owned(&dead_letters::ROUTES);
     assert_eq!(documented(), functions);
     let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
@@ -55,13 +55,14 @@ fn the_documented_calls_are_those_of_the_functions_and_of_the_template() {
 }
 
 #[test]
-fn every_route_but_those_of_documents_and_of_the_page_wants_a_token() {
+fn every_route_requires_a_token_except_documents_and_the_page() {
     let public = owned(jobs_api::PUBLIC_ROUTES);
     assert!(public.is_subset(&owned(&jobs_api::ROUTES)));
     let page = owned(&web::ROUTES);
     for (method, path, call) in operations() {
-        let is_public =
-            call["security"].as_array().is_some_and(|all| all.iter().all(|one| *one == serde_json::json!({})));
+        let is_public = call["security"]
+            .as_array()
+            .is_some_and(|schemes| schemes.iter().all(|scheme| *scheme == serde_json::json!({})));
         assert_eq!(is_public, public.contains(&(method.clone(), path.clone())), "{method} {path}");
     }
     let routes: Vec<_> = TEMPLATE.split("Type: AWS::ApiGatewayV2::Route\n").skip(1).collect();
@@ -80,21 +81,21 @@ fn every_route_but_those_of_documents_and_of_the_page_wants_a_token() {
 }
 
 #[tokio::test]
-async fn the_router_takes_the_documented_calls_and_no_others() {
+async fn the_router_accepts_only_the_documented_calls() {
     let (world, documented) = (World::default(), documented());
     for (_, path) in owned(&jobs_api::ROUTES) {
         for method in METHODS {
             let to = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
             let to = to.replace("{kind}", "not-found");
             let reply = world.send(Request::builder().method(method).uri(to).body(Body::empty()).unwrap()).await;
-            let taken = reply.status != 405;
-            assert_eq!(taken, documented.contains(&(method.to_owned(), path.clone())), "{method} {path}");
+            let is_accepted = reply.status != 405;
+            assert_eq!(is_accepted, documented.contains(&(method.to_owned(), path.clone())), "{method} {path}");
         }
     }
 }
 
 #[test]
-fn every_call_has_an_example_of_what_it_takes_and_answers_that_fits() {
+fn every_call_has_valid_examples_of_request_and_response() {
     for (method, path, call) in operations() {
         let mut contents: Vec<_> = call["requestBody"]["content"].as_object().into_iter().flatten().collect();
         for (status, answer) in call["responses"].as_object().unwrap() {
@@ -104,14 +105,16 @@ fn every_call_has_an_example_of_what_it_takes_and_answers_that_fits() {
         }
         for (media_type, content) in contents {
             let of_documents = call["tags"] == serde_json::json!(["documents"]);
-            let named =
-                content["examples"].as_object().into_iter().flat_map(|all| all.values().map(|one| &one["value"]));
+            let named = content["examples"]
+                .as_object()
+                .into_iter()
+                .flat_map(|examples| examples.values().map(|example| &example["value"]));
             let examples: Vec<_> = named.chain(content.get("example")).collect();
             assert!(of_documents || !examples.is_empty(), "{method} {path} has no example of {media_type}");
             for example in examples.into_iter().filter(|example| example.is_object()) {
                 let validator = contract::validator(&content["schema"]);
-                let faults: Vec<_> = validator.iter_errors(example).map(|e| e.to_string()).collect();
-                assert!(faults.is_empty(), "{method} {path}: {faults:?}");
+                let errors: Vec<_> = validator.iter_errors(example).map(|e| e.to_string()).collect();
+                assert!(errors.is_empty(), "{method} {path}: {errors:?}");
             }
         }
     }
@@ -122,7 +125,7 @@ fn every_call_has_an_example_of_what_it_takes_and_answers_that_fits() {
 }
 
 #[tokio::test]
-async fn the_document_is_served_as_it_is_committed_to_whoever_asks() {
+async fn the_committed_document_is_public() {
     let world = World::default();
     let get = |tag: &str| {
         let request = Request::get("/api/openapi.json").header("if-none-match", tag).body(Body::empty());
@@ -131,6 +134,6 @@ async fn the_document_is_served_as_it_is_committed_to_whoever_asks() {
     let reply = get("\"other\"").await;
     assert_eq!((reply.status, reply.header("content-type"), &reply.body), (200, "application/json", &*DOCUMENT));
     assert_eq!(reply.header("cache-control"), "public, max-age=300");
-    let again = get(reply.header("etag")).await;
-    assert_eq!((again.status, again.header("etag"), &again.body), (304, reply.header("etag"), &Value::Null));
+    let repeated = get(reply.header("etag")).await;
+    assert_eq!((repeated.status, repeated.header("etag"), &repeated.body), (304, reply.header("etag"), &Value::Null));
 }

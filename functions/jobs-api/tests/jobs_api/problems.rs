@@ -1,4 +1,4 @@
-//! Every problem has a page, and every page a problem: the registry is compared with the code.
+//! The registry of problems matches the code: every problem has a page, and every page a problem.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -14,34 +14,34 @@ use sha2::{Digest, Sha256};
 /// The source code that answers calls, without white space and without the registry.
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let mut found = Vec::new();
+    let mut sources = Vec::new();
     for folder in ["shared/src", "functions/jobs-api/src", "functions/upload/src", "functions/dead-letters/src"] {
-        collect(&root.join(folder), &mut found);
+        collect(&root.join(folder), &mut sources);
     }
-    assert!(found.len() > 50);
-    found
+    assert!(sources.len() > 50);
+    sources
 }
 
-fn collect(folder: &Path, found: &mut Vec<(PathBuf, String)>) {
+fn collect(folder: &Path, sources: &mut Vec<(PathBuf, String)>) {
     for entry in fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
         if path.is_dir() {
-            collect(&path, found);
+            collect(&path, sources);
         } else if name.ends_with(".rs") && !["kind.rs", "codes.rs"].contains(&name.as_str()) {
             let text: String = fs::read_to_string(&path).unwrap().split_whitespace().collect();
-            found.push((path, text));
+            sources.push((path, text));
         }
     }
 }
 
 #[test]
-fn every_kind_is_answered_somewhere() {
+fn every_problem_kind_is_used() {
     let sources = sources();
     for kind in Kind::ALL {
-        let made = [format!("Problem::new(Kind::{kind:?},"), format!("Self::new(Kind::{kind:?},")];
-        let is_made = sources.iter().any(|(_, text)| made.iter().any(|made| text.contains(made)));
-        assert!(is_made, "{kind:?} is in the registry, and nothing answers it");
+        let calls = [format!("Problem::new(Kind::{kind:?},"), format!("Self::new(Kind::{kind:?},")];
+        let is_used = sources.iter().any(|(_, text)| calls.iter().any(|call| text.contains(call)));
+        assert!(is_used, "{kind:?} is in the registry and not used");
     }
 }
 
@@ -53,7 +53,7 @@ fn code_of(arguments: &str) -> Option<&str> {
 }
 
 #[test]
-fn every_code_of_a_bad_field_has_a_row_on_its_page_and_every_row_a_code() {
+fn the_codes_of_invalid_fields_match_the_rows_of_their_page() {
     let sources = sources();
     for (path, text) in &sources {
         if path.ends_with("fields.rs") || path.to_string_lossy().contains("/import/kinds") {
@@ -68,12 +68,12 @@ fn every_code_of_a_bad_field_has_a_row_on_its_page_and_every_row_a_code() {
     }
     for (code, _) in CODES {
         let quoted = format!("\"{code}\"");
-        assert!(sources.iter().any(|(_, text)| text.contains(&quoted)), "{code} has a row, and nothing answers it");
+        assert!(sources.iter().any(|(_, text)| text.contains(&quoted)), "{code} has a row and is not used");
     }
 }
 
 #[tokio::test]
-async fn the_type_of_every_problem_leads_to_its_page() {
+async fn the_type_of_every_problem_links_to_its_page() {
     let world = World::default();
     for kind in Kind::ALL {
         let reply = world.without_token(Request::get(kind.uri()).body(Body::empty()).unwrap()).await;
@@ -84,21 +84,21 @@ async fn the_type_of_every_problem_leads_to_its_page() {
         }
         assert_eq!(reply.text.contains("invalid_cursor"), *kind == Kind::InvalidRequest);
     }
-    let all = world.without_token(Request::get("/api/problems").body(Body::empty()).unwrap()).await;
-    assert!(Kind::ALL.iter().all(|kind| all.text.contains(&format!("href=\"{}\"", kind.uri()))));
+    let index = world.without_token(Request::get("/api/problems").body(Body::empty()).unwrap()).await;
+    assert!(Kind::ALL.iter().all(|kind| index.text.contains(&format!("href=\"{}\"", kind.uri()))));
     world.get("/api/problems/no-such-kind").await.is_problem(404, "not-found");
 }
 
 #[tokio::test]
-async fn a_page_lets_nothing_in_but_its_own_style() {
+async fn a_page_allows_only_its_own_style() {
     for path in ["/api/problems", "/api/problems/not-found", "/api/docs"] {
         let page = World::default().without_token(Request::get(path).body(Body::empty()).unwrap()).await;
         assert_eq!((page.status, page.header("content-type")), (200, "text/html; charset=utf-8"), "{path}");
-        is_closed(&page);
+        assert_strict_policy(&page);
     }
 }
 
-fn is_closed(page: &Reply) {
+fn assert_strict_policy(page: &Reply) {
     let policy = page.header("content-security-policy");
     assert!(policy.starts_with("default-src 'none'; style-src 'sha256-") && !policy.contains("unsafe"), "{policy}");
     assert_eq!(page.header("x-content-type-options"), "nosniff");

@@ -37,7 +37,7 @@ async fn a_job_is_read_until_it_is_finished() {
 }
 
 #[tokio::test]
-async fn a_client_that_knows_the_job_gets_304() {
+async fn an_unchanged_job_returns_304() {
     let world = World::default();
     let path = format!("/api/jobs/{}", world.job().await);
     let tag = world.get(&path).await.header("etag").to_owned();
@@ -75,7 +75,7 @@ async fn an_absent_job_is_404() {
 }
 
 #[tokio::test]
-async fn there_is_no_output_before_the_end() {
+async fn the_output_is_absent_before_the_end() {
     let world = World::default();
     let reply = world.get(&format!("/api/jobs/{}/output", world.job().await)).await;
     reply.is_problem(404, "not-finished");
@@ -108,7 +108,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
 }
 
 #[tokio::test]
-async fn an_output_without_a_report_is_of_the_ledger_and_a_damaged_one_is_ours() {
+async fn an_output_without_a_report_uses_the_ledger_and_a_damaged_one_is_an_internal_error() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
@@ -124,7 +124,7 @@ async fn an_output_without_a_report_is_of_the_ledger_and_a_damaged_one_is_ours()
 }
 
 #[tokio::test]
-async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
+async fn the_ledgers_counts_cover_the_items_that_were_read() {
     let world = World::default();
     let id = world.job().await;
     world.store.begin(id, NOW).await.unwrap();
@@ -132,7 +132,7 @@ async fn the_ledgers_counts_are_those_of_the_items_that_were_read() {
     let job = world.store.job(id).await.unwrap().unwrap();
     world
         .store
-        .commit_group(&job, &GroupPlan::of_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
+        .commit_group(&job, &GroupPlan::from_file(0, Manifest { group: 0, chunks: vec![chunk] }, 0..40), NOW)
         .await
         .unwrap();
     let (totals, error) =
@@ -154,8 +154,11 @@ async fn records_are_read_page_by_page() {
     world.records.put(&dataset, Rule::Upsert, ["a", "b", "c"].map(record).to_vec()).await;
     let first = world.get("/api/datasets/people/records?limit=2").await;
     assert_eq!((first.status, first.body["records"].as_array().unwrap().len()), (200, 2));
-    let one = &first.body["records"][0];
-    assert_eq!((&one["jobId"], &one["row"], &one["record"]["id"]), (&json!(writer.job), &json!(7), &one["key"]));
+    let entry = &first.body["records"][0];
+    assert_eq!(
+        (&entry["jobId"], &entry["row"], &entry["record"]["id"]),
+        (&json!(writer.job), &json!(7), &entry["key"])
+    );
     let link = first.header("link").strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
     assert!(link.ends_with(first.body["nextCursor"].as_str().unwrap()));
     let second = world.get(link).await;
@@ -175,9 +178,9 @@ async fn datasets_are_read_page_by_page() {
         world.records.put(&dataset, Rule::Upsert, vec![record]).await;
     }
     let first = world.get("/api/datasets?limit=1").await;
-    let one = &first.body["datasets"][0];
-    assert_eq!((&one["name"], &one["links"]["records"]), (&json!("a"), &json!("/api/datasets/a/records")));
-    assert!(one["createdAt"].as_str().unwrap().ends_with('Z'));
+    let entry = &first.body["datasets"][0];
+    assert_eq!((&entry["name"], &entry["links"]["records"]), (&json!("a"), &json!("/api/datasets/a/records")));
+    assert!(entry["createdAt"].as_str().unwrap().ends_with('Z'));
     let link = first.header("link").strip_prefix('<').unwrap().strip_suffix(">; rel=\"next\"").unwrap();
     let second = world.get(link).await;
     assert_eq!((&second.body["datasets"][0]["name"], &second.body["nextCursor"]), (&json!("b"), &Value::Null));
@@ -185,7 +188,7 @@ async fn datasets_are_read_page_by_page() {
 }
 
 #[tokio::test]
-async fn a_page_that_cannot_be_is_refused() {
+async fn an_invalid_page_is_refused() {
     let world = World::default();
     // Shard and key in a page's format, but the key is longer than any in the table.
     let forged = [&[1], "k".repeat(1025).as_bytes()].concat();
@@ -202,12 +205,12 @@ async fn a_page_that_cannot_be_is_refused() {
     ] {
         let reply = world.get(path).await;
         reply.is_problem(422, "invalid-request");
-        assert_eq!(reply.faults(), faults, "{path}");
+        assert_eq!(reply.field_errors(), faults, "{path}");
     }
 }
 
 #[tokio::test]
-async fn calls_that_nobody_takes_are_problems() {
+async fn unsupported_calls_return_problems() {
     let world = World::default();
     let id = JobId::generate();
     for (method, path, allow) in [

@@ -25,10 +25,10 @@ fn changed(good: &Value, name: &str, value: &Value) -> Value {
 }
 
 #[tokio::test]
-async fn an_upload_is_read_as_the_document_says() {
+async fn uploads_are_parsed_as_documented() {
     let uploads = upload::Uploads {
         store: MemoryStore::default(),
-        places: MemoryFiles::default(),
+        storage: MemoryFiles::default(),
         access: Access::Open,
         max_file_bytes: 5_368_709_120,
         multipart_bytes: 64 << 20,
@@ -94,7 +94,7 @@ async fn an_upload_is_read_as_the_document_says() {
 }
 
 #[tokio::test]
-async fn a_job_is_read_as_the_document_says() {
+async fn jobs_are_parsed_as_documented() {
     let world = World::default();
     let good = world.import().await;
     let file = good["fileGuid"].clone();
@@ -160,7 +160,7 @@ fn allows_parameter(pointer: &str, name: &str, value: &Value) -> bool {
 }
 
 #[tokio::test]
-async fn parameters_are_read_as_the_document_says() {
+async fn parameters_are_parsed_as_documented() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, longshore_domain::job::Status::Completed, 0).await;

@@ -14,7 +14,7 @@ async fn retry(world: &World, id: impl std::fmt::Display) -> Reply {
 }
 
 #[tokio::test]
-async fn a_job_that_left_something_is_opened_again_and_sent() {
+async fn a_job_with_remaining_items_is_reopened_and_sent() {
     let world = World::default();
     let id = world.job().await;
     world.queues.take_creates();
@@ -40,7 +40,7 @@ async fn a_second_retry_is_refused_while_the_first_one_runs() {
 }
 
 #[tokio::test]
-async fn a_job_that_left_nothing_is_not_opened_again() {
+async fn a_job_without_remaining_items_is_not_reopened() {
     let world = World::default();
     let id = world.job().await;
     world.store.begin(id, NOW).await.unwrap();
@@ -51,7 +51,7 @@ async fn a_job_that_left_nothing_is_not_opened_again() {
 }
 
 #[tokio::test]
-async fn a_body_is_an_object_or_nothing_at_all() {
+async fn a_body_is_an_object_or_empty() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Failed, 3).await;
@@ -62,29 +62,29 @@ async fn a_body_is_an_object_or_nothing_at_all() {
     send("application/json", "{").await.is_problem(400, "malformed-json");
     send("text/csv", "row,id").await.is_problem(415, "unsupported-media-type");
     send("application/json", &" ".repeat(5_000)).await.is_problem(413, "body-too-large");
-    assert_eq!(send("application/json", "[]").await.faults(), [("", "invalid_type")]);
-    assert_eq!(send("application/json", r#"{"file": 1}"#).await.faults(), [("/file", "unknown_field")]);
+    assert_eq!(send("application/json", "[]").await.field_errors(), [("", "invalid_type")]);
+    assert_eq!(send("application/json", r#"{"file": 1}"#).await.field_errors(), [("/file", "unknown_field")]);
     assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 0);
     assert_eq!(send("application/json", r#"{"fileGuid": null}"#).await.status, 202);
 }
 
 #[tokio::test]
-async fn a_job_that_has_changed_since_is_left_alone_if_its_client_asks_for_that() {
+async fn if_match_protects_a_changed_job_from_a_retry() {
     let world = World::default();
     let id = world.job().await;
     let path = format!("/api/jobs/{id}/retry");
-    let before = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    let old_etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
     // A retry that is not possible anyway is refused for that reason, not for its `If-Match`.
     world.call("POST", &path, &[("if-match", "\"another\"")]).await.is_problem(409, "not-ended");
     world.finish(id, Status::Failed, 3).await;
-    world.call("POST", &path, &[("if-match", &before)]).await.is_problem(412, "precondition-failed");
+    world.call("POST", &path, &[("if-match", &old_etag)]).await.is_problem(412, "precondition-failed");
     assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 0);
-    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
-    assert_eq!(world.call("POST", &path, &[("if-match", &seen)]).await.status, 202);
+    let etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    assert_eq!(world.call("POST", &path, &[("if-match", &etag)]).await.status, 202);
 }
 
 #[tokio::test]
-async fn a_job_that_is_not_there_is_not_found() {
+async fn an_unknown_job_is_not_found() {
     let world = World::default();
     assert_eq!(retry(&world, JobId::generate()).await.status, 404);
     assert_eq!(retry(&world, "x").await.status, 404);

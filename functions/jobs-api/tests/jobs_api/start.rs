@@ -7,8 +7,8 @@ use serde_json::json;
 
 use crate::world::{NOW, Reply, World};
 
-/// A validation job.
-async fn checking(world: &World) -> JobId {
+/// Creates a validation job.
+async fn create_validation(world: &World) -> JobId {
     let mut request = world.import().await;
     request["options"]["mode"] = "validate".into();
     request["options"]["maxFailed"] = 7.into();
@@ -29,12 +29,12 @@ fn job_id(reply: &Reply) -> JobId {
 }
 
 #[tokio::test]
-async fn a_validated_job_is_started_as_another_with_all_that_was_asked() {
+async fn a_validated_job_is_started_with_the_same_request() {
     let world = World::default();
-    let id = checking(&world).await;
+    let id = create_validation(&world).await;
     world.finish(id, Status::Completed, 3).await;
-    let before = world.get(&format!("/api/jobs/{id}")).await.body;
-    assert_eq!(before["links"]["start"], json!(format!("/api/jobs/{id}/start")));
+    let validation = world.get(&format!("/api/jobs/{id}")).await.body;
+    assert_eq!(validation["links"]["start"], json!(format!("/api/jobs/{id}/start")));
     let reply = start(&world, id, &[]).await;
     let started = job_id(&reply);
     assert_ne!(started, id);
@@ -44,8 +44,8 @@ async fn a_validated_job_is_started_as_another_with_all_that_was_asked() {
         (world.store.job(id).await.unwrap().unwrap(), world.store.job(started).await.unwrap().unwrap());
     let options = world.store.definition(started).await.unwrap().unwrap().options;
     assert_eq!(options, json!({"dataset": "people", "key": "id", "mode": "upsert", "maxFailed": 7}));
-    let asked = |job: &Job| (job.source.clone(), job.tolerance, job.times.timeout_s, job.tenant.clone());
-    assert_eq!(asked(&job), asked(&checked));
+    let request = |job: &Job| (job.source.clone(), job.tolerance, job.times.timeout_s, job.tenant.clone());
+    assert_eq!(request(&job), request(&checked));
     assert_eq!((job.times.timeout_s, job.times.deadline_at), (99, NOW.plus_seconds(99)));
     assert_eq!(
         (checked.status, checked.validation.started_as, checked.is_startable()),
@@ -55,16 +55,16 @@ async fn a_validated_job_is_started_as_another_with_all_that_was_asked() {
 }
 
 #[tokio::test]
-async fn a_second_start_answers_the_first_ones_job_as_it_now_is() {
+async fn a_repeated_start_returns_the_first_job() {
     let world = World::default();
-    let id = checking(&world).await;
+    let id = create_validation(&world).await;
     world.finish(id, Status::Completed, 0).await;
-    let seen = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
-    let first = start(&world, id, &[("if-match", &seen)]).await;
+    let etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
+    let first = start(&world, id, &[("if-match", &etag)]).await;
     // The first call died before sending its message; a client without a reply repeats the request.
     world.queues.take_creates();
     world.queues.forget_deduplication();
-    let second = start(&world, id, &[("if-match", &seen)]).await;
+    let second = start(&world, id, &[("if-match", &etag)]).await;
     assert_eq!((second.status, &second.body), (202, &first.body));
     assert_eq!(world.queues.take_creates().len(), 1);
     world.store.begin(job_id(&first), NOW).await.unwrap();
@@ -76,9 +76,9 @@ async fn a_second_start_answers_the_first_ones_job_as_it_now_is() {
 }
 
 #[tokio::test]
-async fn two_starts_at_once_make_one_job() {
+async fn concurrent_starts_create_a_single_job() {
     let world = World::default();
-    let id = checking(&world).await;
+    let id = create_validation(&world).await;
     world.finish(id, Status::Completed, 0).await;
     let replies = futures::future::join_all((0..8).map(|_| start(&world, id, &[]))).await;
     let started: std::collections::BTreeSet<_> = replies.iter().map(job_id).collect();
@@ -87,20 +87,20 @@ async fn two_starts_at_once_make_one_job() {
 }
 
 #[tokio::test]
-async fn what_was_not_checked_to_the_end_is_not_started() {
+async fn only_completed_validations_are_started() {
     let world = World::default();
     let import = world.job().await;
     start(&world, import, &[]).await.is_problem(409, "nothing-to-start");
     world.finish(import, Status::Completed, 0).await;
     start(&world, import, &[]).await.is_problem(409, "nothing-to-start");
-    let running = checking(&world).await;
+    let running = create_validation(&world).await;
     start(&world, running, &[("if-match", "\"another\"")]).await.is_problem(409, "not-ended");
     for status in [Status::Failed, Status::Canceled] {
-        let stopped = checking(&world).await;
+        let stopped = create_validation(&world).await;
         world.finish(stopped, status, 9).await;
         start(&world, stopped, &[]).await.is_problem(409, "not-validated");
     }
-    let changed = checking(&world).await;
+    let changed = create_validation(&world).await;
     world.finish(changed, Status::Completed, 0).await;
     start(&world, changed, &[("if-match", "\"another\"")]).await.is_problem(412, "precondition-failed");
     world.store.delete(changed, NOW).await.unwrap();
@@ -110,10 +110,10 @@ async fn what_was_not_checked_to_the_end_is_not_started() {
 }
 
 #[tokio::test]
-async fn a_file_that_is_gone_or_another_is_not_started() {
+async fn a_missing_or_replaced_file_is_not_started() {
     for replaced in [None, Some("id,name\n1,Eve\n2,Bob\n")] {
         let world = World::default();
-        let id = checking(&world).await;
+        let id = create_validation(&world).await;
         world.finish(id, Status::Completed, 0).await;
         let key = world.store.job(id).await.unwrap().unwrap().source.unwrap().key;
         match replaced {

@@ -24,53 +24,53 @@ async fn both(world: &World, method: &str, path: &str, id: JobId) -> (Reply, Rep
 }
 
 #[tokio::test]
-async fn anothers_job_is_answered_as_one_that_never_was_by_every_route() {
+async fn every_route_treats_another_tenants_job_as_unknown() {
     let world = World::default();
     let id = world.job().await;
     world.finish(id, Status::Completed, 0).await;
     let before = world.get(&format!("/api/jobs/{id}")).await;
     for (method, path) in jobs_api::ROUTES.iter().filter(|(_, path)| path.contains("{jobId}")) {
-        let (others, absent) = both(&world.as_tenant("other"), method, path, id).await;
-        others.is_problem(404, "not-found");
-        assert_eq!((others.status, others.body), (absent.status, absent.body), "{method} {path}");
+        let (other, absent) = both(&world.as_tenant("other"), method, path, id).await;
+        other.is_problem(404, "not-found");
+        assert_eq!((other.status, other.body), (absent.status, absent.body), "{method} {path}");
     }
     assert_eq!(world.get(&format!("/api/jobs/{id}")).await.body, before.body);
 }
 
 #[tokio::test]
-async fn anothers_file_is_answered_as_one_that_never_was() {
+async fn another_tenants_file_is_treated_as_unknown() {
     let world = World::default();
     let mut request = world.import().await;
-    let others = world.as_tenant("other").create(&request).await;
+    let other = world.as_tenant("other").create(&request).await;
     request["fileGuid"] = json!(JobId::generate());
     let absent = world.as_tenant("other").create(&request).await;
-    assert_eq!(others.faults(), [("/fileGuid", "unknown_file")]);
-    assert_eq!((others.status, others.body), (absent.status, absent.body));
+    assert_eq!(other.field_errors(), [("/fileGuid", "unknown_file")]);
+    assert_eq!((other.status, other.body), (absent.status, absent.body));
 }
 
 #[tokio::test]
-async fn an_idempotency_key_is_the_tenants_own() {
+async fn idempotency_keys_belong_to_their_tenant() {
     let world = World::default();
     let key = ("idempotency-key", "7c6f0a2e");
     let body = json!({"jobType": "ping"}).to_string();
     let ours = world.post(body.clone(), &[JSON, key]).await;
-    let others = world.as_tenant("other").post(body.clone(), &[JSON, key]).await;
-    assert_eq!((ours.status, others.status), (202, 202));
-    assert_ne!(ours.body["jobId"], others.body["jobId"]);
+    let other = world.as_tenant("other").post(body.clone(), &[JSON, key]).await;
+    assert_eq!((ours.status, other.status), (202, 202));
+    assert_ne!(ours.body["jobId"], other.body["jobId"]);
     assert_eq!(world.post(body, &[JSON, key]).await.body["jobId"], ours.body["jobId"]);
 }
 
 #[tokio::test]
-async fn a_key_that_looks_like_anothers_is_not_anothers() {
+async fn keys_of_tenants_with_similar_names_are_separate() {
     let world = World::default();
     let body = json!({"jobType": "ping"}).to_string();
     let ours = world.as_tenant("a").post(body.clone(), &[JSON, ("idempotency-key", "b#k")]).await;
-    let others = world.as_tenant("a:b").post(body, &[JSON, ("idempotency-key", "k")]).await;
-    assert_ne!(ours.body["jobId"], others.body["jobId"]);
+    let other = world.as_tenant("a:b").post(body, &[JSON, ("idempotency-key", "k")]).await;
+    assert_ne!(ours.body["jobId"], other.body["jobId"]);
 }
 
 #[tokio::test]
-async fn a_dataset_is_the_tenants_own() {
+async fn a_dataset_belongs_to_its_tenant() {
     let world = World::default();
     let writer = Writer { job: JobId::generate(), row: 1 };
     let record = NewRecord { key: "a".into(), data: json!({"id": "a"}).as_object().cloned().unwrap(), writer };
@@ -82,7 +82,7 @@ async fn a_dataset_is_the_tenants_own() {
 }
 
 #[tokio::test]
-async fn files_of_a_job_are_kept_below_its_tenants_name() {
+async fn the_files_of_a_job_have_its_tenants_prefix() {
     let world = World::default().as_tenant("acme");
     let file = world.upload(|upload| upload.tenant = TenantId::from_static("acme"), Some(FILE)).await;
     let options = json!({"dataset": "people", "key": "id"});
@@ -96,7 +96,7 @@ async fn files_of_a_job_are_kept_below_its_tenants_name() {
 }
 
 #[tokio::test]
-async fn a_caller_without_a_tenant_is_refused_by_every_route_but_those_of_documents() {
+async fn every_route_except_documents_refuses_a_caller_without_a_tenant() {
     for (method, path) in jobs_api::ROUTES.into_iter().filter(|route| !jobs_api::PUBLIC_ROUTES.contains(route)) {
         let path = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
         // No token was accepted: the gateway's context is missing, and a header does not replace it.

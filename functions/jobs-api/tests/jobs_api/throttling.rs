@@ -65,19 +65,19 @@ fn every_route_has_the_limit_of_its_class() {
                  ThrottlingBurstLimit: !FindInMap [RouteLimits, {name}, Burst]"
             )
         };
-        let found = [Class::Create, Class::List, Class::Audit]
+        let applied = [Class::Create, Class::List, Class::Audit]
             .into_iter()
             .find(|class| stage.contains(&setting(&format!("{class:?}"))));
-        assert_eq!(found.unwrap_or(Class::Usual), class, "{method} {path}");
+        assert_eq!(applied.unwrap_or(Class::Usual), class, "{method} {path}");
     }
     let settings = stage.matches("ThrottlingRateLimit").count();
-    let special = ROWS.iter().filter(|(.., class)| *class != Class::Usual).count();
-    assert_eq!(settings, special + 1, "and the stage's own");
+    let with_settings = ROWS.iter().filter(|(.., class)| *class != Class::Usual).count();
+    assert_eq!(settings, with_settings + 1, "the routes' and the stage's settings");
 }
 
 /// CloudFormation creates resources in any order, and API Gateway refuses settings for a route that does not exist.
 #[test]
-fn the_stage_waits_for_the_routes_that_it_has_settings_for() {
+fn the_stage_depends_on_the_routes_with_settings() {
     let resources: BTreeMap<_, _> = TEMPLATE
         .split("\n\n")
         .filter(|block| block.contains("Type: AWS::ApiGatewayV2::Route\n"))
@@ -89,10 +89,10 @@ fn the_stage_waits_for_the_routes_that_it_has_settings_for() {
         })
         .collect();
     let stage = stage();
-    let waits = stage.split("DependsOn: - ").nth(1).and_then(|rest| rest.split(" Properties:").next()).unwrap();
-    let waits: BTreeSet<_> = waits.split(" - ").collect();
-    let special = ROWS.iter().filter(|(.., class)| *class != Class::Usual);
-    let special: BTreeSet<_> =
-        special.map(|(method, path, _)| resources[format!("{method} {path}").as_str()]).collect();
-    assert_eq!(waits, special);
+    let dependencies = stage.split("DependsOn: - ").nth(1).and_then(|rest| rest.split(" Properties:").next()).unwrap();
+    let dependencies: BTreeSet<_> = dependencies.split(" - ").collect();
+    let with_settings = ROWS.iter().filter(|(.., class)| *class != Class::Usual);
+    let with_settings: BTreeSet<_> =
+        with_settings.map(|(method, path, _)| resources[format!("{method} {path}").as_str()]).collect();
+    assert_eq!(dependencies, with_settings);
 }

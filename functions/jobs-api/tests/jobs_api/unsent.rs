@@ -36,13 +36,13 @@ impl Queues for Closed {
 
 impl QueueDepth for Closed {
     async fn chunks(&self, _: Priority) -> PortResult<u64> {
-        Err(PortError { service: "queues", operation: "backlog", source: "closed".into() })
+        Err(PortError { service: "queues", operation: "chunks", source: "closed".into() })
     }
 }
 
-struct WithoutQueues;
+struct ClosedBackend;
 
-impl Backend for WithoutQueues {
+impl Backend for ClosedBackend {
     type Store = MemoryStore;
     type Queues = Closed;
     type Files = MemoryFiles;
@@ -50,24 +50,24 @@ impl Backend for WithoutQueues {
 }
 
 #[tokio::test]
-async fn a_job_whose_message_is_lost_is_accepted_and_left_to_the_sweeper() {
+async fn a_job_whose_message_is_lost_is_accepted_for_the_sweeper() {
     let world = World::default();
     let body = Body::from(world.import().await.to_string());
     let request = Request::post("/api/jobs").header("content-type", "application/json").body(body).unwrap();
-    let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
+    let response = router(world.api::<ClosedBackend>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
     assert_eq!(response.status(), 202);
     assert_eq!(world.unfinished().await.len(), 1);
 }
 
 #[tokio::test]
-async fn a_cancel_and_a_delete_whose_message_is_lost_are_accepted_and_left_to_the_sweeper() {
+async fn a_cancel_or_delete_whose_message_is_lost_is_accepted_for_the_sweeper() {
     let world = World::default();
     let id = world.job().await;
     for (method, path, status) in
         [("POST", format!("/api/jobs/{id}/cancel"), 202), ("DELETE", format!("/api/jobs/{id}"), 204)]
     {
         let request = Request::builder().method(method).uri(path).body(Body::empty()).unwrap();
-        let response = router(world.api::<WithoutQueues>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
+        let response = router(world.api::<ClosedBackend>(Closed)).oneshot(world.signed_in(request)).await.unwrap();
         assert_eq!(response.status(), status);
         assert_eq!(world.store.job(id).await.unwrap().unwrap().stage, Stage::Stopping);
     }

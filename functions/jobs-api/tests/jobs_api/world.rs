@@ -1,4 +1,4 @@
-//! The router on fakes, an uploaded file, and calls.
+//! The router over in-memory services, an uploaded file, and calls.
 
 use std::cell::Cell;
 
@@ -19,7 +19,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Definition, JobStore, JobTransitions, Upload};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
@@ -35,11 +35,11 @@ pub(crate) fn folder(id: JobId) -> JobFolder<'static> {
     JobFolder { tenant: &DEFAULT_TENANT, id }
 }
 
-/// Services in memory.
+/// A backend of in-memory services.
 #[derive(Copy, Clone)]
-pub(crate) struct Fakes;
+pub(crate) struct InMemory;
 
-impl Backend for Fakes {
+impl Backend for InMemory {
     type Store = MemoryStore;
     type Queues = MemoryQueues;
     type Files = MemoryFiles;
@@ -61,7 +61,7 @@ impl JobType for Ping {
     }
 }
 
-/// The fakes behind the router.
+/// The in-memory services behind the router.
 #[derive(Clone, Default)]
 pub(crate) struct World {
     /// Jobs and uploads.
@@ -88,7 +88,7 @@ fn begins() -> Timestamp {
     NOW
 }
 
-/// The reply to a call.
+/// A reply.
 pub(crate) struct Reply {
     /// Status.
     pub(crate) status: u16,
@@ -116,7 +116,7 @@ impl Reply {
     }
 
     /// Returns pointer and code of each bad field.
-    pub(crate) fn faults(&self) -> Vec<(&str, &str)> {
+    pub(crate) fn field_errors(&self) -> Vec<(&str, &str)> {
         let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
         errors.iter().map(|e| (e["pointer"].as_str().unwrap(), e["code"].as_str().unwrap())).collect()
     }
@@ -129,12 +129,12 @@ impl World {
         page.into_iter().map(|position| position.job_id).collect()
     }
 
-    /// The router on these fakes.
+    /// Returns the router over these services.
     pub(crate) fn router(&self) -> axum::Router {
-        router(self.api::<Fakes>(self.queues.clone()))
+        router(self.api::<InMemory>(self.queues.clone()))
     }
 
-    /// The function on these fakes, with other queues.
+    /// Returns the function over these services, with other queues.
     pub(crate) fn api<B>(&self, queues: B::Queues) -> Api<B>
     where
         B: Backend<Store = MemoryStore, Files = MemoryFiles, Records = MemoryRecords>,
@@ -153,12 +153,12 @@ impl World {
         Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock: || NOW }
     }
 
-    /// The same services, called by another tenant.
+    /// Returns the same services, called by another tenant.
     pub(crate) fn as_tenant(&self, tenant: &'static str) -> Self {
         Self { tenant: Some(tenant), ..self.clone() }
     }
 
-    /// A request as the gateway forwards it after it has accepted the caller's token.
+    /// Returns a request as the gateway forwards it after accepting the caller's token.
     pub(crate) fn signed_in(&self, request: Request<Body>) -> Request<Body> {
         let claims = json!({"sub": self.tenant.unwrap_or("default")});
         let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
@@ -172,11 +172,11 @@ impl World {
 
     /// Sends a request unchanged, and checks the answer against the API's document.
     pub(crate) async fn without_token(&self, request: Request<Body>) -> Reply {
-        self.ask(self.router(), request).await
+        self.send_unchanged(self.router(), request).await
     }
 
     /// Sends a request to a router unchanged, and checks the answer against the API's document.
-    pub(crate) async fn ask(&self, router: axum::Router, request: Request<Body>) -> Reply {
+    pub(crate) async fn send_unchanged(&self, router: axum::Router, request: Request<Body>) -> Reply {
         let mut context = Context::default();
         context.request_id = "r-1".into();
         let (method, path) = (request.method().to_string(), request.uri().path().to_owned());
@@ -187,7 +187,7 @@ impl World {
         let text = |value: &HeaderValue| value.to_str().unwrap().to_owned();
         let headers: Vec<_> = parts.headers.iter().map(|(name, value)| (name.to_string(), text(value))).collect();
         let answer = contract::Answer { method: &method, path: &path, status, headers: &headers, body: &bytes };
-        answer.check().unwrap_or_else(|wrong| panic!("{wrong}"));
+        answer.check().unwrap_or_else(|error| panic!("{error}"));
         let body = serde_json::from_slice(&bytes).unwrap_or_default();
         Reply { status, headers: parts.headers, body, text: String::from_utf8_lossy(&bytes).into_owned() }
     }
@@ -207,11 +207,11 @@ impl World {
     }
 
     /// Sends a call with `If-Match`; the job begins after the call's first read of the clock.
-    pub(crate) async fn call_while_it_begins(&self, id: JobId, (method, path): (&str, &str), seen: &str) -> Reply {
+    pub(crate) async fn call_while_it_begins(&self, id: JobId, call: (&str, &str), etag: &str) -> Reply {
         BEGINS.set(Some((self.store.clone(), id)));
-        let api = Api { clock: begins, ..self.api::<Fakes>(self.queues.clone()) };
-        let request = Request::builder().method(method).uri(path).header("if-match", seen);
-        self.ask(router(api), self.signed_in(request.body(Body::empty()).unwrap())).await
+        let api = Api { clock: begins, ..self.api::<InMemory>(self.queues.clone()) };
+        let request = Request::builder().method(call.0).uri(call.1).header("if-match", etag);
+        self.send_unchanged(router(api), self.signed_in(request.body(Body::empty()).unwrap())).await
     }
 
     /// Sends `POST /api/jobs/{jobId}/cancel`.
@@ -229,10 +229,10 @@ impl World {
         self.send_to(self.router(), path, body).await
     }
 
-    /// Sends the same to another router.
+    /// Sends a `POST` of JSON to another router.
     pub(crate) async fn send_to(&self, router: axum::Router, path: &str, body: &Value) -> Reply {
         let request = Request::post(path).header("content-type", "application/json");
-        self.ask(router, self.signed_in(request.body(Body::from(body.to_string())).unwrap())).await
+        self.send_unchanged(router, self.signed_in(request.body(Body::from(body.to_string())).unwrap())).await
     }
 
     /// Sends `POST /api/jobs` with any body and headers.

@@ -1,6 +1,6 @@
-//! The function on fakes, with every call validated against the OpenAPI document.
+//! The function over in-memory services, with every call validated against the OpenAPI document.
 
-use longshore_domain::ports::{Completion, PartPlaces, PutUrl, ReceivedPart, UploadPlaces};
+use longshore_domain::ports::{MultipartOutcome, PartStorage, PutUrl, ReceivedPart, UploadStorage};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -13,20 +13,20 @@ use longshore::http::Access;
 use longshore_domain::parts::Multipart;
 use longshore_domain::parts::PartChecksum;
 use longshore_domain::ports::{PortError, PortResult, TenantLimits, Upload};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 use serde_json::{Value, json};
 use upload::Uploads;
 
 pub(crate) const HASH: &str = "ungWv48Bz+pBQUDeXa4iI7ADYaOWF3qctBD/YfIAFa0=";
 
-/// Storage that signs nothing and counts the uploads in parts that are begun.
+/// Storage that signs nothing, and counts the multipart uploads that are begun.
 #[derive(Clone, Default)]
 pub(crate) struct NoSigner {
     pub(crate) begun: Arc<AtomicU32>,
 }
 
-impl UploadPlaces for NoSigner {
+impl UploadStorage for NoSigner {
     async fn upload_url(&self, _: &Upload, _: u64) -> PortResult<PutUrl> {
         let source = "the secret is hunter2".into();
         Err(PortError { service: "files", operation: "presign_put", source })
@@ -37,7 +37,7 @@ impl UploadPlaces for NoSigner {
     }
 }
 
-impl PartPlaces for NoSigner {
+impl PartStorage for NoSigner {
     async fn begin(&self, _: &Upload) -> PortResult<String> {
         Ok(self.begun.fetch_add(1, Ordering::Relaxed).to_string())
     }
@@ -50,20 +50,20 @@ impl PartPlaces for NoSigner {
         Ok(None)
     }
 
-    async fn complete(&self, _: &Upload, _: &Multipart, _: &[ReceivedPart]) -> PortResult<Completion> {
-        Ok(Completion::Gone)
+    async fn complete(&self, _: &Upload, _: &Multipart, _: &[ReceivedPart]) -> PortResult<MultipartOutcome> {
+        Ok(MultipartOutcome::Gone)
     }
 
     async fn abort(&self, _: &Upload, _: &Multipart) {}
 }
 
-pub(crate) fn uploads<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
+pub(crate) fn uploads<P>(storage: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
     let limits = TenantLimits { upload_bytes_per_day: 10_000, ..TenantLimits::default() };
     let (store, clock) = (MemoryStore::default().with_limits(limits), || Timestamp(1_700_000_000_000));
     let access = Access::SignedIn { tenant_claim: "sub".into() };
     let uploads = Uploads {
         store: store.clone(),
-        places,
+        storage,
         access,
         max_file_bytes: 1_000,
         multipart_bytes: 1_000,

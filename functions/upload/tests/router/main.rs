@@ -1,6 +1,6 @@
-//! Every call about uploads through the router, on fakes.
+//! Every call about uploads through the router, over in-memory services.
 
-#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a test's own step that fails ends the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
 mod calls;
 mod parts;
@@ -14,7 +14,7 @@ use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::ports::{JobStore, Upload};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryFiles;
 use serde_json::{Value, json};
 use upload::{Uploads, router};
@@ -22,7 +22,7 @@ use upload::{Uploads, router};
 use calls::{HASH, NoSigner, people, send, send_keyed, uploads, with_claims};
 
 #[tokio::test]
-async fn an_upload_is_promised_and_remembered() {
+async fn an_upload_is_created_and_stored() {
     let (store, uploads) = uploads(MemoryFiles::default());
     let (response, document) = send(router(uploads), "POST", "/api/uploads", people().to_string()).await;
     assert_eq!(response.status(), 201);
@@ -43,7 +43,7 @@ async fn an_upload_is_promised_and_remembered() {
 }
 
 #[tokio::test]
-async fn the_same_request_under_one_key_makes_one_upload() {
+async fn repeated_requests_with_one_key_create_one_upload() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let post = ("POST", "/api/uploads");
     let (first, one) = send_keyed(router(uploads.clone()), post, "k", people().to_string()).await;
@@ -63,7 +63,7 @@ async fn the_same_request_under_one_key_makes_one_upload() {
 }
 
 #[tokio::test]
-async fn a_day_has_so_many_bytes_and_who_has_none_left_is_reported_when_the_next_one_begins() {
+async fn a_tenant_over_its_daily_quota_learns_when_the_next_day_begins() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let post = ("POST", "/api/uploads");
     let of_size = |size: u64| {
@@ -82,9 +82,10 @@ async fn a_day_has_so_many_bytes_and_who_has_none_left_is_reported_when_the_next
     assert_eq!(problem["type"], "/api/problems/upload-quota-exceeded");
     assert_eq!(response.headers()["retry-after"], "6400", "at 22:13:20");
     let detail = problem["detail"].as_str().unwrap();
-    assert!(detail.contains(" 100 are left") && detail.ends_with("2023-11-15T00:00:00Z"), "{detail}");
+    assert!(detail.starts_with("100 bytes of today's upload quota are left"), "{detail}");
+    assert!(detail.ends_with("2023-11-15T00:00:00Z"), "{detail}");
     let (again, _) = send_keyed(router(uploads.clone()), post, "k", of_size(900)).await;
-    assert_eq!(again.headers().get("location"), first.headers().get("location"), "a repeated request counts nothing");
+    assert_eq!(again.headers().get("location"), first.headers().get("location"), "a repeated request does not count");
     assert_eq!(send_keyed(router(uploads.clone()), post, "k2", of_size(100)).await.0.status(), 201);
     let tomorrow = Uploads { clock: || Timestamp(1_700_006_400_000), ..uploads };
     assert_eq!(send_keyed(router(tomorrow.clone()), post, "", of_size(1_000)).await.0.status(), 201);
@@ -95,7 +96,7 @@ async fn a_day_has_so_many_bytes_and_who_has_none_left_is_reported_when_the_next
 }
 
 #[tokio::test]
-async fn a_file_that_no_day_has_room_for_is_refused_for_good() {
+async fn a_file_larger_than_the_daily_quota_is_refused_permanently() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let narrow = Uploads { max_bytes_per_day: 999, ..uploads };
     let (response, problem) = send(router(narrow), "POST", "/api/uploads", people().to_string()).await;
@@ -104,7 +105,7 @@ async fn a_file_that_no_day_has_room_for_is_refused_for_good() {
 }
 
 #[tokio::test]
-async fn a_refused_request_does_not_poison_its_key() {
+async fn a_refused_request_does_not_use_up_its_key() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let post = ("POST", "/api/uploads");
     assert_eq!(send_keyed(router(uploads.clone()), post, "k", "{}").await.0.status(), 422);
@@ -115,7 +116,7 @@ async fn a_refused_request_does_not_poison_its_key() {
 }
 
 #[tokio::test]
-async fn an_upload_waits_until_its_file_is_there() {
+async fn an_upload_is_waiting_until_its_file_is_received() {
     let files = MemoryFiles::default();
     let (_, uploads) = uploads(files.clone());
     let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
@@ -133,7 +134,7 @@ async fn an_upload_waits_until_its_file_is_there() {
 }
 
 #[tokio::test]
-async fn another_url_signs_the_same_until_the_file_is_there() {
+async fn a_new_url_has_the_same_signed_headers_until_the_file_is_received() {
     let files = MemoryFiles::default();
     let (_, uploads) = uploads(files.clone());
     let (_, first) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
@@ -150,7 +151,7 @@ async fn another_url_signs_the_same_until_the_file_is_there() {
 }
 
 #[tokio::test]
-async fn one_put_is_complete_by_itself() {
+async fn an_upload_in_one_put_needs_no_completion() {
     let files = MemoryFiles::default();
     let (_, uploads) = uploads(files.clone());
     let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
@@ -164,7 +165,7 @@ async fn one_put_is_complete_by_itself() {
 }
 
 #[tokio::test]
-async fn what_is_another_tenants_or_has_expired_is_not_there() {
+async fn an_upload_of_another_tenant_or_an_expired_one_is_not_found() {
     let (store, uploads) = uploads(MemoryFiles::default());
     let (_, document) = send(router(uploads.clone()), "POST", "/api/uploads", people().to_string()).await;
     let own = store.upload(document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap()).await.unwrap().unwrap();
@@ -204,7 +205,7 @@ async fn every_refusal_is_a_problem_document() {
 }
 
 #[tokio::test]
-async fn another_content_type_is_refused() {
+async fn an_unsupported_content_type_is_refused() {
     let request = Request::post("/api/uploads").header("content-type", "text/plain").body(Body::from("{}")).unwrap();
     let request = with_claims(request, json!({"sub": "acme"}));
     let response = router(uploads(MemoryFiles::default()).1).oneshot(request).await.unwrap();
@@ -213,7 +214,7 @@ async fn another_content_type_is_refused() {
 }
 
 #[tokio::test]
-async fn a_failure_of_ours_leaks_nothing() {
+async fn an_internal_error_reveals_nothing() {
     let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
     let (response, problem) = send(router(uploads(NoSigner::default()).1), "POST", "/api/uploads", body).await;
     assert_eq!(response.status(), 500);
@@ -222,7 +223,7 @@ async fn a_failure_of_ours_leaks_nothing() {
 }
 
 #[tokio::test]
-async fn a_caller_without_a_tenant_gets_no_place_for_a_file() {
+async fn a_caller_without_a_tenant_cannot_create_an_upload() {
     let (_, uploads) = uploads(MemoryFiles::default());
     let body = json!({"fileName": "people.csv", "contentType": "text/csv", "size": 1}).to_string();
     let request = Request::post("/api/uploads").header("content-type", "application/json").body(Body::from(body));

@@ -6,9 +6,9 @@ use axum::body::Body;
 use longshore::ports::upload_key;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{JobStore, TenantLimits, UploadPlaces};
+use longshore_domain::ports::{JobStore, TenantLimits, UploadStorage};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryStore};
 use serde_json::{Value, json};
 use upload::{Uploads, router};
@@ -21,8 +21,8 @@ const MIB: u64 = 1 << 20;
 const SIZE: u64 = 11 * MIB;
 
 /// A deployment that uploads files above 5 MiB in parts.
-fn wide<P>(places: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
-    let (store, uploads) = uploads(places);
+fn wide<P>(storage: P) -> (MemoryStore, Uploads<MemoryStore, P>) {
+    let (store, uploads) = uploads(storage);
     let store = store.with_limits(TenantLimits::default());
     let room = (1 << 40, 5 * MIB);
     (
@@ -52,9 +52,9 @@ pub(crate) struct Large<P> {
     pub(crate) multipart: Multipart,
 }
 
-impl<P: UploadPlaces + Clone + 'static> Large<P> {
-    pub(crate) async fn promised(places: P) -> Self {
-        let (store, uploads) = wide(places);
+impl<P: UploadStorage + Clone + 'static> Large<P> {
+    pub(crate) async fn promised(storage: P) -> Self {
+        let (store, uploads) = wide(storage);
         let (response, document) = send(router(uploads.clone()), "POST", "/api/uploads", large().to_string()).await;
         assert_eq!(response.status(), 201, "{document}");
         let id = document["fileGuid"].as_str().and_then(FileGuid::parse).unwrap();
@@ -79,7 +79,7 @@ impl<P: UploadPlaces + Clone + 'static> Large<P> {
 }
 
 #[tokio::test]
-async fn a_large_upload_is_put_in_parts_taken_up_again_and_completed_once() {
+async fn a_large_upload_is_sent_in_parts_resumed_and_completed_once() {
     let files = MemoryFiles::default();
     let large = Large::promised(files.clone()).await;
     let (_, status) = large.call("GET", "", "").await;
@@ -91,10 +91,14 @@ async fn a_large_upload_is_put_in_parts_taken_up_again_and_completed_once() {
     let (_, status) = large.call("GET", "", "").await;
     let received: Vec<_> =
         status["receivedParts"].as_array().unwrap().iter().map(|part| (&part["partNumber"], &part["size"])).collect();
-    assert_eq!(received, [(&json!(1), &json!(5 * MIB)), (&json!(3), &json!(MIB))], "a part that is put twice is one");
+    assert_eq!(
+        received,
+        [(&json!(1), &json!(5 * MIB)), (&json!(3), &json!(MIB))],
+        "a part that is uploaded twice counts once"
+    );
     assert!(status["receivedParts"][0]["sha256"].is_string());
     let (code, rest) = large.call("POST", "/url", "").await;
-    assert_eq!((code, &rest["parts"]), (200, &planned([2])), "what S3 does not have");
+    assert_eq!((code, &rest["parts"]), (200, &planned([2])), "the parts that S3 does not have");
     assert!(large.refused("/complete", "", "upload-incomplete").await.contains(": 2;"));
     files.put_part(&large.multipart.id, 2, bytes_of(2));
     for _ in 0..2 {
@@ -110,7 +114,7 @@ async fn a_large_upload_is_put_in_parts_taken_up_again_and_completed_once() {
 }
 
 #[tokio::test]
-async fn a_part_has_a_url_for_its_checksum() {
+async fn the_url_of_a_part_includes_its_checksum() {
     let large = Large::promised(MemoryFiles::default()).await;
     let hex = "BA7816BF8F01CFEA414140DE5DAE2223B00361A396177A9CB410FF61F20015AD";
     let body = json!({"parts": [{"partNumber": 3, "sha256": hex}, {"partNumber": 1, "sha256": HASH}]});
@@ -127,7 +131,7 @@ async fn a_part_has_a_url_for_its_checksum() {
 }
 
 #[tokio::test]
-async fn parts_whose_checksums_are_known_have_their_urls_at_once() {
+async fn parts_with_known_checksums_get_their_urls_at_once() {
     let files = MemoryFiles::default();
     let (_, uploads) = wide(files.clone());
     let mut request = large();
@@ -148,21 +152,29 @@ async fn parts_whose_checksums_are_known_have_their_urls_at_once() {
     let parts = [signed(1, 6 * MIB), signed(2, 5 * MIB)];
     assert_eq!(document, json!({"fileGuid": id, "partSize": 6 * MIB, "parts": parts}));
     request["parts"] = json!([of(1), of(2)]);
-    assert_eq!(send_keyed(router(uploads.clone()), post, "k", request.to_string()).await.1, document, "asked again");
+    assert_eq!(
+        send_keyed(router(uploads.clone()), post, "k", request.to_string()).await.1,
+        document,
+        "the repeated request"
+    );
     request["parts"] = json!([of(2)]);
     let of_one = request.to_string();
-    assert_eq!(send_keyed(router(uploads.clone()), post, "k", of_one.clone()).await.0.status(), 422, "another request");
+    assert_eq!(
+        send_keyed(router(uploads.clone()), post, "k", of_one.clone()).await.0.status(),
+        422,
+        "a different request"
+    );
     let (_, document) = send(router(uploads.clone()), post.0, post.1, of_one).await;
     assert_eq!(
         (&document["parts"][0], &document["parts"][1]["method"]),
         (&json!({"partNumber": 1, "size": 6 * MIB}), &json!("PUT"))
     );
     let (_, rest) = send(router(uploads), "POST", &format!("/api/uploads/{id}/url"), "").await;
-    assert_eq!(rest["partSize"], 6 * MIB, "the upload keeps its parts' size");
+    assert_eq!(rest["partSize"], 6 * MIB, "the upload keeps its part size");
 }
 
 #[tokio::test]
-async fn a_list_of_parts_that_is_wrong_is_refused_with_every_fault() {
+async fn an_invalid_list_of_parts_is_refused_with_every_error() {
     let large = Large::promised(MemoryFiles::default()).await;
     for (body, expected) in [
         (json!({"parts": 3}), vec!["/parts invalid_parts"]),
@@ -198,7 +210,7 @@ async fn a_list_of_parts_that_is_wrong_is_refused_with_every_fault() {
 }
 
 #[tokio::test]
-async fn a_part_of_another_size_is_as_good_as_missing() {
+async fn a_part_of_a_wrong_size_counts_as_missing() {
     let files = MemoryFiles::default();
     let large = Large::promised(files.clone()).await;
     for number in 1..=3 {
@@ -211,7 +223,7 @@ async fn a_part_of_another_size_is_as_good_as_missing() {
 }
 
 #[tokio::test]
-async fn an_upload_that_was_never_completed_is_abandoned() {
+async fn an_upload_that_is_never_completed_is_abandoned() {
     let files = MemoryFiles::default();
     let mut large = Large::promised(files.clone()).await;
     files.abort_parts(&large.multipart.id);
@@ -219,7 +231,7 @@ async fn an_upload_that_was_never_completed_is_abandoned() {
     let (_, status) = large.call("GET", "", "").await;
     assert_eq!((&status["state"], &status["receivedParts"]), (&json!("waiting"), &json!([])));
     for call in ["/url", "/complete"] {
-        assert!(large.refused(call, "", "upload-incomplete").await.contains("ask again"));
+        assert!(large.refused(call, "", "upload-incomplete").await.contains("retry in a moment"));
     }
     large.uploads.clock = || Timestamp(1_700_000_000_000 + 86_400_000);
     let (_, status) = large.call("GET", "", "").await;
@@ -229,7 +241,7 @@ async fn an_upload_that_was_never_completed_is_abandoned() {
 }
 
 #[tokio::test]
-async fn the_same_large_upload_under_one_key_is_begun_once_and_the_other_is_aborted() {
+async fn of_two_large_uploads_with_one_key_one_is_created_and_the_other_is_aborted() {
     let files = MemoryFiles::default();
     let (_, uploads) = wide(files.clone());
     let post = ("POST", "/api/uploads");
@@ -244,7 +256,7 @@ async fn the_same_large_upload_under_one_key_is_begun_once_and_the_other_is_abor
 }
 
 #[tokio::test]
-async fn a_checksum_of_a_whole_large_file_is_refused() {
+async fn a_checksum_of_a_large_file_is_refused() {
     let (_, uploads) = wide(MemoryFiles::default());
     let mut request = large();
     request["sha256"] = HASH.into();
@@ -254,9 +266,9 @@ async fn a_checksum_of_a_whole_large_file_is_refused() {
 }
 
 #[tokio::test]
-async fn an_upload_is_begun_only_for_a_call_that_is_counted_and_a_repeated_one_is_answered_all_the_same() {
-    let places = NoSigner::default();
-    let (store, uploads) = wide(places.clone());
+async fn a_refused_call_begins_no_multipart_upload_and_a_repeated_call_is_still_answered() {
+    let storage = NoSigner::default();
+    let (store, uploads) = wide(storage.clone());
     let limits = TenantLimits { work_calls: 2, upload_bytes_per_day: 2 * SIZE, ..TenantLimits::default() };
     let uploads = Uploads { store: store.with_limits(limits), ..uploads };
     let create = async |key: &str| {
@@ -265,9 +277,9 @@ async fn an_upload_is_begun_only_for_a_call_that_is_counted_and_a_repeated_one_i
         (response.status().as_u16(), document)
     };
     let (first, _) = (create("a").await, create("b").await);
-    assert_eq!((first.0, places.begun.load(Ordering::Relaxed)), (201, 2));
+    assert_eq!((first.0, storage.begun.load(Ordering::Relaxed)), (201, 2));
     let (status, problem) = create("c").await;
     assert_eq!((status, &problem["type"]), (429, &json!("/api/problems/rate-limited")));
-    assert_eq!(create("a").await, first, "as before, whatever the limits say");
-    assert_eq!(places.begun.load(Ordering::Relaxed), 2, "nothing is begun for them");
+    assert_eq!(create("a").await, first, "a repeated call has the same response despite the limits");
+    assert_eq!(storage.begun.load(Ordering::Relaxed), 2, "no further multipart upload was begun");
 }

@@ -1,7 +1,7 @@
 //! Two calls that complete the same upload.
 
 use longshore_domain::parts::{Multipart, PartChecksum};
-use longshore_domain::ports::{Completion, PartPlaces, PortResult, PutUrl, ReceivedPart, Upload, UploadPlaces};
+use longshore_domain::ports::{MultipartOutcome, PartStorage, PortResult, PutUrl, ReceivedPart, Upload, UploadStorage};
 use longshore_testing::MemoryFiles;
 
 use crate::parts::{Large, bytes_of};
@@ -12,10 +12,10 @@ struct Raced {
     files: MemoryFiles,
     by: fn(&MemoryFiles, &Upload, &Multipart),
     /// S3's answer to the second call, if it differs from the stored state.
-    says: Option<Completion>,
+    says: Option<MultipartOutcome>,
 }
 
-impl UploadPlaces for Raced {
+impl UploadStorage for Raced {
     async fn upload_url(&self, upload: &Upload, seconds: u64) -> PortResult<PutUrl> {
         self.files.upload_url(upload, seconds).await
     }
@@ -25,7 +25,7 @@ impl UploadPlaces for Raced {
     }
 }
 
-impl PartPlaces for Raced {
+impl PartStorage for Raced {
     async fn begin(&self, upload: &Upload) -> PortResult<String> {
         self.files.begin(upload).await
     }
@@ -41,10 +41,15 @@ impl PartPlaces for Raced {
     }
 
     async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
-        PartPlaces::received_parts(&self.files, upload, multipart).await
+        PartStorage::received_parts(&self.files, upload, multipart).await
     }
 
-    async fn complete(&self, upload: &Upload, multipart: &Multipart, parts: &[ReceivedPart]) -> PortResult<Completion> {
+    async fn complete(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        parts: &[ReceivedPart],
+    ) -> PortResult<MultipartOutcome> {
         (self.by)(&self.files, upload, multipart);
         let found = self.files.complete(upload, multipart, parts).await?;
         Ok(self.says.unwrap_or(found))
@@ -56,16 +61,21 @@ impl PartPlaces for Raced {
 }
 
 #[tokio::test]
-async fn who_completes_an_upload_second_finds_it_complete() {
+async fn the_second_of_two_completing_calls_finds_a_complete_upload() {
     let by_another = |files: &MemoryFiles, upload: &Upload, multipart: &Multipart| {
         let parts = files.received_parts(&multipart.id).unwrap();
         files.complete_parts(&upload.key, &multipart.id, &parts).unwrap();
     };
     for (by, says, expected, reported) in [
         (by_another as fn(&MemoryFiles, &Upload, &Multipart), None, 200, ""),
-        (by_another, Some(Completion::Changed), 200, ""),
-        (|files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]), None, 409, "put again"),
-        (|files, _, multipart| files.abort_parts(&multipart.id), None, 409, "ask again"),
+        (by_another, Some(MultipartOutcome::Changed), 200, ""),
+        (
+            |files, _, multipart| files.put_part(&multipart.id, 1, vec![b'x'; bytes_of(1).len()]),
+            None,
+            409,
+            "uploaded again",
+        ),
+        (|files, _, multipart| files.abort_parts(&multipart.id), None, 409, "retry in a moment"),
     ] {
         let files = MemoryFiles::default();
         let large = Large::promised(Raced { files: files.clone(), by, says }).await;

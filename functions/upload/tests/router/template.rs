@@ -11,7 +11,7 @@ fn resource(name: &str) -> String {
 }
 
 #[test]
-fn parts_of_an_upload_that_was_never_completed_are_removed_after_a_day_wherever_they_are() {
+fn parts_of_incomplete_uploads_are_removed_after_a_day_under_every_prefix() {
     let bucket = resource("Bucket");
     let rules = bucket.split_once("LifecycleConfiguration:\n").unwrap().1;
     let rule = rules.split("- Id: ").find(|rule| rule.contains("AbortIncompleteMultipartUpload")).unwrap();
@@ -20,6 +20,6 @@ fn parts_of_an_upload_that_was_never_completed_are_removed_after_a_day_wherever_
 }
 
 #[test]
-fn the_function_waits_as_long_as_the_gateway_for_a_file_to_be_made_of_its_parts() {
+fn the_function_has_the_timeout_of_the_gateway_for_the_assembly_of_parts() {
     assert!(resource("Upload").contains("Timeout: 29 "));
 }

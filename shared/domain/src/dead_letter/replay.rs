@@ -1,4 +1,4 @@
-//! Replay of a dead letter (redrive, re-send or reopen): the pure decision on its effect.
+//! Dead-letter replay (redrive, re-send or reopen): the pure decision on its effect.
 //!
 //! While the job runs, a replay of a chunk or a split has to wait: the sweep that recorded the dead letter is about to
 //! account for it, and sending the message again in between would lose message and rows. After the job's end, the
@@ -11,11 +11,11 @@ use crate::cursor::Cursor;
 use crate::ids::ChunkId;
 use crate::job::{Job, Status, has_time};
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The effect that a replay would have now.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Replay {
+pub enum ReplayDecision {
     /// Redrive the body to its source queue: the message is unreadable.
     RedriveToSource,
     /// Send the message again.
@@ -27,77 +27,81 @@ pub enum Replay {
     /// Do nothing before the job's end: its items have been or will be counted as failed.
     Wait,
     /// Do nothing, for a permanent reason.
-    Nothing(Nothing),
+    NoEffect(NoEffect),
 }
 
 /// The reason for which a replay has no effect.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Nothing {
+pub enum NoEffect {
     /// The job was deleted, or expires within the hour, too soon to run again.
     JobGone,
     /// The job was canceled by its client.
     Canceled,
     /// A later generation has run the work again.
-    RunAgain,
+    AlreadyRetried,
     /// The work was done despite the dead letter.
-    WasDone,
+    AlreadyDone,
 }
 
 /// Decides the effect of a replay, from the stored job and, for a chunk message, the chunk's cursor.
-pub fn replay(dead_letter: &DeadLetterMessage, job: Option<&Job>, cursor: Option<&Cursor>, now: Timestamp) -> Replay {
+pub fn decide_replay(
+    dead_letter: &DeadLetterMessage,
+    job: Option<&Job>,
+    cursor: Option<&Cursor>,
+    now: Timestamp,
+) -> ReplayDecision {
     if matches!(dead_letter, DeadLetterMessage::Unreadable { .. }) {
-        return Replay::RedriveToSource;
+        return ReplayDecision::RedriveToSource;
     }
     let Some(job) = job.filter(|job| !job.is_deleted() && has_time(now, job.times.expires_at)) else {
-        return Replay::Nothing(Nothing::JobGone);
+        return ReplayDecision::NoEffect(NoEffect::JobGone);
     };
     match dead_letter {
         DeadLetterMessage::Create(message) => create(message, job),
         DeadLetterMessage::Chunk(message) => chunk(message, job, cursor),
         DeadLetterMessage::Complete(message) => complete(message, job),
-        DeadLetterMessage::Unreadable { .. } => Replay::RedriveToSource,
+        DeadLetterMessage::Unreadable { .. } => ReplayDecision::RedriveToSource,
     }
 }
 
-fn create(message: &CreateMessage, job: &Job) -> Replay {
+fn create(message: &CreateMessage, job: &Job) -> ReplayDecision {
     if message.generation != job.generation {
-        return Replay::Nothing(Nothing::RunAgain);
+        return ReplayDecision::NoEffect(NoEffect::AlreadyRetried);
     }
     if job.split.ended {
-        return Replay::Nothing(Nothing::WasDone);
+        return ReplayDecision::NoEffect(NoEffect::AlreadyDone);
     }
-    after_the_end(job)
+    once_ended(job)
 }
 
-fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> Replay {
-    let place = ChunkId { group: message.group, chunk: message.chunk };
-    if job.retry.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&place)) {
-        return Replay::Done;
+fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> ReplayDecision {
+    let id = ChunkId { group: message.group, chunk: message.chunk };
+    if job.retry.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&id)) {
+        return ReplayDecision::Done;
     }
     if message.group < job.retry.carried_over.retried_groups {
-        return Replay::Nothing(Nothing::RunAgain);
+        return ReplayDecision::NoEffect(NoEffect::AlreadyRetried);
     }
-    let finished = cursor.filter(|cursor| cursor.finished);
-    if finished.is_some_and(|cursor| cursor.file.is_none()) {
-        return Replay::Nothing(Nothing::WasDone);
+    if cursor.is_some_and(Cursor::has_nothing_left) {
+        return ReplayDecision::NoEffect(NoEffect::AlreadyDone);
     }
-    after_the_end(job)
+    once_ended(job)
 }
 
-fn complete(message: &CompleteMessage, job: &Job) -> Replay {
+fn complete(message: &CompleteMessage, job: &Job) -> ReplayDecision {
     if message.generation != job.generation {
-        return Replay::Nothing(Nothing::RunAgain);
+        return ReplayDecision::NoEffect(NoEffect::AlreadyRetried);
     }
-    if job.status.is_final() { Replay::Nothing(Nothing::WasDone) } else { Replay::SendAgain }
+    if job.status.is_final() { ReplayDecision::NoEffect(NoEffect::AlreadyDone) } else { ReplayDecision::SendAgain }
 }
 
 /// Decides for a dead letter whose work can only run in a later generation.
-fn after_the_end(job: &Job) -> Replay {
+fn once_ended(job: &Job) -> ReplayDecision {
     match job.status {
-        Status::Waiting | Status::Running => Replay::Wait,
-        Status::Canceled => Replay::Nothing(Nothing::Canceled),
-        Status::Completed | Status::Failed if job.has_remaining() => Replay::Open,
-        Status::Completed | Status::Failed => Replay::Nothing(Nothing::WasDone),
+        Status::Waiting | Status::Running => ReplayDecision::Wait,
+        Status::Canceled => ReplayDecision::NoEffect(NoEffect::Canceled),
+        Status::Completed | Status::Failed if job.has_remaining() => ReplayDecision::Open,
+        Status::Completed | Status::Failed => ReplayDecision::NoEffect(NoEffect::AlreadyDone),
     }
 }
 
@@ -129,9 +133,9 @@ mod tests {
         Cursor { round: 0, position: 0, token: "t1".into(), file, deferred: 0, due: None, finished, by_sweeper: false }
     }
 
-    fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> Replay {
+    fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> ReplayDecision {
         let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
-        replay(
+        decide_replay(
             &DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(group, 5), &plan)),
             Some(job),
             cursor,
@@ -140,21 +144,26 @@ mod tests {
     }
 
     #[test]
-    fn a_chunk_waits_for_its_jobs_end_and_is_a_generation_then() {
+    fn a_chunk_waits_for_the_end_of_its_job_and_then_opens_a_generation() {
         let (open, given_up, done) = (cursor(false, None), cursor(true, Some("f")), cursor(true, None));
         let stopping = Job { stage: Stage::Stopping, ..job(Status::Running) };
-        let (past, wait) = (Replay::Nothing(Nothing::WasDone), Replay::Wait);
+        let (past, wait) = (ReplayDecision::NoEffect(NoEffect::AlreadyDone), ReplayDecision::Wait);
         for (what, job, cursor, expected) in [
-            ("nobody began it", job(Status::Running), None, wait),
+            ("not started", job(Status::Running), None, wait),
             ("half-way", job(Status::Running), Some(&open), wait),
             ("given up while the job runs", job(Status::Running), Some(&given_up), wait),
-            ("the job stops", stopping, Some(&open), wait),
-            ("every item of it succeeded", job(Status::Running), Some(&done), past),
-            ("given up, and the job completed", job(Status::Completed), Some(&given_up), Replay::Open),
-            ("never come to, and the job failed", job(Status::Failed), None, Replay::Open),
-            ("its client does not want it", job(Status::Canceled), Some(&given_up), Replay::Nothing(Nothing::Canceled)),
+            ("the job is stopping", stopping, Some(&open), wait),
+            ("all of its items succeeded", job(Status::Running), Some(&done), past),
+            ("given up, and the job completed", job(Status::Completed), Some(&given_up), ReplayDecision::Open),
+            ("not started, and the job failed", job(Status::Failed), None, ReplayDecision::Open),
             (
-                "nothing is left",
+                "canceled by the client",
+                job(Status::Canceled),
+                Some(&given_up),
+                ReplayDecision::NoEffect(NoEffect::Canceled),
+            ),
+            (
+                "no item remains",
                 Job {
                     completion: CompletionState {
                         totals: Some(Counts { succeeded: 10, ..Counts::default() }),
@@ -171,42 +180,42 @@ mod tests {
     }
 
     #[test]
-    fn of_an_older_generation_a_chunk_is_replayed_unless_it_was_offered_again() {
+    fn a_chunk_of_an_earlier_generation_is_replayed_unless_it_was_retried() {
         let given_up = cursor(true, Some("f"));
         let carried_over = |retried_groups| CarriedOver { groups: 4, retried_groups, ..CarriedOver::default() };
         let selected_chunks = Some([ChunkId { group: 3, chunk: 5 }].into());
         for (what, job, expected) in [
             (
-                "it was left out",
+                "its group was not retried",
                 Job {
                     retry: RetryState { carried_over: carried_over(3), ..job(Status::Completed).retry },
                     ..job(Status::Completed)
                 },
-                Replay::Open,
+                ReplayDecision::Open,
             ),
             (
-                "all was offered",
+                "its group was retried",
                 Job {
                     retry: RetryState { carried_over: carried_over(4), ..job(Status::Completed).retry },
                     ..job(Status::Completed)
                 },
-                Replay::Nothing(Nothing::RunAgain),
+                ReplayDecision::NoEffect(NoEffect::AlreadyRetried),
             ),
             (
-                "a later one runs",
+                "a later generation runs",
                 Job {
                     retry: RetryState { carried_over: carried_over(3), ..job(Status::Running).retry },
                     ..job(Status::Running)
                 },
-                Replay::Wait,
+                ReplayDecision::Wait,
             ),
             (
-                "that is for it",
+                "the generation was opened for it",
                 Job {
                     retry: RetryState { carried_over: carried_over(3), selected_chunks, ..job(Status::Running).retry },
                     ..job(Status::Running)
                 },
-                Replay::Done,
+                ReplayDecision::Done,
             ),
         ] {
             assert_eq!(of_chunk(3, &job, Some(&given_up)), expected, "{what}");
@@ -236,19 +245,20 @@ mod tests {
             })
         };
         let splitting = |status| Job { split: SplitState { ended: false, ..job(status).split.clone() }, ..job(status) };
-        let (past, done) = (Replay::Nothing(Nothing::RunAgain), Replay::Nothing(Nothing::WasDone));
+        let (past, done) =
+            (ReplayDecision::NoEffect(NoEffect::AlreadyRetried), ReplayDecision::NoEffect(NoEffect::AlreadyDone));
         for (dead_letter, job, expected) in [
-            (create(1), splitting(Status::Waiting), Replay::Wait),
-            (create(1), splitting(Status::Failed), Replay::Open),
-            (create(1), splitting(Status::Canceled), Replay::Nothing(Nothing::Canceled)),
+            (create(1), splitting(Status::Waiting), ReplayDecision::Wait),
+            (create(1), splitting(Status::Failed), ReplayDecision::Open),
+            (create(1), splitting(Status::Canceled), ReplayDecision::NoEffect(NoEffect::Canceled)),
             (create(1), job(Status::Failed), done),
             (create(0), splitting(Status::Failed), past),
-            (complete(1), job(Status::Running), Replay::SendAgain),
+            (complete(1), job(Status::Running), ReplayDecision::SendAgain),
             (complete(1), job(Status::Failed), done),
             (complete(0), job(Status::Running), past),
         ] {
             assert_eq!(
-                replay(&dead_letter, Some(&job), None, Timestamp(0)),
+                decide_replay(&dead_letter, Some(&job), None, Timestamp(0)),
                 expected,
                 "{dead_letter:?} {:?}",
                 job.status
@@ -257,8 +267,8 @@ mod tests {
     }
 
     #[test]
-    fn a_job_that_is_gone_leaves_nothing_to_replay_and_what_is_unreadable_is_put_back() {
-        let gone = Replay::Nothing(Nothing::JobGone);
+    fn a_removed_job_has_nothing_to_replay_and_unreadable_messages_are_redriven() {
+        let gone = ReplayDecision::NoEffect(NoEffect::JobGone);
         let dead_letter = DeadLetterMessage::Complete(CompleteMessage {
             job_id: JobId(uuid::Uuid::nil()),
             generation: 1,
@@ -273,9 +283,9 @@ mod tests {
         };
         let expired = Job { times: JobTimes { expires_at: 9, ..job(Status::Running).times }, ..job(Status::Running) };
         for job in [None, Some(&deleted), Some(&expired)] {
-            assert_eq!(replay(&dead_letter, job, None, Timestamp(9_000)), gone);
+            assert_eq!(decide_replay(&dead_letter, job, None, Timestamp(9_000)), gone);
         }
-        let unreadable = DeadLetterMessage::Unreadable { reason: "no JSON".into() };
-        assert_eq!(replay(&unreadable, None, None, Timestamp(0)), Replay::RedriveToSource);
+        let unreadable = DeadLetterMessage::Unreadable { reason: "it is not JSON".into() };
+        assert_eq!(decide_replay(&unreadable, None, None, Timestamp(0)), ReplayDecision::RedriveToSource);
     }
 }

@@ -1,21 +1,9 @@
-//! The checkpoint of a completion that takes more than one invocation.
+//! Moves of the checkpoint of a completion that takes more than one invocation.
 
-use serde::{Deserialize, Serialize};
-
-use super::{Job, Transition};
-use crate::time_stamp::Timestamp;
-
-/// The point from which the next invocation continues a generation's completion: a stored part of its report.
-#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Checkpoint {
-    /// Name of the attempt that writes the report.
-    pub attempt: String,
-    /// Unique name of the stored part of the report.
-    pub token: String,
-    /// Number of checkpoints of this generation so far.
-    pub step: u32,
-}
+use super::record::Job;
+use super::stored_parts::Checkpoint;
+use super::transition::Transition;
+use crate::timestamp::Timestamp;
 
 /// A request to move the checkpoint of a generation.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -27,8 +15,8 @@ pub struct MoveCheckpoint {
     /// The checkpoint that it has reached.
     pub to: Checkpoint,
     /// True if rows were written since `from`. Two kinds of moves are no progress: an attempt that replaces another has
-    /// lost the rows that one had written, and an attempt that only claims a report with all rows written may fail
-    /// after it again and again.
+    /// lost the rows that one had written, and an attempt that only claims a report with all rows written may
+    /// repeatedly fail after it.
     pub is_progress: bool,
     /// Time of the move.
     pub at: Timestamp,
@@ -57,7 +45,7 @@ mod tests {
     use crate::tenant::TenantId;
 
     #[test]
-    fn only_progress_takes_back_the_pushes_that_were_counted() {
+    fn only_progress_resets_the_count_of_resends() {
         for (is_progress, resends) in [(true, 0), (false, 3)] {
             let mut job = Job {
                 resends: 3,

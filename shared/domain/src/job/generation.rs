@@ -11,7 +11,7 @@ use super::{
 };
 use crate::ids::ChunkId;
 use crate::outcome::Counts;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A request to reopen a job that has ended, to run its remaining items.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -35,8 +35,8 @@ pub const CORRECTED_ISSUES: &str = "corrected_";
 impl Job {
     /// Returns true if the job has ended with remaining items: failed or never processed. False for a deleted job.
     pub fn has_remaining(&self) -> bool {
-        let kept = self.kept().done();
-        self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && kept == self.split.item_count)
+        let ended = self.ended_for_good().done();
+        self.status.is_final() && !self.is_deleted() && !(self.item_count_final() && ended == self.split.item_count)
     }
 
     /// Returns the size of the job's file in bytes. Each generation may write a report of this size.
@@ -45,7 +45,7 @@ impl Job {
     }
 
     /// Reopens the job as a new generation over its failed and unprocessed items. Refused unless the requested
-    /// generation is the present one, has ended and has remaining items.
+    /// generation is the current one, has ended and has remaining items.
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
         if self.generation != reopen.generation || !self.has_remaining() {
             return Transition::Refused;
@@ -57,13 +57,13 @@ impl Job {
     /// Returns the job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
-        let offers_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
+        let retries_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
         let carried_over = CarriedOver {
-            counts: self.kept(),
+            counts: self.ended_for_good(),
             groups: self.split.groups,
             split_ended: self.item_count_final(),
             replanned: self.retry.replanned,
-            retried_groups: if offers_all { self.split.groups } else { self.retry.carried_over.retried_groups },
+            retried_groups: if retries_all { self.split.groups } else { self.retry.carried_over.retried_groups },
         };
         let mut used_corrections = self.retry.used_corrections.clone();
         used_corrections.extend(self.retry.corrected.as_ref().and_then(SourceFile::upload));
@@ -97,7 +97,7 @@ impl Job {
     }
 
     /// Returns the counts of items that ended for good.
-    fn kept(&self) -> Counts {
+    fn ended_for_good(&self) -> Counts {
         Counts { failed: 0, ..self.completion.totals.unwrap_or_default() }
     }
 }
@@ -123,7 +123,7 @@ mod tests {
         Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, selected_chunks: None };
 
     #[test]
-    fn a_retry_keeps_what_ended_for_good_and_opens_the_rest() {
+    fn a_retry_carries_over_succeeded_and_skipped_items_and_reopens_the_others() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 3, skipped: 1 });
         assert!(
             !Job { times: JobTimes { deleted_at: Some(Timestamp(1)), ..job.times.clone() }, ..job.clone() }
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_nothing_to_retry_when_nothing_failed_and_nothing_was_left() {
+    fn only_a_job_with_failed_or_unprocessed_items_can_be_retried() {
         let all = Counts { succeeded: 9, failed: 0, skipped: 1 };
         let some = Counts { succeeded: 4, failed: 0, skipped: 0 };
         for (status, totals, taken) in [
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn a_generation_has_its_own_corrected_file_and_its_own_issues_about_it_and_forgets_no_upload() {
+    fn a_generation_has_its_own_corrected_file_with_its_own_issues_and_keeps_all_uploads() {
         let upload = |n: u128| crate::ids::FileGuid(uuid::Uuid::from_u128(n));
         let file = |n: u128| SourceFile {
             key: format!("uploads/t/{}", upload(n)),
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_retry_of_all_that_failed_has_offered_it_all() {
+    fn only_a_retry_of_all_failed_items_counts_as_a_full_retry() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
         let selected_chunks = Some([ChunkId { group: 1, chunk: 3 }].into());
         job.reopen(&Reopen { selected_chunks: selected_chunks.clone(), ..REOPEN });

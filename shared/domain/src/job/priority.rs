@@ -13,7 +13,7 @@ pub enum Priority {
     /// The default.
     #[default]
     Normal,
-    /// For a job that may take all night.
+    /// For a job whose result is not needed for hours.
     Low,
 }
 

@@ -4,12 +4,47 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Checkpoint, SourceFile};
 use crate::ids::{ChunkId, FileGuid, JobId};
 use crate::outcome::Counts;
-use crate::time_stamp::Timestamp;
+use crate::records::Format;
+use crate::timestamp::Timestamp;
 
-/// The retry that the present generation is; all empty in generation 0.
+/// The file of a job, as it was when the job was created.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct SourceFile {
+    /// Object key.
+    pub key: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Entity tag: every read names it, so that a changed file fails the job.
+    pub etag: String,
+    /// Format of its records.
+    pub format: Format,
+    /// The client's name for the file.
+    pub name: String,
+}
+
+impl SourceFile {
+    /// Returns the upload that the file came from: the last part of its key.
+    pub fn upload(&self) -> Option<FileGuid> {
+        FileGuid::parse(self.key.rsplit('/').next()?)
+    }
+}
+
+/// The point from which the next invocation continues a generation's completion: a stored part of its report.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Checkpoint {
+    /// Name of the attempt that writes the report.
+    pub attempt: String,
+    /// Unique name of the stored part of the report.
+    pub token: String,
+    /// Number of checkpoints of this generation so far.
+    pub step: u32,
+}
+
+/// The retry that the current generation is; all empty in generation 0.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RetryState {
@@ -19,10 +54,10 @@ pub struct RetryState {
     /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
     #[serde(default, rename = "refiled")]
     pub replanned: ChunkId,
-    /// The corrected failures file that the present generation runs with.
+    /// The corrected failures file that the current generation runs with.
     #[serde(default)]
     pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters the present one replays: see
+    /// The chunks of earlier generations whose dead letters the current one replays: see
     /// [`Reopen::selected_chunks`](super::Reopen::selected_chunks).
     #[serde(default, rename = "only")]
     pub selected_chunks: Option<BTreeSet<ChunkId>>,
@@ -75,7 +110,7 @@ pub struct SplitState {
 pub struct CompletionState {
     /// The final counts.
     pub totals: Option<Counts>,
-    /// Checkpoint of the present generation's completion, if it takes more than one invocation.
+    /// Checkpoint of the current generation's completion, if it takes more than one invocation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub checkpoint: Option<Checkpoint>,
     /// Name of the report written with the final status: the attempt, and the invocation that ended it. `None` before
@@ -90,7 +125,7 @@ pub struct CompletionState {
 pub struct JobTimes {
     /// Time at which the job was accepted.
     pub created_at: Timestamp,
-    /// Time at which the job was begun.
+    /// Time at which the job was started.
     pub started_at: Option<Timestamp>,
     /// Time of the final status.
     pub finished_at: Option<Timestamp>,

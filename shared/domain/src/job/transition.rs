@@ -3,11 +3,12 @@
 //! Each is a pure function that returns its outcome. The DynamoDB adapter writes the same as one conditional update,
 //! and the conformance suite compares the two.
 
-use super::{Job, JobError, MAX_ISSUES, Stage, Status, Stop};
-use crate::group::{GroupPlan, Source};
+use super::record::MAX_ISSUES;
+use super::{Job, JobError, Stage, Status, Stop};
+use crate::group::{GroupPlan, SplitStep};
 use crate::ids::JobId;
 use crate::outcome::Counts;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The outcome of a transition: made now or refused. Neither is an error.
 #[derive(Clone, PartialEq, Debug)]
@@ -50,14 +51,14 @@ pub struct Finish {
 }
 
 impl Job {
-    /// Returns true if no transition has been made since the job was read as `seen`. Ended items are not transitions:
+    /// Returns true if no transition has been made since the job was read as `read`. Ended items are not transitions:
     /// their counts are in the groups.
-    pub fn is_as_seen(&self, seen: &Self) -> bool {
+    pub fn is_unchanged_since(&self, read: &Self) -> bool {
         let parts = |job: &Self| (job.generation, job.status, job.stage, job.times.updated_at);
-        parts(self) == parts(seen)
+        parts(self) == parts(read)
     }
 
-    /// Moves from `waiting` to `running`. Refused if the job was begun before.
+    /// Moves from `waiting` to `running`. Refused if the job was started before.
     pub fn begin(&mut self, now: Timestamp) -> Transition {
         if self.status != Status::Waiting || self.stage != Stage::Queued {
             return Transition::Refused;
@@ -71,9 +72,9 @@ impl Job {
     /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of re-sends.
     /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
-        let begins_here = match plan.source {
-            Source::File { from, .. } => self.split.offset == from,
-            Source::Replanned { from, .. } => self.retry.replanned == from,
+        let begins_here = match plan.step {
+            SplitStep::File { from, .. } => self.split.offset == from,
+            SplitStep::Replanned { from, .. } => self.retry.replanned == from,
         };
         let is_next = self.generation == plan.generation && self.split.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
@@ -81,19 +82,19 @@ impl Job {
         }
         self.split.sent_groups = self.split.groups;
         self.split.groups += 1;
-        match plan.source {
-            Source::File { upto, .. } => {
+        match plan.step {
+            SplitStep::File { upto, .. } => {
                 self.split.item_count += plan.manifest.items();
                 self.split.offset = upto;
             }
-            Source::Replanned { upto, .. } => self.retry.replanned = upto,
+            SplitStep::Replanned { upto, .. } => self.retry.replanned = upto,
         }
         self.resends = 0;
         self.touch(now)
     }
 
     /// Ends the split: every group is committed and sent, and the item count is final. Refused unless the generation is
-    /// the present one and exactly these groups exist.
+    /// the current one and exactly these groups exist.
     pub fn end_split(&mut self, generation: u32, groups: u32, issues: &[JobError], now: Timestamp) -> Transition {
         if self.stage != Stage::Splitting || self.generation != generation || self.split.groups != groups {
             return Transition::Refused;

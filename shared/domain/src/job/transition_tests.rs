@@ -20,7 +20,7 @@ fn manifest(group: u32) -> Manifest {
 }
 
 fn plan(generation: u32, group: u32) -> GroupPlan {
-    GroupPlan::of_file(generation, manifest(group), 0..30)
+    GroupPlan::from_file(generation, manifest(group), 0..30)
 }
 
 fn stop() -> Stop {
@@ -32,7 +32,7 @@ fn finish(status: Status) -> Finish {
 }
 
 #[test]
-fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
+fn each_event_is_accepted_in_its_stage_and_refused_in_the_others() {
     use Stage::{Done, Processing, Queued, Splitting, Stopping};
     use Status::{Canceled, Completed, Failed, Running, Waiting};
     type Event = fn(&mut Job) -> Transition;
@@ -53,12 +53,12 @@ fn each_event_is_taken_in_its_stage_and_refused_in_the_others() {
         ("begin twice", Running, Splitting, begin, None),
         ("begin while stopping", Waiting, Stopping, begin, None),
         ("the next group", Running, Splitting, next_group, Some((Running, Splitting))),
-        ("a group again", Running, Splitting, old_group, None),
+        ("a committed group again", Running, Splitting, old_group, None),
         ("a group of another generation", Running, Splitting, older_group, None),
         ("a group after the end", Running, Processing, next_group, None),
         ("a group while stopping", Running, Stopping, next_group, None),
         ("end of split", Running, Splitting, end_split, Some((Running, Processing))),
-        ("end of split by one who missed a group", Running, Splitting, end_split_early, None),
+        ("end of split by a splitter that missed a group", Running, Splitting, end_split_early, None),
         ("end of split of another generation", Running, Splitting, end_split_of_another, None),
         ("end of split while stopping", Running, Stopping, end_split, None),
         ("stop", Running, Processing, stop, Some((Running, Stopping))),
@@ -95,7 +95,7 @@ fn all_is_done_only_when_the_split_has_ended_and_every_group_is_done() {
 /// A huge file may have re-sends now and then for hours; only re-sends without progress lead to its end. The begin of a
 /// split is not progress: a crash may follow each one.
 #[test]
-fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
+fn progress_of_a_split_resets_the_count_of_resends() {
     let counted = |stage| Job { resends: 3, ..job(Status::Running, stage) };
     let mut splitting = counted(Stage::Splitting);
     splitting.commit_group(&plan(1, 1), Timestamp(1));
@@ -111,7 +111,7 @@ fn progress_of_a_split_takes_back_the_pushes_that_were_counted() {
 }
 
 #[test]
-fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
+fn a_job_is_deleted_once_and_remains_work_for_the_sweeper() {
     let mut job = job(Status::Completed, Stage::Done);
     assert!(!job.is_unfinished());
     assert!(matches!(job.delete(Timestamp(1)), Transition::Made(_)));
@@ -120,7 +120,7 @@ fn a_job_is_deleted_once_and_stays_in_the_sweepers_sight() {
 }
 
 #[test]
-fn issues_are_replaced_by_their_codes_and_reported_twice_are_the_same() {
+fn an_issue_replaces_an_earlier_one_with_its_code() {
     let issue = |code: &str, message: &str| JobError::new(code, message);
     let mut job = job(Status::Running, Stage::Splitting);
     job.issues = vec![issue("a", "old"), issue("b", "kept")];
@@ -160,7 +160,7 @@ proptest::proptest! {
 }
 
 #[test]
-fn an_error_that_was_stored_long_is_read_short() {
+fn a_stored_error_is_shortened_when_it_is_read() {
     let stored = serde_json::json!({"code": "c".repeat(9_000), "message": "m".repeat(90_000)});
     let error: JobError = serde_json::from_value(stored).unwrap();
     assert!(error.code.len() <= 100 && error.message.len() <= 4 * 1024);

@@ -1,7 +1,8 @@
 //! Outcomes of creating a job or an upload: new, repeated under its idempotency key, or refused.
 
+use super::QuotaExceeded;
 use crate::ids::JobId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The outcome of a create with an idempotency key; `Id` is a job's or an upload's.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -12,11 +13,8 @@ pub enum Created<Id> {
     Replayed(Id),
     /// The key was used for another request.
     KeyReused,
-    /// The tenant already has this number of active jobs, the limit of [`super::TenantLimits`]. Nothing is stored.
-    OverLimit(u64),
-    /// The tenant's uploads, or the files of its jobs, already have this number of bytes that day, and this one would
-    /// exceed the limit. Nothing is stored.
-    OverDailyBytes(u64),
+    /// The tenant has reached one of its limits. Nothing is stored.
+    OverQuota(QuotaExceeded),
 }
 
 /// The outcome of a start of an import. At most one import is started from a validated job, however often it is
@@ -29,11 +27,8 @@ pub enum Started {
     Before(JobId),
     /// The validated job was deleted, or has been reopened.
     Refused,
-    /// The tenant already has this number of active jobs, the limit of [`super::TenantLimits`]. Nothing is stored.
-    OverLimit(u64),
-    /// The files of the tenant's jobs already have this number of bytes that day, and this one would exceed the limit.
-    /// Nothing is stored.
-    OverDailyBytes(u64),
+    /// The tenant has reached one of its limits. Nothing is stored.
+    OverQuota(QuotaExceeded),
 }
 
 /// A client's idempotency key for a create, with the hash of its request. Keys of jobs and of uploads are separate.
@@ -50,10 +45,10 @@ pub struct IdempotencyKey {
 impl IdempotencyKey {
     /// Lifetime of a key: one day. It is longer than any client retries, and no longer than the shortest life of a
     /// created object.
-    pub const KEPT_SECONDS: i64 = 86_400;
+    pub const RETENTION_S: i64 = 86_400;
 
     /// Returns the time of expiry, in seconds.
     pub fn expires_at(&self) -> i64 {
-        self.at.plus_seconds(Self::KEPT_SECONDS).seconds()
+        self.at.plus_seconds(Self::RETENTION_S).seconds()
     }
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use super::{Page, PortResult};
 use crate::dead_letter::{DeadLetterRecord, Queue, Resolution};
 use crate::message::{ChunkMessage, CreateMessage};
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// Dead-letter records of all tenants.
 pub trait DeadLetterRecords: Send + Sync {
@@ -19,7 +19,7 @@ pub trait DeadLetterRecords: Send + Sync {
     /// Lists up to `limit` records, resolved ones included, newest first, after the one with this id.
     fn dead_letters(
         &self,
-        behind: Option<&str>,
+        after: Option<&str>,
         limit: usize,
     ) -> impl Future<Output = PortResult<Page<DeadLetterRecord>>> + Send;
     /// Records the resolution unless one exists. Returns the stored record, or `None` if the id is unknown.
@@ -33,7 +33,7 @@ pub trait DeadLetterRecords: Send + Sync {
 /// An unreadable message.
 #[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
 #[error("the dead letter {message_id} is unreadable: {reason}")]
-pub struct Unreadable {
+pub struct UnreadableMessage {
     /// The queue's message id, for looking it up.
     pub message_id: String,
     /// The error.
@@ -41,15 +41,15 @@ pub struct Unreadable {
 }
 
 /// One message of a dead-letter queue, or the reason why it cannot be read.
-pub type DeadLetter<T> = Result<T, Unreadable>;
+pub type DeadLetter<T> = Result<T, UnreadableMessage>;
 
 /// Messages that were received too often, as a sweep accounts for them. They stay in the queue to be inspected,
 /// replayed or discarded. Dead letters of completion need no account: their jobs are unfinished, so the sweeper sees
 /// them anyway. A call returns some of the messages, and may return one twice; a later sweep sees the others.
 pub trait DeadLetters: Send + Sync {
-    /// Reads the create messages of jobs whose splitter fails again and again.
+    /// Reads the create messages of jobs whose splitter fails repeatedly.
     fn creates(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<CreateMessage>>>> + Send;
-    /// Reads the messages of chunks whose worker dies again and again.
+    /// Reads the messages of chunks whose worker dies repeatedly.
     fn chunks(&self) -> impl Future<Output = PortResult<Vec<DeadLetter<ChunkMessage>>>> + Send;
 }
 
@@ -82,7 +82,7 @@ pub trait DeadLetterQueues: Send + Sync {
     /// Deletes a message permanently.
     fn delete(&self, dead_letter: &Received) -> impl Future<Output = PortResult<()>> + Send;
     /// Makes messages of one queue visible again; only their queue and handle are read.
-    fn show(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
+    fn make_visible(&self, dead_letters: &[&Received]) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Redrives unreadable messages to their source queue.

@@ -23,7 +23,7 @@ impl PortError {
 /// Transient cause of a [`PortError`]: at every attempt, the service had no capacity for the call, or other writes
 /// conflicted with it.
 #[derive(Debug, thiserror::Error)]
-#[error("the service had no capacity, or other writes met this one, each time")]
+#[error("at every attempt, the service had no capacity, or the call conflicted with other writes")]
 pub struct Busy(#[source] pub Box<dyn std::error::Error + Send + Sync>);
 
 /// The result of a call to a port.

@@ -22,9 +22,9 @@ pub struct FileInfo {
 pub enum Read<T> {
     /// The object, or its stream.
     Found(T),
-    /// There is no such object.
+    /// The object does not exist.
     Absent,
-    /// The object is not the one that the entity tag names.
+    /// The object has another entity tag.
     Changed,
 }
 
@@ -34,11 +34,21 @@ pub trait FileStream: Send {
     fn next(&mut self) -> impl Future<Output = PortResult<Option<Vec<u8>>>> + Send;
 }
 
+/// The outcome of removing a page of files.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[must_use]
+pub enum PrefixRemoval {
+    /// No file with the prefix is left.
+    Emptied,
+    /// There can be more files with the prefix.
+    MoreLeft,
+}
+
 /// Storage of sources, work files and reports.
 pub trait Files: Send + Sync {
     /// The stream of a file.
     type Stream: FileStream;
-    /// Reads a file's metadata; `None` if there is no such file.
+    /// Reads a file's metadata; `None` if the file does not exist.
     fn info(&self, key: &str) -> impl Future<Output = PortResult<Option<FileInfo>>> + Send;
     /// Streams a file from byte `start` to `end` (exclusive), or to its end. Refuses a file with another entity tag
     /// than `etag`.
@@ -60,8 +70,8 @@ pub trait Files: Send + Sync {
     fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> impl Future<Output = PortResult<()>> + Send;
     /// Removes a file. Idempotent.
     fn remove(&self, key: &str) -> impl Future<Output = PortResult<()>> + Send;
-    /// Removes up to a thousand files with this key prefix; true if there may be more.
-    fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Removes up to a thousand files with this key prefix.
+    fn remove_some(&self, prefix: &str) -> impl Future<Output = PortResult<PrefixRemoval>> + Send;
 }
 
 /// A multipart upload in progress. Its file appears as a whole on completion.
@@ -71,6 +81,18 @@ pub struct MultipartUpload {
     pub key: String,
     /// The bucket's id of the upload.
     pub id: String,
+}
+
+/// The outcome of completing a multipart upload.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum MultipartOutcome {
+    /// The file exists.
+    Completed,
+    /// The upload no longer exists, or the file already exists: another call is completing or has completed it, or it
+    /// was removed.
+    Gone,
+    /// A part differs from the listed one: it was uploaded again meanwhile, or another call completed the upload.
+    Changed,
 }
 
 /// Files that are written part by part. Several callers may write one upload: writing the same bytes as the same part
@@ -90,13 +112,12 @@ pub trait MultipartFiles: Send + Sync {
         number: u32,
         bytes: Vec<u8>,
     ) -> impl Future<Output = PortResult<Option<String>>> + Send;
-    /// Assembles the file from the parts with these entity tags, and replaces one of the same key. Returns false if the
-    /// upload no longer exists, or if a part was replaced.
+    /// Assembles the file from the parts with these entity tags, and replaces one of the same key.
     fn complete_multipart(
         &self,
         upload: &MultipartUpload,
         etags: &[String],
-    ) -> impl Future<Output = PortResult<bool>> + Send;
+    ) -> impl Future<Output = PortResult<MultipartOutcome>> + Send;
     /// Aborts an upload, best effort. Idempotent.
     fn abort_multipart(&self, upload: &MultipartUpload) -> impl Future<Output = ()> + Send;
 }

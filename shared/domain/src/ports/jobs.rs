@@ -2,12 +2,12 @@
 
 use std::future::Future;
 
-use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Started};
+use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult, Started};
 use crate::ids::{FileGuid, JobId};
 use crate::job::Job;
 use crate::parts::Multipart;
 use crate::tenant::TenantId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -89,7 +89,7 @@ pub trait JobStore: Send + Sync {
     /// Lists a tenant's jobs, newest first. They are found in an index that may lag by a moment, and then read
     /// consistently. A page may have fewer than the limit, or none, with more behind them: only `next` reports if there
     /// are more.
-    fn jobs(&self, wanted: &JobsWanted<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
+    fn jobs(&self, query: &JobsQuery<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
     /// Lists some of the jobs that have not ended or are deleted, by age, after `after` in this order; empty if there
     /// are no more. Reads an index that may lag.
     fn unfinished(

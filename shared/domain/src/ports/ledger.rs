@@ -6,7 +6,7 @@ use super::PortResult;
 use crate::group::{Commit, CommitOutcome, Group, Manifest};
 use crate::ids::{FileGuid, JobId};
 use crate::job::{Job, Transition};
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A worker's view of its chunk: the job and its group, read together.
 #[derive(Clone, PartialEq, Debug)]
@@ -15,6 +15,34 @@ pub struct ChunkState {
     pub job: Job,
     /// The group.
     pub group: Group,
+}
+
+/// A job with its groups, read together.
+#[derive(Clone, PartialEq, Debug)]
+pub struct JobProgress {
+    /// The groups, by number.
+    pub groups: Vec<Group>,
+    /// The job, read after the groups.
+    pub job: Job,
+}
+
+/// The outcome of counting a re-send of a group's chunks.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ResendCount {
+    /// Counted.
+    Counted,
+    /// Another call was first, or the group does not exist.
+    Overtaken,
+}
+
+/// Whether the file of a released upload is still used.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[must_use]
+pub enum UploadRelease {
+    /// The upload's record no longer exists: the file is to be removed too.
+    RemoveFile,
+    /// Another job uses the upload.
+    KeepFile,
 }
 
 /// The ledger of one job's groups.
@@ -26,17 +54,14 @@ pub trait Ledger: Send + Sync {
     /// Records that a group is done; see [`Job::group_done`].
     fn group_done(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Reads all groups in order, then the job, consistently.
-    fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send;
+    fn progress(&self, id: JobId) -> impl Future<Output = PortResult<Option<JobProgress>>> + Send;
     /// Reads as [`Self::progress`] does, but only the groups from number `first` on: those of earlier generations are
     /// not read.
-    fn progress_from(
-        &self,
-        id: JobId,
-        first: u32,
-    ) -> impl Future<Output = PortResult<Option<(Vec<Group>, Job)>>> + Send {
+    fn progress_from(&self, id: JobId, first: u32) -> impl Future<Output = PortResult<Option<JobProgress>>> + Send {
         async move {
-            let read = self.progress(id).await?;
-            Ok(read.map(|(groups, job)| (groups.into_iter().filter(|group| group.number >= first).collect(), job)))
+            let mut progress = self.progress(id).await?;
+            progress.iter_mut().for_each(|progress| progress.groups.retain(|group| group.number >= first));
+            Ok(progress)
         }
     }
     /// Reads the manifest of a group.
@@ -46,22 +71,20 @@ pub trait Ledger: Send + Sync {
     /// Records that a chunk of the group was woken, so that its stall time starts again. Idempotent, and without effect
     /// on an absent or closed group.
     fn chunk_woken(&self, id: JobId, group: u32, now: Timestamp) -> impl Future<Output = PortResult<()>> + Send;
-    /// Counts one more re-send of a group's chunks, made at `now`, if the count was `seen` before; false if another was
-    /// first.
+    /// Counts one more re-send of a group's chunks, made at `now`, if the count was `expected_resends` before.
     fn count_group_resend(
         &self,
         id: JobId,
         group: u32,
-        seen: u32,
+        expected_resends: u32,
         now: Timestamp,
-    ) -> impl Future<Output = PortResult<bool>> + Send;
+    ) -> impl Future<Output = PortResult<ResendCount>> + Send;
 }
 
 /// Removal of a deleted job's records. Both calls may fail half-way and be repeated.
 pub trait Removal: Send + Sync {
-    /// Removes the job from its upload, and the upload's record if no other job uses the upload. Returns true if the
-    /// file is to be removed too: the upload's record no longer exists.
-    fn release_upload(&self, id: JobId, upload: FileGuid) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Removes the job from its upload, and the upload's record if no other job uses the upload.
+    fn release_upload(&self, id: JobId, upload: FileGuid) -> impl Future<Output = PortResult<UploadRelease>> + Send;
     /// Removes groups, manifests and definition, and the job last. Does nothing to a job that is not deleted.
     fn remove(&self, id: JobId) -> impl Future<Output = PortResult<()>> + Send;
 }

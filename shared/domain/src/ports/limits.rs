@@ -5,7 +5,7 @@ use std::future::Future;
 use super::PortResult;
 use crate::job::Job;
 use crate::tenant::TenantId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The limits of each tenant, the same for all. A store gets them once.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -29,6 +29,26 @@ impl Default for TenantLimits {
     }
 }
 
+/// The limit that a tenant has reached, with what it has used.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum QuotaExceeded {
+    /// The tenant already has this number of active jobs, the limit of [`TenantLimits::active_jobs`].
+    ActiveJobs(u64),
+    /// The tenant's uploads, or the files of its jobs, already have this number of bytes that day, and this one would
+    /// exceed the limit.
+    DailyBytes(u64),
+}
+
+/// The outcome of counting a call that makes work.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[must_use]
+pub enum CallCount {
+    /// The call is within the rate limit.
+    Counted,
+    /// The window already has [`TenantLimits::work_calls`] calls.
+    LimitReached,
+}
+
 /// The outcome of a retry.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Reopened {
@@ -36,10 +56,8 @@ pub enum Reopened {
     Made(Box<Job>),
     /// The job has not ended, is deleted, or was reopened by another call.
     Refused,
-    /// The tenant already has this number of active jobs, the limit.
-    OverLimit(u64),
-    /// The files of the tenant's jobs already have this number of bytes that day, and this one would exceed the limit.
-    OverDailyBytes(u64),
+    /// The tenant has reached one of its limits. Nothing is stored.
+    OverQuota(QuotaExceeded),
 }
 
 /// A rate-limit window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice
@@ -73,8 +91,8 @@ impl CallWindow {
 
 /// Counters of a tenant, apart from those in the writes that store jobs and uploads.
 pub trait TenantCounts: Send + Sync {
-    /// Counts a call that makes work; false if its window already has [`TenantLimits::work_calls`] calls.
-    fn count_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<bool>> + Send;
+    /// Counts a call that makes work, if its window has room.
+    fn count_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<CallCount>> + Send;
     /// Returns the number of the tenant's jobs that have not ended. Reads the jobs: only called while a queue is deep.
     fn active_jobs(&self, tenant: &TenantId) -> impl Future<Output = PortResult<u64>> + Send;
 }

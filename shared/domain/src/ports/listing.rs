@@ -3,7 +3,7 @@
 use crate::ids::JobId;
 use crate::job::{Job, Status};
 use crate::tenant::TenantId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A position in a tenant's jobs, newest first: after the job with this age and id.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
@@ -16,14 +16,14 @@ pub struct JobPosition {
 
 impl JobPosition {
     /// Returns the position after a job.
-    pub fn behind(job: &Job) -> Self {
+    pub fn after(job: &Job) -> Self {
         Self { created_at: job.times.created_at, job_id: job.job_id }
     }
 }
 
 /// The filter of a list of jobs.
 #[derive(Copy, Clone, PartialEq, Debug)]
-pub struct JobsWanted<'a> {
+pub struct JobsQuery<'a> {
     /// The tenant.
     pub tenant: &'a TenantId,
     /// Only jobs with this status.
@@ -36,7 +36,7 @@ pub struct JobsWanted<'a> {
     pub after: Option<JobPosition>,
 }
 
-impl JobsWanted<'_> {
+impl JobsQuery<'_> {
     /// Returns true if the filter includes the job, regardless of its position.
     pub fn includes(&self, job: &Job) -> bool {
         job.tenant == *self.tenant
@@ -49,7 +49,7 @@ impl JobsWanted<'_> {
 /// A page of a tenant's jobs, newest first.
 #[derive(Clone, PartialEq, Debug)]
 pub struct JobsPage {
-    /// The jobs in their present state.
+    /// The jobs in their current state.
     pub jobs: Vec<Job>,
     /// Position of the next page; `None` if there are no more.
     pub next: Option<JobPosition>,

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::{Page, PortError, PortResult};
 use crate::tenant::TenantId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
 use crate::dataset::Dataset;
@@ -36,18 +36,18 @@ pub struct StoredRecord {
 
 /// A dataset that an import has written to.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub struct KnownDataset {
+pub struct DatasetInfo {
     /// Name, one of the tenant's.
     pub name: String,
-    /// Time at which the first import began to write to it.
+    /// Time at which the first import started to write to it.
     pub created_at: Timestamp,
 }
 
-/// The reason why there is no page of records.
+/// The error of a list of records.
 #[derive(Debug, thiserror::Error)]
 pub enum ListError {
     /// The cursor was not returned by any page of records.
-    #[error("the cursor was not returned by a page of this list; start again without one")]
+    #[error("the cursor was not returned by a page of this list; request the first page without a cursor")]
     BadCursor,
     /// The table failed.
     #[error(transparent)]
@@ -76,5 +76,5 @@ pub trait RecordStore: Send + Sync + 'static {
         tenant: &TenantId,
         limit: usize,
         after: Option<&str>,
-    ) -> impl Future<Output = PortResult<Page<KnownDataset>>> + Send;
+    ) -> impl Future<Output = PortResult<Page<DatasetInfo>>> + Send;
 }

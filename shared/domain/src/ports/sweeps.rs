@@ -6,7 +6,7 @@ use super::{JobPosition, PortResult};
 use crate::deliveries::Deliveries;
 use crate::job::Priority;
 use crate::tenant::TenantId;
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// The order of a list by the age of its jobs.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -28,7 +28,7 @@ pub trait Sweeps: Send + Sync {
 
 /// The receipt of one chunk message.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct Delivered<'a> {
+pub struct DeliveryRecord<'a> {
     /// The tenant of its job.
     pub tenant: &'a TenantId,
     /// The priority of its job, which selects the queue.
@@ -42,7 +42,7 @@ pub struct Delivered<'a> {
 /// Delivery records by tenant and priority.
 pub trait DeliveryRecords: Send + Sync {
     /// Records a receipt, unless a message that was sent later is recorded for its interval. Idempotent, in any order.
-    fn record_delivery(&self, delivered: &Delivered<'_>) -> impl Future<Output = PortResult<()>> + Send;
+    fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> impl Future<Output = PortResult<()>> + Send;
     /// Reads the records of one tenant and priority, consistently.
     fn deliveries(&self, tenant: &TenantId, priority: Priority) -> impl Future<Output = PortResult<Deliveries>> + Send;
 }

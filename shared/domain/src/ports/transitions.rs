@@ -6,7 +6,7 @@ use super::{PortResult, Reopened};
 use crate::group::GroupPlan;
 use crate::ids::JobId;
 use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
-use crate::time_stamp::Timestamp;
+use crate::timestamp::Timestamp;
 
 /// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
 /// an absent job, every transition is refused.
@@ -33,13 +33,13 @@ pub trait JobTransitions: Send + Sync {
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Requests a stop; see [`Job::stop`].
     fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_as_seen).
-    fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Stops the job like [`Self::stop`], on condition that it is also [unchanged](Job::is_unchanged_since).
+    fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Deletes the job; see [`Job::delete`]. Also puts it back on the index of unfinished jobs, where it stays until it
     /// is removed.
     fn delete(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Deletes the job like [`Self::delete`], on condition that it is also [unchanged](Job::is_as_seen).
-    fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Deletes the job like [`Self::delete`], on condition that it is also [unchanged](Job::is_unchanged_since).
+    fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
     fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Sets the final status; see [`Job::finish`]. Also takes the job off the index of unfinished jobs, unless it is
@@ -50,6 +50,6 @@ pub trait JobTransitions: Send + Sync {
     /// its corrected file's upload, in one transaction.
     fn reopen(&self, job: &Job, reopen: &Reopen) -> impl Future<Output = PortResult<Reopened>> + Send;
     /// Counts one more re-send of the create or complete message, if none was counted since `job` was read. Refused
-    /// once the status is final or another generation has begun.
+    /// once the status is final or another generation has started.
     fn count_resend(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
 }

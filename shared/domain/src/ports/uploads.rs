@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use super::{PortResult, Upload};
+use super::{MultipartOutcome, PortResult, Upload};
 use crate::parts::{Multipart, PartChecksum};
 
 /// A URL for one PUT, and the headers that must come with it.
@@ -29,20 +29,8 @@ pub struct ReceivedPart {
     pub etag: String,
 }
 
-/// Result of completing a multipart upload.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Completion {
-    /// The file exists.
-    Done,
-    /// The upload no longer exists, or the file already exists: another call is completing or has completed it, or it
-    /// was removed.
-    Gone,
-    /// A part differs from the listed one: it was uploaded again meanwhile, or another call completed the upload.
-    Changed,
-}
-
 /// Signs URLs for uploads, and checks if the file exists.
-pub trait UploadPlaces: PartPlaces {
+pub trait UploadStorage: PartStorage {
     /// Returns a URL that accepts exactly this upload once, within the next `seconds`. Makes no network call.
     fn upload_url(&self, upload: &Upload, seconds: u64) -> impl Future<Output = PortResult<PutUrl>> + Send;
     /// Returns true if and only if the file exists.
@@ -50,7 +38,7 @@ pub trait UploadPlaces: PartPlaces {
 }
 
 /// Uploads in parts.
-pub trait PartPlaces: Send + Sync {
+pub trait PartStorage: Send + Sync {
     /// Begins an upload in parts and returns its id for the calls below.
     fn begin(&self, upload: &Upload) -> impl Future<Output = PortResult<String>> + Send;
     /// Returns a URL that accepts exactly this part with this SHA-256 (base64), within the next `seconds`. Makes no
@@ -74,7 +62,7 @@ pub trait PartPlaces: Send + Sync {
         upload: &Upload,
         multipart: &Multipart,
         parts: &[ReceivedPart],
-    ) -> impl Future<Output = PortResult<Completion>> + Send;
+    ) -> impl Future<Output = PortResult<MultipartOutcome>> + Send;
     /// Aborts an upload that no client can name. Best effort.
     fn abort(&self, upload: &Upload, multipart: &Multipart) -> impl Future<Output = ()> + Send;
 }

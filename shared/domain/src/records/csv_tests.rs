@@ -25,7 +25,7 @@ fn cut_by_byte(text: &str) -> Vec<(&str, u64)> {
 }
 
 #[test]
-fn each_rule_holds_whole_and_byte_by_byte() {
+fn each_rule_holds_in_one_block_and_byte_by_byte() {
     let table: &[(&str, &[Record])] = &[
         ("", &[]),
         ("\n\r\n\r", &[]),
@@ -70,7 +70,7 @@ fn a_record_that_ends_in_a_carriage_return_waits_for_one_more_byte() {
     assert_eq!(cutter.open_since(), Some(0));
     let mut ends = Vec::new();
     cutter.feed(b"\nb\r", &mut |span| ends.push((span.content_end, span.end)));
-    cutter.feed(b"", &mut |span| panic!("no byte, no news: {span:?}"));
+    cutter.feed(b"", &mut |span| panic!("an empty block: {span:?}"));
     cutter.feed(b"c", &mut |span| ends.push((span.content_end, span.end)));
     assert_eq!(ends, [(1, 3), (4, 5)]);
     assert_eq!(cutter.open_since(), Some(5));

@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_finished_cutter_has_nothing_open_and_can_go_on() {
+    fn a_finished_cutter_has_no_open_record_and_can_continue() {
         for format in [Format::Csv, Format::JsonLines] {
             let mut cutter = Cutter::new(format);
             cutter.feed(b"1", &mut |_| panic!("the record is open"));

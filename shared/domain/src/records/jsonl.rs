@@ -69,7 +69,7 @@ mod tests {
     use crate::records::{Cutter, Format, Span, records};
 
     #[test]
-    fn each_rule_holds_whole_and_byte_by_byte() {
+    fn each_rule_holds_in_one_block_and_byte_by_byte() {
         let table: &[(&str, &[(&str, u64)])] = &[
             ("", &[]),
             (" \t\r\n\n \n  ", &[]),
@@ -103,7 +103,7 @@ mod tests {
     #[test]
     fn white_space_before_a_value_is_not_open_yet() {
         let mut cutter = Cutter::new(Format::JsonLines);
-        cutter.feed(b" \n ", &mut |span| panic!("nothing there: {span:?}"));
+        cutter.feed(b" \n ", &mut |span| panic!("no record: {span:?}"));
         assert_eq!(cutter.open_since(), None);
         cutter.feed(b" 1", &mut |span| panic!("still open: {span:?}"));
         assert_eq!(cutter.open_since(), Some(4));

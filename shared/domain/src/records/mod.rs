@@ -1,7 +1,7 @@
 //! Record boundaries: finds the start and end of each record of a file, without parsing its cells.
 //!
 //! A splitter that cuts inside a quoted line break turns one row into two wrong ones, and every later count is wrong.
-//! So there is one definition of "a record", used to split a file and again to work a chunk: [`Cutter`] for a stream
+//! So there is one definition of "a record", used to split a file and again to process a chunk: [`Cutter`] for a stream
 //! that arrives in blocks, [`records()`] for a chunk held in memory. [`sniff()`] inspects the first block and refuses a
 //! file that is not text, with a message that its owner can act on.
 //!
@@ -25,4 +25,4 @@ pub use self::cutter::{Cutter, delimited_records, records};
 pub use self::format::Format;
 pub use self::sniff::{Extent, Sniffed, check_utf8, sniff};
 pub use self::span::Span;
-pub use self::unreadable::{Encoding, FileKind, Unreadable};
+pub use self::unreadable::{Encoding, FileKind, UnreadableFile};

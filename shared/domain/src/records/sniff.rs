@@ -5,7 +5,7 @@
 
 use memchr::{memchr, memmem};
 
-use super::{Encoding, FileKind, Unreadable};
+use super::{Encoding, FileKind, UnreadableFile};
 
 /// The result of sniffing a readable file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -50,7 +50,7 @@ pub enum Extent {
 
 impl Extent {
     /// Returns the share of a file of `size_bytes` that its first `held_bytes` are.
-    pub const fn of_bytes(held_bytes: u64, size_bytes: u64) -> Self {
+    pub const fn from_lengths(held_bytes: u64, size_bytes: u64) -> Self {
         if held_bytes == size_bytes { Self::Whole } else { Self::Start }
     }
 }
@@ -58,15 +58,15 @@ impl Extent {
 /// Inspects the first block of a file; 64 KiB is plenty.
 ///
 /// # Errors
-/// [`Unreadable`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16 without a
-/// mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
-pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, Unreadable> {
+/// [`UnreadableFile`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16
+/// without a mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
+pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, UnreadableFile> {
     refuse_foreign_mark(first_block)?;
     refuse_known_binary(first_block)?;
     refuse_nul(first_block)?;
     let bom_len = if first_block.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
     if extent == Extent::Whole && first_block[bom_len..].trim_ascii().is_empty() {
-        return Err(Unreadable::Empty);
+        return Err(UnreadableFile::Empty);
     }
     Ok(Sniffed { bom_len })
 }
@@ -76,37 +76,37 @@ pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, Unreadable> 
 /// `base_offset` is the offset of `bytes` in the file.
 ///
 /// # Errors
-/// [`Unreadable::NotUtf8`] with the file's offset of the first bad byte.
-pub fn check_utf8(bytes: &[u8], base_offset: u64) -> Result<&str, Unreadable> {
-    std::str::from_utf8(bytes).map_err(|error| Unreadable::NotUtf8 {
+/// [`UnreadableFile::NotUtf8`] with the file's offset of the first bad byte.
+pub fn check_utf8(bytes: &[u8], base_offset: u64) -> Result<&str, UnreadableFile> {
+    std::str::from_utf8(bytes).map_err(|error| UnreadableFile::NotUtf8 {
         encoding: Encoding::Unknown,
         offset: base_offset + error.valid_up_to() as u64,
     })
 }
 
-fn refuse_foreign_mark(block: &[u8]) -> Result<(), Unreadable> {
+fn refuse_foreign_mark(block: &[u8]) -> Result<(), UnreadableFile> {
     match FOREIGN_MARKS.iter().find(|(mark, _)| block.starts_with(mark)) {
-        Some((_, encoding)) => Err(Unreadable::NotUtf8 { encoding: *encoding, offset: 0 }),
+        Some((_, encoding)) => Err(UnreadableFile::NotUtf8 { encoding: *encoding, offset: 0 }),
         None => Ok(()),
     }
 }
 
-fn refuse_known_binary(block: &[u8]) -> Result<(), Unreadable> {
+fn refuse_known_binary(block: &[u8]) -> Result<(), UnreadableFile> {
     let Some((_, kind)) = MAGICS.iter().find(|(magic, _)| block.starts_with(magic)) else {
         return Ok(());
     };
     let is_workbook = || WORKBOOK_MARKS.iter().any(|mark| memmem::find(block, mark).is_some());
     let kind = if *kind == FileKind::Zip && is_workbook() { FileKind::Workbook } else { *kind };
-    Err(Unreadable::Binary { kind, offset: 0 })
+    Err(UnreadableFile::Binary { kind, offset: 0 })
 }
 
-fn refuse_nul(block: &[u8]) -> Result<(), Unreadable> {
+fn refuse_nul(block: &[u8]) -> Result<(), UnreadableFile> {
     let Some(nul) = memchr(0, block) else { return Ok(()) };
     let offset = nul as u64;
     if is_bare_utf16(block) {
-        return Err(Unreadable::NotUtf8 { encoding: Encoding::Utf16, offset });
+        return Err(UnreadableFile::NotUtf8 { encoding: Encoding::Utf16, offset });
     }
-    Err(Unreadable::Binary { kind: FileKind::Unknown, offset })
+    Err(UnreadableFile::Binary { kind: FileKind::Unknown, offset })
 }
 
 /// Returns true for UTF-16 without a mark: Latin characters have a NUL in every second place, and nowhere else.

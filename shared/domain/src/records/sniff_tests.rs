@@ -4,7 +4,7 @@
 
 use super::*;
 
-fn refusal(block: &[u8], extent: Extent) -> Unreadable {
+fn refusal(block: &[u8], extent: Extent) -> UnreadableFile {
     sniff(block, extent).unwrap_err()
 }
 
@@ -23,9 +23,9 @@ fn text_is_readable_with_and_without_a_byte_order_mark() {
 }
 
 #[test]
-fn a_file_of_nothing_is_empty_only_once_it_has_ended() {
+fn a_file_of_white_space_is_empty_only_at_its_end() {
     for block in [&b""[..], b"\xef\xbb\xbf", b" \t\r\n\n", b"\xef\xbb\xbf\r\n"] {
-        assert_eq!(refusal(block, Extent::Whole), Unreadable::Empty, "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), UnreadableFile::Empty, "{block:?}");
         assert!(sniff(block, Extent::Start).is_ok(), "{block:?}");
     }
 }
@@ -43,7 +43,7 @@ fn binary_files_are_named() {
         (b"a,b\n1,\0\n", FileKind::Unknown, 6),
     ];
     for (block, kind, offset) in table {
-        assert_eq!(refusal(block, Extent::Whole), Unreadable::Binary { kind, offset }, "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), UnreadableFile::Binary { kind, offset }, "{block:?}");
     }
 }
 
@@ -58,7 +58,7 @@ fn other_unicode_encodings_are_named() {
         (b"\0n\0a\0m\0e\0\n", Encoding::Utf16, 0),
     ];
     for (block, encoding, offset) in table {
-        assert_eq!(refusal(block, Extent::Whole), Unreadable::NotUtf8 { encoding, offset }, "{block:?}");
+        assert_eq!(refusal(block, Extent::Whole), UnreadableFile::NotUtf8 { encoding, offset }, "{block:?}");
     }
 }
 
@@ -66,27 +66,27 @@ fn other_unicode_encodings_are_named() {
 fn a_header_in_an_older_encoding_is_refused_at_its_first_bad_byte() {
     assert_eq!(check_utf8("näme".as_bytes(), 3), Ok("näme"));
     let refused = check_utf8(b"id,n\xe4me", 3).unwrap_err();
-    assert_eq!(refused, Unreadable::NotUtf8 { encoding: Encoding::Unknown, offset: 7 });
+    assert_eq!(refused, UnreadableFile::NotUtf8 { encoding: Encoding::Unknown, offset: 7 });
 }
 
 #[test]
-fn every_refusal_has_a_code_and_says_what_where_and_what_to_do() {
+fn every_refusal_has_a_code_and_a_message() {
     let table = [
         (
             refusal(b"", Extent::Whole),
             "file_empty",
-            "The file is empty: it holds no rows. Check that it was saved, and upload it again.",
+            "The file is empty: it has no rows. Check that it was saved, and upload it again.",
         ),
         (
             refusal(b"PK\x03\x04[Content_Types].xml", Extent::Start),
             "file_binary",
-            "The file is a spreadsheet workbook, not text (seen at byte 0). \
+            "The file is a spreadsheet workbook, not text (detected at byte 0). \
              Open it in the spreadsheet program, save it as CSV and upload that.",
         ),
         (
             refusal(b"\xff\xfea\0", Extent::Start),
             "file_not_utf8",
-            "The file is written in UTF-16, not UTF-8 (seen at byte 0). \
+            "The file is written in UTF-16, not UTF-8 (detected at byte 0). \
              Save it as \"CSV UTF-8\", or in UTF-8, and upload it again.",
         ),
     ];

@@ -1,4 +1,4 @@
-//! Reasons to refuse a file, in words for the person who chose it.
+//! Reasons to refuse a file, with messages for the person who uploaded it.
 //!
 //! Most "broken imports" are workbooks, archives and UTF-16 exports. A count of bad rows does not help their owner; a
 //! sentence with the fix does.
@@ -7,33 +7,34 @@ use std::fmt;
 
 use thiserror::Error;
 
-/// The reason to refuse a file before its first row; the text is written for the person who uploaded it.
+/// The reason to refuse a file before its first row. The text is for the person who uploaded it.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Error)]
-pub enum Unreadable {
-    /// Nothing but a byte order mark, white space and blank lines.
-    #[error("The file is empty: it holds no rows. Check that it was saved, and upload it again.")]
+pub enum UnreadableFile {
+    /// A file of only a byte order mark, white space and blank lines.
+    #[error("The file is empty: it has no rows. Check that it was saved, and upload it again.")]
     Empty,
     /// The bytes are not text.
-    #[error("The file is {kind}, not text (seen at byte {offset}). {}", kind.way_out())]
+    #[error("The file is {kind}, not text (detected at byte {offset}). {}", kind.advice())]
     Binary {
         /// Detected kind of file.
         kind: FileKind,
-        /// The byte that showed it, counted from 0.
+        /// Offset at which it was detected.
         offset: u64,
     },
     /// Text, but in another encoding.
     #[error(
-        "The file is {encoding}, not UTF-8 (seen at byte {offset}). Save it as \"CSV UTF-8\", or in UTF-8, and upload it again."
+        "The file is {encoding}, not UTF-8 (detected at byte {offset}). \
+         Save it as \"CSV UTF-8\", or in UTF-8, and upload it again."
     )]
     NotUtf8 {
         /// Detected encoding.
         encoding: Encoding,
-        /// The first byte that is not UTF-8, counted from 0.
+        /// Offset at which it was detected.
         offset: u64,
     },
 }
 
-impl Unreadable {
+impl UnreadableFile {
     /// Returns the stable code of the reason: `file_empty`, `file_binary`, `file_not_utf8`.
     pub fn code(&self) -> &'static str {
         match self {
@@ -47,7 +48,7 @@ impl Unreadable {
 /// A detected kind of binary file.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum FileKind {
-    /// A present-day spreadsheet: `.xlsx` or `.ods`.
+    /// A spreadsheet in a current format: `.xlsx` or `.ods`.
     Workbook,
     /// A spreadsheet of Excel 2003 or older: `.xls`.
     OldWorkbook,
@@ -62,11 +63,11 @@ pub enum FileKind {
 }
 
 impl FileKind {
-    fn way_out(self) -> &'static str {
+    fn advice(self) -> &'static str {
         match self {
             Self::Workbook | Self::OldWorkbook => "Open it in the spreadsheet program, save it as CSV and upload that.",
             Self::Zip | Self::Gzip => "Unpack it and upload the CSV or JSON Lines file inside.",
-            Self::Pdf => "Export the table as CSV from the program that made it and upload that.",
+            Self::Pdf => "Export the table as CSV from the program that created it and upload that.",
             Self::Unknown => "Save it as CSV or JSON Lines in UTF-8 and upload that.",
         }
     }
@@ -88,11 +89,11 @@ impl fmt::Display for FileKind {
 /// A detected encoding of text that is not UTF-8.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Encoding {
-    /// Two bytes a character; Excel calls it "Unicode text".
+    /// UTF-16: two bytes per character. Excel calls it "Unicode text".
     Utf16,
-    /// Four bytes a character.
+    /// UTF-32: four bytes per character.
     Utf32,
-    /// Some older encoding, such as Windows-1252; the bytes do not show which.
+    /// An older encoding, such as Windows-1252; the bytes do not show which one.
     Unknown,
 }
 

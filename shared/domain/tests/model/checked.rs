@@ -1,4 +1,4 @@
-//! Check of one configuration: every reachable state, the violations, and the measurements; or the shortest path to a
+//! Check of one configuration: every reachable state, the violations and the measurements, or the shortest path to a
 //! violation.
 //!
 //! With a condition or a layer removed (`cargo xtask prove --without`), every configuration runs without it. This shows
@@ -7,7 +7,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 
-use measurements::{is_whole, row};
+use measurements::{is_complete_run, row};
 use stateright::{Checker, Expectation, HasDiscoveries, Model};
 
 use crate::flaw::Flaw;
@@ -29,10 +29,10 @@ pub(crate) struct Checked {
 /// Visits every state, until a property is violated.
 pub(crate) fn check(protocol: Protocol) -> Checked {
     let checker = protocol.checker().threads(2).finish_when(HasDiscoveries::AnyFailures).spawn_bfs().join();
-    let (found, properties) = (checker.discoveries(), checker.model().properties());
+    let (discoveries, properties) = (checker.discoveries(), checker.model().properties());
     let (mut violations, mut unseen) = (Vec::new(), Vec::new());
     for property in properties {
-        match (property.expectation, found.get(property.name)) {
+        match (property.expectation, discoveries.get(property.name)) {
             (Expectation::Always, Some(path)) => {
                 violations.push(format!("{}:\n{}", property.name, story::describe(&path.clone().into_vec())));
             }
@@ -43,32 +43,32 @@ pub(crate) fn check(protocol: Protocol) -> Checked {
     Checked { states: checker.unique_state_count(), depth: checker.max_depth(), violations, unseen }
 }
 
-/// Asserts that everything holds in every state, and that every expected sight is reached.
+/// Asserts that every invariant holds in every state, and that every expected sight is reached.
 pub(crate) fn holds(name: &str, protocol: Protocol) {
-    let begun = std::time::Instant::now();
-    let Checked { states, depth, violations, unseen } = check(asked_for(protocol));
-    println!("{name}: {states} states, {depth} steps deep, {:.1?}", begun.elapsed());
-    let broken = violations.len();
-    row("model", &[("configuration", &name), ("states", &states), ("depth", &depth), ("violations", &broken)]);
+    let start = std::time::Instant::now();
+    let Checked { states, depth, violations, unseen } = check(without_removed(protocol));
+    println!("{name}: {states} states, {depth} steps deep, {:.1?}", start.elapsed());
+    let count = violations.len();
+    row("model", &[("configuration", &name), ("states", &states), ("depth", &depth), ("violations", &count)]);
     assert!(violations.is_empty(), "{name}: {}", violations.join("\n"));
-    assert!(unseen.is_empty(), "{name} shows nothing, for it never shows {unseen:?}");
+    assert!(unseen.is_empty(), "{name} proves nothing, because it never reaches {unseen:?}");
 }
 
 /// Asserts the same as [`holds`], for a configuration that is too large for a plain test run.
 pub(crate) fn holds_at_large(name: &str, protocol: Protocol) {
-    if is_whole() {
+    if is_complete_run() {
         holds(name, protocol);
     }
 }
 
 /// Returns the configuration without the condition or layer that `cargo xtask prove --without` removes.
-pub(crate) fn asked_for(protocol: Protocol) -> Protocol {
+pub(crate) fn without_removed(protocol: Protocol) -> Protocol {
     let flaw = measurements::without().and_then(|condition| Flaw::without(&condition));
     without_layer(Protocol { flaw: flaw.unwrap_or(protocol.flaw), ..protocol })
 }
 
-/// Returns the configuration without the removed layer, if it is a layer. Expected sights of the sweeper are removed
-/// with it.
+/// Returns the configuration without the layer that `cargo xtask prove --without` removes, if it removes one. A
+/// configuration without the sweeper expects no sights.
 pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
     match measurements::without().as_deref() {
         Some("sweeper") if protocol.sweeper => Protocol { sweeper: false, sights: &[], ..protocol },
@@ -77,45 +77,46 @@ pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
     }
 }
 
-/// The counterexamples, a section for each. Tests that write it in processes of their own lock it.
-const KEPT: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/counterexamples.md");
+/// The file of counterexamples, with a section for each. Tests in other processes write it too, so it is locked.
+const COUNTEREXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/counterexamples.md");
 
-/// Steps after which a flaw counts as missed; each of these configurations ends sooner.
-const DEEPEST: usize = 60;
+/// Number of steps after which a flaw counts as missed; each of these configurations ends sooner.
+const MAX_DEPTH: usize = 60;
 
-/// Finds the shortest path that violates this property, and compares it with the kept one; panics if there is none.
-/// `LONGSHORE_UPDATE=1` keeps the new one.
+/// Finds the shortest path that violates this property, and compares it with the stored counterexample. Panics if there
+/// is no such path. `LONGSHORE_UPDATE=1` stores the new path.
 ///
-/// The checker keeps the last discovery of a block, not the first. So it may go one step deeper at a time.
+/// The checker keeps the last discovery of a block, not the first, so each search is limited to one more step than the
+/// one before.
 pub(crate) fn caught(file: &str, property: &'static str, protocol: Protocol) {
-    for depth in 1..=DEEPEST {
-        let wanted = HasDiscoveries::AnyOf(BTreeSet::from([property]));
-        let checker = protocol.clone().checker().target_max_depth(depth).finish_when(wanted).spawn_bfs().join();
+    for depth in 1..=MAX_DEPTH {
+        let violated = HasDiscoveries::AnyOf(BTreeSet::from([property]));
+        let checker = protocol.clone().checker().target_max_depth(depth).finish_when(violated).spawn_bfs().join();
         if let Some(path) = checker.discovery(property) {
             let steps = path.clone().into_actions().len();
             let flaw = format!("{:?}", protocol.flaw);
             println!("{flaw}: caught in {} states, {steps} steps", checker.unique_state_count());
             row("model-broken", &[("flaw", &flaw), ("caught by", &property), ("steps", &steps), ("file", &file)]);
-            return kept(file, &format!("Broken: {property}.\n\n{}", story::describe(&path.into_vec())));
+            return compare(file, &format!("Broken: {property}.\n\n{}", story::describe(&path.into_vec())));
         }
     }
-    panic!("{:?}: not caught in {DEEPEST} steps", protocol.flaw);
+    panic!("{:?}: not caught in {MAX_DEPTH} steps", protocol.flaw);
 }
 
-/// Compares the counterexample of this name with the kept one.
-fn kept(name: &str, story: &str) {
+/// Compares a counterexample with the stored one of the same name.
+fn compare(name: &str, story: &str) {
     let section = format!("\n```text\n{story}```\n");
-    let file = File::open(KEPT).and_then(|file| file.lock().map(|()| file));
-    let text = std::fs::read_to_string(KEPT).unwrap_or_default();
+    let file = File::open(COUNTEREXAMPLES).and_then(|file| file.lock().map(|()| file));
+    let text = std::fs::read_to_string(COUNTEREXAMPLES).unwrap_or_default();
     let mut parts = text.split("\n## ");
     let head = parts.next().unwrap_or_default().to_owned();
     let mut sections: BTreeMap<_, _> = parts.filter_map(|part| part.split_once('\n')).collect();
     if std::env::var_os("LONGSHORE_UPDATE").is_some() {
         sections.insert(name, &section);
         let text = sections.iter().fold(head, |text, (name, section)| text + "\n## " + name + "\n" + section);
-        assert!(std::fs::write(KEPT, text).is_ok(), "{KEPT} cannot be written");
+        assert!(std::fs::write(COUNTEREXAMPLES, text).is_ok(), "{COUNTEREXAMPLES} cannot be written");
     }
     drop(file);
-    let kept = sections.get(name).copied().unwrap_or_default();
-    assert_eq!(section, kept, "{name} is another in {KEPT}; LONGSHORE_UPDATE=1 keeps this one");
+    let stored = sections.get(name).copied().unwrap_or_default();
+    assert_eq!(section, stored, "{name} differs from {COUNTEREXAMPLES}; LONGSHORE_UPDATE=1 stores the new one");
 }

@@ -1,26 +1,27 @@
-//! The commit: the domain's own or a flawed one, and the worker's reaction to its outcome.
+//! The commit: the domain's own or a flawed one, and the worker's next step after its outcome.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
+use longshore_domain::ids::ChunkId;
 
 use crate::flaw::Flaw;
 use crate::protocol::Protocol;
-use crate::step::{Attempt, Chunk, Step};
+use crate::step::{Attempt, Step};
 use crate::world::World;
 
-/// Commits what was processed. Returns the next step; `None` if the message is acknowledged.
-pub(crate) fn commit(protocol: &Protocol, world: &mut World, chunk: Chunk, attempt: &Attempt) -> Option<Step> {
+/// Commits the processed items. Returns the next step; `None` if the message is acknowledged.
+pub(crate) fn commit(protocol: &Protocol, world: &mut World, chunk: ChunkId, attempt: &Attempt) -> Option<Step> {
     let (from, to) = (attempt.from.clone(), attempt.to.clone());
-    let commit = Commit { chunk: chunk.1, from, to, counts: attempt.counts, at: world.now() };
-    let group = &mut world.groups[chunk.0 as usize];
-    after(attempt, outcome(protocol.flaw, group, commit))
+    let commit = Commit { chunk: chunk.chunk, from, to, counts: attempt.counts, at: world.now() };
+    let group = &mut world.groups[chunk.group as usize];
+    next_step(attempt, outcome(protocol.flaw, group, commit))
 }
 
 fn outcome(flaw: Flaw, group: &mut Group, commit: Commit) -> CommitOutcome {
     let current = group.cursors.get(&commit.chunk).cloned();
     match flaw {
-        Flaw::CursorNotAsked if !group.open => CommitOutcome::Closed,
-        Flaw::PlainAdd | Flaw::CursorNotAsked => {
+        Flaw::CursorUnchecked if !group.open => CommitOutcome::Closed,
+        Flaw::UnconditionalAdd | Flaw::CursorUnchecked => {
             group.counts += commit.counts;
             group.cursors.insert(commit.chunk, commit.to);
             CommitOutcome::Committed(Box::new(group.clone()))
@@ -41,12 +42,12 @@ fn outcome(flaw: Flaw, group: &mut Group, commit: Commit) -> CommitOutcome {
     }
 }
 
-/// Returns a cursor value that does not name its attempt.
+/// Returns the part of a cursor that does not name its attempt.
 fn value(cursor: Option<&Cursor>) -> Option<(u32, u32, bool)> {
     cursor.map(|c| (c.round, c.position, c.finished))
 }
 
-fn after(attempt: &Attempt, outcome: CommitOutcome) -> Option<Step> {
+fn next_step(attempt: &Attempt, outcome: CommitOutcome) -> Option<Step> {
     match outcome {
         CommitOutcome::Committed(group) if attempt.to.finished => group.is_done().then_some(Step::RollUp),
         CommitOutcome::Committed(_) if attempt.to.round > attempt.from.as_ref().map_or(0, |c| c.round) => {

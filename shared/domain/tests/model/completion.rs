@@ -1,14 +1,14 @@
 //! Completion: closes open groups if the job is stopping, writes the report, and sets the final status once.
 //!
-//! It acts on the job as read, and on the groups that this image names. If the final write is refused, it reads again:
-//! a stop may have come first. A message of an earlier generation has no effect.
+//! It acts on the job that it has read, and on the groups that this job names. If the final write is refused, it reads
+//! the job again: a stop may have come first. A message of an earlier generation has no effect.
 
+use longshore_domain::cursor::Cursor;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
-use longshore_domain::outcome::Counts;
 
 use crate::flaw::Flaw;
-use crate::item::{ItemEnd, Report};
+use crate::item::{File, ItemEnd, Report};
 use crate::protocol::Protocol;
 use crate::report::{chain, place};
 use crate::step::{Step, View};
@@ -26,7 +26,13 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
             world.reports.insert(report_name(protocol, status, view), (write(protocol, world, &view), status));
             Some(Step::Finish { totals: view.counts(&world.job, &world.groups), status, view })
         }
-        Step::Finish { totals, status, view } => finish(protocol, world, (status, totals), view),
+        Step::Finish { totals, status, view } => {
+            let is_unchecked = protocol.flaw == Flaw::AnyGeneration;
+            let generation = if is_unchecked { world.job.generation } else { view.generation };
+            let report = Some(report_name(protocol, status, view));
+            let end = Finish { generation, status, totals, report, error: None, at: world.now() };
+            finish(protocol, world, &end, view)
+        }
         _ => None,
     }
 }
@@ -56,14 +62,11 @@ fn close(world: &mut World, number: u32) {
     world.record.closed.entry(number).or_insert(group.counts);
 }
 
-fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Counts), view: View) -> Option<Step> {
-    let generation = if protocol.flaw == Flaw::AnyGeneration { world.job.generation } else { view.generation };
-    let report = Some(report_name(protocol, status, view));
-    let finish = Finish { generation, status, totals, report, error: None, at: world.now() };
+fn finish(protocol: &Protocol, world: &mut World, end: &Finish, view: View) -> Option<Step> {
     if protocol.flaw == Flaw::StatusTwice && world.job.status.is_final() {
         world.job = Job { status: Status::Running, stage: Stage::Processing, ..world.job.clone() };
     }
-    match world.job.finish(&finish) {
+    match world.job.finish(end) {
         Transition::Made(_) => {
             world.record.finishes += 1;
             world.record.reports.extend(world.job.completion.report.clone());
@@ -74,55 +77,62 @@ fn finish(protocol: &Protocol, world: &mut World, (status, totals): (Status, Cou
     }
 }
 
-/// Returns the name of a report. Invocations with the same view write the same report, so they may share a name here.
-/// The attempt alone is not enough: over a checkpoint it continues across a stop.
+/// Returns the name of a report. Invocations with the same view write the same report, so they can share a name here.
+/// The attempt alone is not enough: an attempt that resumes from a checkpoint continues across a stop.
 fn report_name(protocol: &Protocol, status: Status, view: View) -> String {
     let attempt = if protocol.flaw == Flaw::ReportsShareNames { String::new() } else { format!(" {status:?}") };
     format!("{}{attempt}", view.generation)
 }
 
-/// Places every item of the file by the cursors and their chains, as read for this generation.
+/// Places every item of the file by the cursors and the work files that they name.
 pub(crate) fn build(protocol: &Protocol, world: &World, view: &View) -> Report {
-    place_all(protocol, world, view, false)
+    place_all(protocol, world, view, |_, cursor| chain(world, cursor))
 }
 
 fn write(protocol: &Protocol, world: &World, view: &View) -> Report {
-    place_all(protocol, world, view, protocol.flaw == Flaw::UnvouchedFiles)
+    if protocol.flaw != Flaw::UnvouchedFiles {
+        return build(protocol, world, view);
+    }
+    place_all(protocol, world, view, |id, _| world.files.values().filter(|file| file.chunk == id).collect())
 }
 
-fn place_all(protocol: &Protocol, world: &World, view: &View, unvouched: bool) -> Report {
+/// Places every item of the file. `files` returns the work files of a chunk with this cursor.
+fn place_all<'a>(
+    protocol: &Protocol,
+    world: &World,
+    view: &View,
+    files: impl Fn(ChunkId, Option<&Cursor>) -> Vec<&'a File>,
+) -> Report {
     let mut report = vec![vec![]; protocol.item_count()];
-    for (g, chunks) in (0..view.groups).zip(&world.manifests) {
-        for (c, own) in (0..).zip(chunks) {
-            let cursor = world.groups[g as usize].cursors.get(&c);
-            let files = if unvouched {
-                world.files.values().filter(|file| file.chunk == (g, c)).collect()
-            } else {
-                chain(world, cursor)
-            };
-            let mut placed = vec![vec![]; report.len()];
-            place(&mut placed, own, cursor, &files);
-            for (all, places) in report.iter_mut().zip(placed) {
-                all.extend(places.into_iter().filter_map(|place| seen_by(view, (g, c), place)));
+    for (group, chunks) in (0..view.groups).zip(&world.manifests) {
+        for (chunk, own) in (0..).zip(chunks) {
+            let id = ChunkId { group, chunk };
+            let cursor = world.cursor(id);
+            let mut places_in_chunk = vec![vec![]; report.len()];
+            place(&mut places_in_chunk, own, cursor, &files(id, cursor));
+            for (places, in_chunk) in report.iter_mut().zip(places_in_chunk) {
+                places.extend(in_chunk.into_iter().filter_map(|place| place_in_generation(view, id, place)));
             }
         }
     }
-    unsplit(&mut report, view);
+    add_unsplit(&mut report, view);
     report
 }
 
-/// Returns the place of an item in this generation, given its place in a chunk. An item that ended for good in an older
-/// generation keeps its place; a replanned item is in another chunk; any other has not been processed.
-fn seen_by(view: &View, (group, chunk): (u32, u32), place: ItemEnd) -> Option<ItemEnd> {
-    let ended = matches!(place, ItemEnd::Succeeded | ItemEnd::Skipped);
-    if ended || group >= view.carried_over.groups {
+/// Returns the place of an item in this generation, given its place in a chunk.
+///
+/// An item that succeeded or was skipped in an older generation keeps its place. A replanned item is in another chunk.
+/// Any other item of an older generation is unprocessed.
+fn place_in_generation(view: &View, chunk: ChunkId, place: ItemEnd) -> Option<ItemEnd> {
+    let is_final = matches!(place, ItemEnd::Succeeded | ItemEnd::Skipped);
+    if is_final || chunk.group >= view.carried_over.groups {
         return Some(place);
     }
-    (ChunkId { group, chunk } >= view.replanned).then_some(ItemEnd::Unprocessed)
+    (chunk >= view.replanned).then_some(ItemEnd::Unprocessed)
 }
 
-/// Adds the items after the last part of the file that was split.
-fn unsplit(report: &mut Report, view: &View) {
+/// Adds the items after the split position.
+fn add_unsplit(report: &mut Report, view: &View) {
     let split = (view.split_offset / crate::protocol::ITEM_BYTES) as usize;
     for places in report.iter_mut().skip(split) {
         places.push(ItemEnd::Unprocessed);

@@ -1,7 +1,7 @@
 //! Termination: every run of the system is finite and ends in a final status.
 //!
 //! The checker cannot express that no state recurs, so a separate depth-first walk checks it. Without a cycle every run
-//! is finite; the properties "what comes to rest is final" and "no sweep is in vain" state where it ends.
+//! is finite; the properties "an idle job has a final status" and "no sweep is unnecessary" state where it ends.
 
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -14,46 +14,50 @@ use crate::protocol::Protocol;
 use crate::record::Bounds;
 use crate::world::World;
 
-/// Position of a state in the walk: on the current path, or left for good.
+/// Position of a state in the walk: on the current path, or completely explored.
 #[derive(Clone, Copy, Eq, PartialEq)]
 enum Walk {
     OnPath,
-    Left,
+    Explored,
 }
 
-fn name(world: &World) -> u64 {
+fn fingerprint(world: &World) -> u64 {
     let mut hasher = DefaultHasher::new();
     world.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Walks every path to its end, and returns the number of states; panics if one recurs or rests without an end.
+/// Walks every path to its end, and returns the number of states. Panics if a state recurs on a path, or is the last of
+/// a path without a final status.
 fn walk(protocol: &Protocol) -> usize {
     let mut walked: HashMap<u64, Walk> = HashMap::new();
     let mut path: Vec<(u64, Vec<World>)> = Vec::new();
     let mut next = protocol.init_states();
     loop {
         while let Some(world) = next.pop() {
-            let id = name(&world);
+            let id = fingerprint(&world);
             match walked.get(&id) {
-                Some(Walk::OnPath) => panic!("a state comes back: {world:?}"),
-                Some(Walk::Left) => continue,
+                Some(Walk::OnPath) => panic!("a state recurs: {world:?}"),
+                Some(Walk::Explored) => continue,
                 None => {}
             }
             walked.insert(id, Walk::OnPath);
             let after = protocol.next_states(&world);
             let waits = !protocol.sweeper && world.record.losses > 0;
-            assert!(!after.is_empty() || world.job.status.is_final() || waits, "rests without an end: {world:?}");
+            assert!(
+                !after.is_empty() || world.job.status.is_final() || waits,
+                "idle without a final status: {world:?}"
+            );
             path.push((id, std::mem::replace(&mut next, after)));
         }
-        let Some((id, rest)) = path.pop() else { return walked.len() };
-        walked.insert(id, Walk::Left);
-        next = rest;
+        let Some((id, siblings)) = path.pop() else { return walked.len() };
+        walked.insert(id, Walk::Explored);
+        next = siblings;
     }
 }
 
 #[test]
-fn no_state_comes_back_and_every_run_ends_at_a_final_status() {
+fn no_state_recurs_and_every_run_ends_in_a_final_status() {
     let file = vec![vec![vec![Good, Busy(1)]], vec![vec![Bad]]];
     let crashes = Bounds { stops: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
     let losses = Bounds { stops: 1, losses: 1, duplicates: 1, ..Bounds::default() };
@@ -62,7 +66,7 @@ fn no_state_comes_back_and_every_run_ends_at_a_final_status() {
 }
 
 #[test]
-fn so_it_is_with_a_retry_and_a_dead_letter() {
+fn no_state_recurs_with_a_retry_or_a_dead_letter() {
     let retries = Bounds { retries: 1, crashes: 1, deadlines: 1, ..Bounds::default() };
     let dead_letters = Bounds { dead_letters: 1, replays: 1, crashes: 1, ..Bounds::default() };
     let file = vec![vec![vec![Busy(1), Correction]], vec![vec![Good]]];
@@ -71,7 +75,7 @@ fn so_it_is_with_a_retry_and_a_dead_letter() {
     ends("ends, replay", Protocol { bounds: dead_letters, sweeper: true, ..Protocol::new(file) });
 }
 
-/// Checks termination. No condition is ever removed here: without one, the walk may not end.
+/// Checks termination. No condition is removed here, because the walk may not end without one.
 fn ends(name: &str, protocol: Protocol) {
     let states = walk(&without_layer(protocol));
     println!("{name}: {states} states, none twice on a path");

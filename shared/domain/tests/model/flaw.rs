@@ -5,21 +5,21 @@ use measurements::CONDITIONS;
 /// A flaw in the protocol; the model must find each.
 #[derive(Clone, Copy, Eq, PartialEq, Debug)]
 pub(crate) enum Flaw {
-    /// The protocol as it is.
+    /// None: the unmodified protocol.
     None,
     /// Counts are added unconditionally.
-    PlainAdd,
+    UnconditionalAdd,
     /// A commit checks that its group is open, but not the cursor.
-    CursorNotAsked,
+    CursorUnchecked,
     /// A commit does not check that its group is open.
     CommitsAfterClose,
-    /// A cursor value consists of round and position alone, so that two attempts write the same one.
+    /// A cursor value consists of round and position alone, so that two attempts can write the same value.
     CursorsRepeat,
     /// A work file is named by its chunk, round and position alone.
     FilesShareNames,
     /// Completion reads every work file of a chunk, including those that no cursor names.
     UnvouchedFiles,
-    /// A report is named by its generation alone, so that each completion overwrites the others' reports.
+    /// A report is named by its generation alone, so that each completion overwrites earlier reports.
     ReportsShareNames,
     /// The final status is written before the groups are closed.
     StatusBeforeClose,
@@ -27,7 +27,7 @@ pub(crate) enum Flaw {
     StatusTwice,
     /// Completion acknowledges when its final status is refused.
     CompletionGivesUp,
-    /// Only the worker of the last commit rolls its group up; no later delivery does.
+    /// Only the worker of the last commit rolls up its group; no later delivery does.
     WorkerAlone,
     /// A status call uses the totals of a job that ended after its groups were read.
     StaleAnswer,
@@ -38,13 +38,13 @@ pub(crate) enum Flaw {
     /// The splitter acknowledges its message before it records the end.
     UnsealedSplit,
     /// A group is committed regardless of the split cursor.
-    SplitCursorNotAsked,
+    SplitCursorUnchecked,
     /// A group is committed regardless of the split position, and its splitter continues from any state it then reads.
-    GoesOnFromAnothersState,
+    ContinuesFromForeignState,
     /// A group is committed regardless of the split position.
-    PlaceNotAsked,
+    PositionUnchecked,
     /// A splitter continues from any state it reads after its commit.
-    AnswerNotChecked,
+    AnswerUnchecked,
     /// The splitter treats a refusal as a lost race, and stops.
     SplitterGivesUp,
     /// "All done" does not check that the split has ended.
@@ -59,18 +59,18 @@ pub(crate) enum Flaw {
     ReplansAll,
 }
 
-/// The conditions that the model knows, by the names under which they are removed. The others concern the stored job
-/// alone.
-const KNOWN: [(&str, Flaw); 12] = [
-    ("cursor-condition", Flaw::CursorNotAsked),
+/// The conditions that the model has, by the names under which they are removed. The others concern only the stored
+/// job.
+const MODELLED: [(&str, Flaw); 12] = [
+    ("cursor-condition", Flaw::CursorUnchecked),
     ("unique-cursors", Flaw::CursorsRepeat),
     ("open-group", Flaw::CommitsAfterClose),
     ("attempt-in-names", Flaw::FilesShareNames),
     ("attempt-in-reports", Flaw::ReportsShareNames),
     ("closed-before-status", Flaw::StatusBeforeClose),
     ("final-count-first", Flaw::CountAfterLastSend),
-    ("split-cursor", Flaw::SplitCursorNotAsked),
-    ("place-of-the-split", Flaw::GoesOnFromAnothersState),
+    ("split-cursor", Flaw::SplitCursorUnchecked),
+    ("place-of-the-split", Flaw::ContinuesFromForeignState),
     ("final-status", Flaw::StatusTwice),
     ("generation", Flaw::AnyGeneration),
     ("no-roll-up-after-the-end", Flaw::RollUpAfterEnd),
@@ -78,24 +78,24 @@ const KNOWN: [(&str, Flaw); 12] = [
 
 impl Flaw {
     /// Returns true if a commit does not check that its group begins at the split position.
-    pub(crate) fn asks_for_no_place(self) -> bool {
-        matches!(self, Self::GoesOnFromAnothersState | Self::PlaceNotAsked | Self::SplitCursorNotAsked)
+    pub(crate) fn ignores_the_position(self) -> bool {
+        matches!(self, Self::ContinuesFromForeignState | Self::PositionUnchecked | Self::SplitCursorUnchecked)
     }
 
     /// Returns true if the state read after a commit may differ from the written one.
-    pub(crate) fn takes_any_answer(self) -> bool {
-        matches!(self, Self::GoesOnFromAnothersState | Self::AnswerNotChecked | Self::SplitCursorNotAsked)
+    pub(crate) fn accepts_any_answer(self) -> bool {
+        matches!(self, Self::ContinuesFromForeignState | Self::AnswerUnchecked | Self::SplitCursorUnchecked)
     }
 
-    /// Returns the protocol without the condition of this name; `None` if the model does not know it.
+    /// Returns the protocol without the condition of this name; `None` if the model does not have it.
     pub(crate) fn without(condition: &str) -> Option<Self> {
-        KNOWN.iter().find(|(name, _)| *name == condition).map(|(_, flaw)| *flaw)
+        MODELLED.iter().find(|(name, _)| *name == condition).map(|(_, flaw)| *flaw)
     }
 }
 
 #[test]
-fn every_condition_that_the_model_knows_can_be_taken_out() {
-    for (known, _) in KNOWN {
-        assert!(CONDITIONS.iter().any(|(name, _)| *name == known), "{known}");
+fn every_modelled_condition_can_be_removed() {
+    for (modelled, _) in MODELLED {
+        assert!(CONDITIONS.iter().any(|(name, _)| *name == modelled), "{modelled}");
     }
 }

@@ -1,6 +1,6 @@
 //! The unmodified protocol: every invariant holds in every state that a configuration can reach.
 //!
-//! Each configuration spends its faults on one story, and names the sights that it must reach to be meaningful.
+//! Each configuration covers one story of faults, and names the sights that it must reach to prove anything.
 
 use crate::checked::{holds, holds_at_large};
 use crate::item::Nature::*;
@@ -8,7 +8,7 @@ use crate::protocol::Protocol;
 use crate::record::Bounds;
 
 #[test]
-fn nothing_goes_wrong_and_the_file_is_empty() {
+fn an_empty_file_completes() {
     holds("empty", Protocol::new(vec![]));
     holds(
         "empty, faults",
@@ -20,7 +20,7 @@ fn nothing_goes_wrong_and_the_file_is_empty() {
 }
 
 #[test]
-fn every_function_may_die_and_its_message_comes_again() {
+fn a_function_crashes_and_its_message_is_redelivered() {
     holds(
         "crashes",
         Protocol {
@@ -33,7 +33,7 @@ fn every_function_may_die_and_its_message_comes_again() {
 }
 
 #[test]
-fn every_message_may_be_lost_for_good() {
+fn messages_are_lost_and_the_sweeper_sends_them_again() {
     holds(
         "losses",
         Protocol {
@@ -48,7 +48,11 @@ fn every_message_may_be_lost_for_good() {
 
 #[test]
 fn two_attempts_at_a_fickle_item_disagree() {
-    let sights = &["round 1 is worked", "a lost reply is found to be its own", "a later attempt goes on from a cursor"];
+    let sights = &[
+        "round 1 is processed",
+        "a worker finds its own write after a lost reply",
+        "a later attempt continues from a cursor",
+    ];
     let bounds = Bounds { crashes: 1, duplicates: 1, lost_replies: 1, ..Bounds::default() };
     let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(vec![vec![vec![Fickle, Good]]]) };
     holds("rounds", small.clone());
@@ -56,14 +60,14 @@ fn two_attempts_at_a_fickle_item_disagree() {
 }
 
 #[test]
-fn an_item_is_transient_twice_and_the_rounds_are_swept() {
+fn an_item_is_transient_twice_and_the_sweeper_sends_the_rounds() {
     holds(
         "rounds swept",
         Protocol {
             checkpoint: 1,
             sweeper: true,
             bounds: Bounds { losses: 1, duplicates: 1, ..Bounds::default() },
-            sights: &["round 1 is worked", "completed after a sweep"],
+            sights: &["round 1 is processed", "completed after a sweep"],
             ..Protocol::new(vec![vec![vec![Busy(2), Bad]]])
         },
     );
@@ -81,7 +85,7 @@ fn the_client_cancels_at_any_moment() {
 }
 
 #[test]
-fn a_stop_is_lost_and_swept() {
+fn the_message_of_a_cancel_is_lost_and_the_sweeper_sends_it_again() {
     holds(
         "stop swept",
         Protocol {
@@ -95,7 +99,7 @@ fn a_stop_is_lost_and_swept() {
 }
 
 #[test]
-fn every_answer_adds_up_and_none_falls() {
+fn every_answer_adds_up_and_progress_never_decreases() {
     holds(
         "answers",
         Protocol {

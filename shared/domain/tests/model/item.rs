@@ -1,5 +1,7 @@
 //! Items: the behavior of each, its outcomes, and its place in work files and reports.
 
+use longshore_domain::ids::ChunkId;
+
 /// The behavior of an item.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Nature {
@@ -18,7 +20,7 @@ pub(crate) enum Nature {
 }
 
 impl Nature {
-    /// Returns the possible outcomes in this round. A retry begins with round 1, because it works deferred items.
+    /// Returns the possible outcomes in this round. A retry begins with round 1, because it processes deferred items.
     pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
         match self {
             Self::Bad => &[Mark::Failed],
@@ -42,16 +44,16 @@ pub(crate) enum Mark {
     Transient,
 }
 
-/// A work file: every item of a run that did not simply succeed.
+/// A work file: every item of a run that did not succeed.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct File {
-    pub(crate) chunk: (u32, u32),
+    pub(crate) chunk: ChunkId,
     pub(crate) round: u32,
     pub(crate) prev: Option<String>,
     pub(crate) entries: Vec<(u8, Mark)>,
 }
 
-/// The place of an item in the report. An item in several places is the fault that the model looks for.
+/// The place of an item in the report. An item in several places is the error that the model looks for.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum ItemEnd {
     Succeeded,

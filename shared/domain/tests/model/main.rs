@@ -1,19 +1,19 @@
 //! The protocol model: a check of every interleaving of small configurations.
 //!
-//! Tests of code cover the interleavings that their authors thought of; the faults of batch systems are in the others.
-//! The decisions are the domain's own functions, so a change of theirs is checked here too.
-//! `infra/decisions/0002-protocol-model.md` lists the model's findings. `-- --nocapture` shows state counts and
+//! Tests of code cover the interleavings that their authors thought of; the errors of batch systems are in the others.
+//! The model decides by the domain's own functions, so a change of those is checked here too.
+//! `docs/decisions/0002-protocol-model.md` lists the model's findings. `-- --nocapture` shows state counts and
 //! counterexamples.
 //!
 //! | module | contents |
 //! | --- | --- |
 //! | `protocol`, `item`, `flaw` | a configuration, its items, its flaw |
-//! | `world`, `step`, `record` | one state: stored, in flight, at work; the bounds and the history of a path |
-//! | `model`, `runs` | the possible next actions and their effects; start, progress and death of a function |
+//! | `world`, `step`, `record` | one state: stored, in flight, running; the bounds and the history of a path |
+//! | `model`, `runs` | the possible next actions and their effects; start, progress and crash of a function |
 //! | `splitter`, `replan`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
 //! | `client` | requests of clients and operators |
 //! | `report`, `properties` | expected counts; the invariants; the states that must be reached |
-//! | `holds`, `retries`, `ends`, `walks` | the tests: sound in every state, finite, and sound in long random walks |
+//! | `holds`, `retries`, `ends`, `walks` | the tests: every state and every long random walk is sound, every run is finite |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
 //! | `checked`, `story` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 

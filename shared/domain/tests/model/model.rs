@@ -1,7 +1,7 @@
 //! The protocol as a state machine: its initial state, its actions, and their effects.
 //!
-//! Any message may be taken next (reordering) or later (delay); a duplicate is a message that is redelivered while it
-//! is worked. A function dies between two steps; its message is redelivered, lost, or dead-lettered.
+//! Any message can be received next (reordering) or later (delay). A duplicate is a message that is redelivered while
+//! it is being processed. A function crashes between two steps; its message is redelivered, lost, or dead-lettered.
 
 use stateright::{Model, Property};
 
@@ -9,7 +9,7 @@ use crate::flaw::Flaw;
 use crate::properties::{INVARIANTS, SIGHTS};
 use crate::protocol::{ITEM_BYTES, Protocol};
 use crate::record::Record;
-use crate::step::{Action, Message, Run};
+use crate::step::{Action, ApiSend, Message, Run};
 use crate::world::World;
 use crate::{client, runs, sweeper, worker};
 
@@ -45,17 +45,17 @@ impl Model for Protocol {
             actions.extend((0..choices).map(|choice| Action::Take { message, choice }));
         }
         (0..world.runs.len()).for_each(|i| runs::actions(self, world, i, actions));
-        let unsent = world.left.losses > 0;
+        let can_lose = world.left.losses > 0;
         let (stoppable, retriable) = (client::may_stop(world), client::may_retry(world));
         let replays = world.dead.iter().filter(|dead_letter| client::may_replay(world, **dead_letter));
         actions.extend(replays.map(|dead_letter| Action::Replay { dead_letter: *dead_letter }));
         let dead_letters = world.dead.iter().filter(|dead_letter| sweeper::may_give_up(self, world, **dead_letter));
         actions.extend(dead_letters.map(|dead_letter| Action::GiveUp { dead_letter: *dead_letter }));
         for (allowed, action) in [
-            (stoppable, Action::Stop { sent: true }),
-            (stoppable && unsent, Action::Stop { sent: false }),
-            (retriable, Action::Retry { sent: true }),
-            (retriable && unsent, Action::Retry { sent: false }),
+            (stoppable, Action::Stop { send: ApiSend::Sent }),
+            (stoppable && can_lose, Action::Stop { send: ApiSend::Lost }),
+            (retriable, Action::Retry { send: ApiSend::Sent }),
+            (retriable && can_lose, Action::Retry { send: ApiSend::Lost }),
             (self.sweeper && world.is_idle() && !world.job.status.is_final(), Action::Sweep),
             (world.left.reads > 0 && world.reading.is_none(), Action::ReadGroups),
             (world.reading.is_some(), Action::ReadJob),
@@ -80,15 +80,18 @@ impl Model for Protocol {
                 world.send(last.runs[run].message);
             }
             Action::HandOver { run } => runs::hand_over(&mut world, run),
-            Action::Stop { sent } => client::stop(self, &mut world, sent),
-            Action::Retry { sent } => client::retry(self, &mut world, sent),
+            Action::Stop { send } => client::stop(self, &mut world, send),
+            Action::Retry { send } => client::retry(self, &mut world, send),
             Action::Replay { dead_letter } => client::replay(self, &mut world, dead_letter),
             Action::GiveUp { dead_letter } => sweeper::give_up(self, &mut world, dead_letter),
             Action::Sweep => sweeper::sweep(self, &mut world),
             Action::ReadGroups => world.reading = Some(world.groups.clone()),
             Action::ReadJob => client::answer(self, &mut world),
         }
-        world.normalise(self.flaw == Flaw::UnvouchedFiles);
+        world.sort_runs();
+        if self.flaw != Flaw::UnvouchedFiles {
+            world.remove_unnamed_files();
+        }
         Some(world)
     }
 
@@ -100,7 +103,7 @@ impl Model for Protocol {
 /// Returns every invariant, and the sights of these names.
 fn properties(sights: &[&str]) -> Vec<Property<Protocol>> {
     let always = INVARIANTS.iter().map(|(name, holds)| Property::always(name, *holds));
-    let wanted = SIGHTS.iter().filter(|(name, _)| sights.contains(name));
-    let sometimes = wanted.map(|(name, seen)| Property::sometimes(name, *seen));
+    let expected = SIGHTS.iter().filter(|(name, _)| sights.contains(name));
+    let sometimes = expected.map(|(name, condition)| Property::sometimes(name, *condition));
     always.chain(sometimes).collect()
 }

@@ -1,9 +1,10 @@
 //! The invariants of the protocol, as properties of every reachable state, and the sights: states that a configuration
 //! must be able to reach. If it does not, the absence of violations would prove nothing.
 //!
-//! "Every job ends" is not an `eventually` property: the checker drops those where paths join. It is three properties
-//! of states: what comes to rest is final, no sweep is in vain, and (a test) no state recurs.
+//! "Every job ends" is not an `eventually` property, because the checker drops those where paths join. It consists of
+//! two properties of states (an idle job has a final status, no sweep is unnecessary) and a test (no state recurs).
 
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Status;
 use longshore_domain::outcome::Counts;
 
@@ -21,18 +22,18 @@ pub(crate) type Condition = fn(&Protocol, &World) -> bool;
 
 /// Properties that hold in every state.
 pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
-    ("counts are what cursors and files say", counts_are_true),
+    ("counts equal the cursors and work files", counts_are_true),
     ("answers add up and never fall", answers_never_fall),
     ("completed means that every item ended", completed_is_whole),
     ("the report holds each item once, as counted", report_is_exact),
     ("no success is invented", successes_happened),
     ("a generation is finished once", |_, world| world.record.finishes <= 1),
-    ("what comes to rest is final", rest_is_final),
-    ("no sweep is in vain", sweeps_are_needed),
-    ("nothing moves after the end", |_, world| world.record.sealed.is_none_or(|seal| seal == world.readable())),
-    ("no count moves after the close", closed_counts_stand),
-    ("no generation moves that has passed", |_, world| world.record.history.is_none_or(|was| was == world.history())),
-    ("what a replay leaves out stays failed", left_out_stays_failed),
+    ("an idle job has a final status", idle_is_final),
+    ("no sweep is unnecessary", sweeps_are_needed),
+    ("nothing changes after the end", |_, world| world.record.sealed.is_none_or(|seal| seal == world.readable())),
+    ("no count changes after the close", closed_counts_are_unchanged),
+    ("no earlier generation changes", |_, world| world.record.history.is_none_or(|was| was == world.history())),
+    ("items outside a replay stay failed", left_out_stays_failed),
 ];
 
 fn counts_are_true(protocol: &Protocol, world: &World) -> bool {
@@ -68,49 +69,52 @@ fn successes_happened(protocol: &Protocol, world: &World) -> bool {
 }
 
 /// Without the sweeper, a job that waits for a lost message waits indefinitely.
-fn rest_is_final(protocol: &Protocol, world: &World) -> bool {
+fn idle_is_final(protocol: &Protocol, world: &World) -> bool {
     !world.is_idle() || world.job.status.is_final() || protocol.sweeper || world.record.losses > 0
 }
 
-/// Only lost messages have to be swept. A worker that alone completes leaves more to the sweeper.
+/// Only a lost message requires a sweep. With the flaw `WorkerAlone`, a crash requires one too.
 fn sweeps_are_needed(protocol: &Protocol, world: &World) -> bool {
     let Record { sweeps, losses, .. } = world.record;
-    let deaths = protocol.bounds.crashes - world.left.crashes;
-    sweeps <= losses + if protocol.flaw == Flaw::WorkerAlone { deaths } else { 0 }
+    let crashes = protocol.bounds.crashes - world.left.crashes;
+    sweeps <= losses + if protocol.flaw == Flaw::WorkerAlone { crashes } else { 0 }
 }
 
-fn closed_counts_stand(_: &Protocol, world: &World) -> bool {
+fn closed_counts_are_unchanged(_: &Protocol, world: &World) -> bool {
     world.record.closed.iter().all(|(g, counts)| world.groups[*g as usize].counts == *counts)
 }
 
 fn left_out_stays_failed(protocol: &Protocol, world: &World) -> bool {
     let left_out = |item: usize| world.record.left_failed & (1 << item) != 0;
-    let worked = |places: &[ItemEnd]| places.contains(&ItemEnd::Succeeded) || places.contains(&ItemEnd::Skipped);
+    let is_processed = |places: &[ItemEnd]| places.contains(&ItemEnd::Succeeded) || places.contains(&ItemEnd::Skipped);
     world.record.left_failed == 0
-        || !build(protocol, world, &View::new(&world.job)).iter().enumerate().any(|(i, p)| left_out(i) && worked(p))
+        || !build(protocol, world, &View::new(&world.job))
+            .iter()
+            .enumerate()
+            .any(|(i, p)| left_out(i) && is_processed(p))
 }
 
 /// The sights by name, each a predicate over a state.
 pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("an attempt loses its commit", |_, world| world.runs.iter().any(|run| run.step == Step::Lost)),
-    ("a lost reply is found to be its own", own_write_found),
-    ("a later attempt goes on from a cursor", later_attempt),
-    ("round 1 is worked", |_, world| world.cursors().any(|c| c.round == 2 || (c.round == 1 && c.finished))),
+    ("a worker finds its own write after a lost reply", own_write_found),
+    ("a later attempt continues from a cursor", later_attempt),
+    ("round 1 is processed", |_, world| world.cursors().any(|c| c.round == 2 || (c.round == 1 && c.finished))),
     ("completed after a crash", |p, world| is(world, Status::Completed) && world.left.crashes < p.bounds.crashes),
     ("completed after a sweep", |_, world| is(world, Status::Completed) && world.record.sweeps > 0),
     ("completed after a hand-over", |p, w| is(w, Status::Completed) && w.left.deadlines < p.bounds.deadlines),
-    ("stopped with items unprocessed", |p, world| is(world, Status::Canceled) && has_some_of_both(p, world)),
+    ("stopped with items unprocessed", |p, world| is(world, Status::Canceled) && is_partly_done(p, world)),
     ("stopped before it was split", |_, world| is(world, Status::Canceled) && !world.job.split.ended),
     ("two completions at once", |_, world| world.runs.iter().filter(|r| is_finish(&r.step)).count() == 2),
-    ("a dead chunk is given up", |_, world| is(world, Status::Completed) && given_up(world)),
-    ("a dead splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
+    ("a dead-lettered chunk is given up", |_, world| is(world, Status::Completed) && has_given_up_chunk(world)),
+    ("a dead-lettered splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
     ("a dead letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
     ("a replay fixes its chunk", |_, w| {
         is(w, Status::Completed) && w.job.retry.selected_chunks.is_some() && succeeded_more(w)
     }),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),
     ("retried and all succeeded", |p, w| w.job.generation > 0 && succeeded(w) == p.item_count() as u64),
-    ("stopped while it files again", |_, w| {
+    ("stopped while it replans", |_, w| {
         is(w, Status::Canceled) && w.job.retry.replanned.group < w.job.retry.carried_over.groups
     }),
     ("a zombie worker outlives its generation", zombie_worker),
@@ -128,14 +132,14 @@ fn later_attempt(protocol: &Protocol, world: &World) -> bool {
     world.left.crashes < protocol.bounds.crashes && world.runs.iter().any(|run| resumed(&run.step))
 }
 
-fn has_some_of_both(protocol: &Protocol, world: &World) -> bool {
+fn is_partly_done(protocol: &Protocol, world: &World) -> bool {
     let done = world.job.completion.totals.map_or(0, Counts::done);
     done > 0 && done < protocol.item_count() as u64
 }
 
-fn given_up(world: &World) -> bool {
+fn has_given_up_chunk(world: &World) -> bool {
     let finished = |dead_letter: &Message| match dead_letter {
-        Message::Chunk(g, c) => world.groups[*g as usize].cursors.get(c).is_some_and(|c| c.finished),
+        Message::Chunk(chunk) => world.cursor(*chunk).is_some_and(|c| c.finished),
         _ => false,
     };
     world.job.completion.totals.is_some_and(|totals| totals.failed > 0) && world.dead.iter().any(finished)
@@ -150,7 +154,7 @@ fn succeeded_more(world: &World) -> bool {
 }
 
 fn zombie_worker(_: &Protocol, world: &World) -> bool {
-    let late = |m: Message| matches!(m, Message::Chunk(group, _) if !world.job.owns(group));
+    let late = |m: Message| matches!(m, Message::Chunk(ChunkId { group, .. }) if !world.job.owns(group));
     world.runs.iter().any(|run| late(run.message) && matches!(run.step, Step::Commit(_)))
 }
 
@@ -160,7 +164,7 @@ fn zombie_splitter(_: &Protocol, world: &World) -> bool {
 }
 
 fn zombie_completion(_: &Protocol, world: &World) -> bool {
-    let late = |view: &crate::step::View| view.generation < world.job.generation;
+    let late = |view: &View| view.generation < world.job.generation;
     world.runs.iter().any(|run| matches!(&run.step, Step::Finish { view, .. } if late(view)))
 }
 

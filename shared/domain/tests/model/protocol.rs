@@ -41,7 +41,7 @@ pub(crate) struct Protocol {
 }
 
 impl Protocol {
-    /// Creates the sound protocol over this file: one commit a run, two workers, no sweeper, and no faults.
+    /// Creates the sound protocol over this file: one commit per round, two workers, no sweeper, and no faults.
     pub(crate) fn new(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
         let (sweeper, deduplication) = (false, true);
@@ -71,17 +71,17 @@ impl Protocol {
         self.file.iter().flatten().flatten().nth(item as usize).copied()
     }
 
-    /// Returns the number of items of the whole file.
+    /// Returns the number of items of the file.
     pub(crate) fn item_count(&self) -> usize {
         self.file.iter().flatten().map(Vec::len).sum()
     }
 
-    /// Sends a control message: deduplication drops it if it was sent at this position before.
+    /// Sends a control message. Deduplication drops it if it was sent at this position before.
     pub(crate) fn send_fifo(&self, world: &mut World, message: Message, position: u32) {
         if self.deduplication { world.send_once(message, position) } else { world.send(message) }
     }
 
-    /// Returns true if every item has ended, as the job record knows it.
+    /// Returns true if every item has ended according to the job record.
     pub(crate) fn all_done(&self, job: &Job) -> bool {
         match self.flaw {
             Flaw::DoneBeforeSplitEnd => {

@@ -1,7 +1,7 @@
 //! The record of a path: the faults that it may still have, and its history.
 //!
-//! Exhaustive means exhaustive within the bounds. Each configuration spends them on a few kinds of fault, so that
-//! every interleaving of those is visited in seconds.
+//! The check is exhaustive within the bounds. Each configuration spends them on a few kinds of faults, so that every
+//! interleaving of those is visited in seconds.
 
 use std::collections::BTreeMap;
 
@@ -46,17 +46,17 @@ pub(crate) struct Record {
 /// Faults, and requests of clients and operators, that may still occur.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Default)]
 pub(crate) struct Bounds {
-    /// Deaths after which the message is redelivered.
+    /// Crashes after which the message is redelivered.
     pub(crate) crashes: u8,
-    /// Deaths after which the message is lost, and client requests that were stored but whose message was not sent.
+    /// Crashes after which the message is lost, and client requests that were stored but whose message was not sent.
     pub(crate) losses: u8,
-    /// Deaths after which the message is in the dead-letter queue.
+    /// Crashes after which the message is in the dead-letter queue.
     pub(crate) dead_letters: u8,
-    /// Messages that become visible while their delivery is being worked: that function is a zombie from then on.
+    /// Messages that become visible while they are being processed: the processing function is a zombie from then on.
     pub(crate) duplicates: u8,
     /// Writes that succeeded and were repeated after a lost reply.
     pub(crate) lost_replies: u8,
-    /// Functions whose time is nearly over.
+    /// Functions that are almost out of time.
     pub(crate) deadlines: u8,
     /// Cancels by the client.
     pub(crate) stops: u8,

@@ -1,10 +1,10 @@
 //! Replanning: the remaining items of a generation, planned chunk by chunk into groups of the next.
 //!
-//! Each chunk with remaining items makes a group of its own: a chunk of the items that no worker passed, and a chunk
-//! that is a work file of the others, whose cursor is at the beginning of round 1.
+//! Each chunk with remaining items becomes a group of its own with up to two chunks: the range of the items that no
+//! worker has processed, and a work file of the others, with a cursor at the beginning of round 1.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest, Replanned, Source};
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest, Replanned, SplitStep};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 
@@ -12,12 +12,20 @@ use crate::flaw::Flaw;
 use crate::item::{File, Mark};
 use crate::protocol::{ITEM_BYTES, Protocol, chunk_plan};
 use crate::report::{chain, items_of_round};
+use crate::step::Replan;
 use crate::world::World;
+
+/// A group to commit: its number, and the generation that commits it.
+#[derive(Clone, Copy)]
+pub(crate) struct NewGroup {
+    pub(crate) generation: u32,
+    pub(crate) number: u32,
+}
 
 /// The remaining items of a chunk: neither succeeded nor skipped.
 #[derive(Default)]
 struct Remaining {
-    /// Items that no worker has passed, by their range.
+    /// Items that no worker has processed.
     unread: Vec<u8>,
     /// Items that failed or were deferred.
     entries: Vec<(u8, Mark)>,
@@ -27,31 +35,31 @@ struct Remaining {
 pub(crate) fn next(world: &World, job: &Job) -> Option<ChunkId> {
     let chunks =
         |group: u32| (0..world.manifests[group as usize].len() as u32).map(move |chunk| ChunkId { group, chunk });
-    let mut places = (job.retry.replanned.group..job.retry.carried_over.groups)
+    let mut candidates = (job.retry.replanned.group..job.retry.carried_over.groups)
         .flat_map(chunks)
-        .filter(|place| *place >= job.retry.replanned);
-    places.find(|place| {
-        let remaining = remaining(world, *place);
+        .filter(|chunk| *chunk >= job.retry.replanned);
+    candidates.find(|chunk| {
+        let remaining = remaining(world, *chunk);
         !remaining.unread.is_empty() || !remaining.entries.is_empty()
     })
 }
 
-/// Plans the group for this chunk's remaining items, and the items of its chunks. Its work file is written before the
-/// commit.
+/// Plans the group of a chunk's remaining items. Returns the plan, and the items of each of its chunks. The work file
+/// is written before the commit.
 pub(crate) fn plan(
     protocol: &Protocol,
     world: &mut World,
-    (generation, group): (u32, u32),
-    (from, place): (ChunkId, ChunkId),
+    NewGroup { generation, number: group }: NewGroup,
+    Replan { from, chunk: source }: Replan,
 ) -> (GroupPlan, Vec<Vec<u8>>) {
-    let Remaining { unread, mut entries } = remaining(world, place);
+    let Remaining { unread, mut entries } = remaining(world, source);
     if protocol.flaw == Flaw::ReplansAll {
-        entries.extend(succeeded(world, place).into_iter().map(|item| (item, Mark::Ok)));
+        entries.extend(succeeded(world, source).into_iter().map(|item| (item, Mark::Ok)));
     }
-    let again = protocol.flaw == Flaw::ReplayRunsAll
-        || world.job.retry.selected_chunks.as_ref().is_none_or(|selected_chunks| selected_chunks.contains(&place));
+    let is_selected = protocol.flaw == Flaw::ReplayRunsAll
+        || world.job.retry.selected_chunks.as_ref().is_none_or(|selected| selected.contains(&source));
     for (_, mark) in &mut entries {
-        *mark = if *mark == Mark::Failed && !again { Mark::Failed } else { Mark::Transient };
+        *mark = if *mark == Mark::Failed && !is_selected { Mark::Failed } else { Mark::Transient };
     }
     let (mut items, mut replanned) = (Vec::new(), Vec::new());
     items.extend(Some(unread).filter(|unread| !unread.is_empty()));
@@ -61,14 +69,14 @@ pub(crate) fn plan(
         items.push(entries.iter().map(|(item, _)| *item).collect());
         let first = u64::from(entries[0].0) + 1;
         chunks.push(ChunkPlan { first, items: entries.len() as u32, start: 0, end: 0, oversize: false });
-        replanned.push((chunk, file(world, (group, chunk), entries)));
+        replanned.push((chunk, write_file(world, ChunkId { group, chunk }, entries)));
     }
-    let upto = ChunkId { group: place.group, chunk: place.chunk + 1 };
+    let upto = ChunkId { group: source.group, chunk: source.chunk + 1 };
     let (manifest, replanned) = (Manifest { group, chunks }, replanned.into_iter().collect());
-    (GroupPlan { generation, manifest, replanned, source: Source::Replanned { from, upto } }, items)
+    (GroupPlan { generation, manifest, replanned, step: SplitStep::Replanned { from, upto } }, items)
 }
 
-fn file(world: &mut World, chunk: (u32, u32), entries: Vec<(u8, Mark)>) -> Replanned {
+fn write_file(world: &mut World, chunk: ChunkId, entries: Vec<(u8, Mark)>) -> Replanned {
     let failed = entries.iter().filter(|(_, mark)| *mark == Mark::Failed).count();
     let (finished, bytes) = (failed == entries.len(), entries.len() as u64 * ITEM_BYTES);
     let token = world.free_token();
@@ -87,25 +95,25 @@ fn file(world: &mut World, chunk: (u32, u32), entries: Vec<(u8, Mark)>) -> Repla
     Replanned { cursor, failed: failed as u64, bytes }
 }
 
-fn remaining(world: &World, place: ChunkId) -> Remaining {
-    let own = &world.manifests[place.group as usize][place.chunk as usize];
-    let Some(cursor) = world.groups[place.group as usize].cursors.get(&place.chunk) else {
-        return Remaining { unread: own.clone(), ..Remaining::default() };
+fn remaining(world: &World, chunk: ChunkId) -> Remaining {
+    let own = world.items(chunk);
+    let Some(cursor) = world.cursor(chunk) else {
+        return Remaining { unread: own.to_vec(), ..Remaining::default() };
     };
     let (chain, mut remaining) = (chain(world, Some(cursor)), Remaining::default());
-    let deferred_in = |round| chain.iter().filter(move |f| f.round == round).flat_map(|f| f.entries.iter().copied());
-    let mut waiting = Vec::new();
+    let entries_of = |round| chain.iter().filter(move |f| f.round == round).flat_map(|f| f.entries.iter().copied());
+    let mut deferred = Vec::new();
     if !cursor.finished {
         let open = items_of_round(&chain, own, cursor.round).into_iter().skip(cursor.position as usize);
         if cursor.round == 0 {
             remaining.unread.extend(open)
         } else {
-            waiting.extend(open)
+            deferred.extend(open)
         }
-        let transient = deferred_in(cursor.round).filter(|(_, mark)| *mark == Mark::Transient);
-        waiting.extend(transient.map(|(item, _)| item));
+        let transient = entries_of(cursor.round).filter(|(_, mark)| *mark == Mark::Transient);
+        deferred.extend(transient.map(|(item, _)| item));
     }
-    remaining.entries.extend(waiting.into_iter().map(|item| (item, Mark::Transient)));
+    remaining.entries.extend(deferred.into_iter().map(|item| (item, Mark::Transient)));
     let failed = chain.iter().flat_map(|f| f.entries.iter().copied()).filter(|(_, mark)| *mark == Mark::Failed);
     remaining.entries.extend(failed);
     remaining.entries.sort_unstable();
@@ -113,10 +121,10 @@ fn remaining(world: &World, place: ChunkId) -> Remaining {
 }
 
 /// Returns the items of a finished chunk that are in none of its files: only a flawed retry replans them.
-fn succeeded(world: &World, place: ChunkId) -> Vec<u8> {
-    let cursor = world.groups[place.group as usize].cursors.get(&place.chunk);
+fn succeeded(world: &World, chunk: ChunkId) -> Vec<u8> {
+    let cursor = world.cursor(chunk);
     let files = chain(world, cursor.filter(|cursor| cursor.finished));
-    let replanned = |item: &u8| files.iter().flat_map(|f| &f.entries).any(|(replanned, _)| replanned == item);
-    let own = &world.manifests[place.group as usize][place.chunk as usize];
-    own.iter().copied().filter(|item| cursor.is_some_and(|c| c.finished) && !replanned(item)).collect()
+    let is_in_a_file = |item: &u8| files.iter().flat_map(|f| &f.entries).any(|(entry, _)| entry == item);
+    let own = world.items(chunk);
+    own.iter().copied().filter(|item| cursor.is_some_and(|c| c.finished) && !is_in_a_file(item)).collect()
 }

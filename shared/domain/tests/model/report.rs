@@ -1,7 +1,7 @@
 //! The report as completion builds it, and the expected results for the counts.
 //!
-//! Both come from walking a chunk's chain of work files back from its cursor. Each rule places items independently of
-//! the others, so that a lost or duplicated item is visible.
+//! Both are derived from a chunk's chain of work files, followed back from its cursor. Each rule places items
+//! independently of the others, so that a lost or duplicated item is detected.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::outcome::Counts;
@@ -9,10 +9,10 @@ use longshore_domain::outcome::Counts;
 use crate::item::{File, ItemEnd, Mark, Report};
 use crate::world::World;
 
-/// Returns the items of a round, in order: the chunk's own ones, or those deferred by the round before.
+/// Returns the items of a round, in order: those of the chunk, or those that the previous round deferred.
 pub(crate) fn items_of_round(chain: &[&File], own: &[u8], round: u32) -> Vec<u8> {
-    let Some(before) = round.checked_sub(1) else { return own.to_vec() };
-    entries(chain, before).filter(|(_, mark)| *mark == Mark::Transient).map(|(item, _)| item).collect()
+    let Some(previous) = round.checked_sub(1) else { return own.to_vec() };
+    entries(chain, previous).filter(|(_, mark)| *mark == Mark::Transient).map(|(item, _)| item).collect()
 }
 
 /// Returns the files of the cursor's chain, first to last.
@@ -32,29 +32,32 @@ pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, fi
     let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, ItemEnd::Unprocessed)) };
     for round in 0..=cursor.round {
         let items = items_of_round(files, own, round);
-        let ended = round < cursor.round || cursor.finished;
-        let passed = if ended { items.len() } else { cursor.position as usize };
+        let passed = if has_ended(cursor, round) { items.len() } else { cursor.position as usize };
         for item in &items[passed.min(items.len())..] {
             put(report, *item, ItemEnd::Unprocessed);
         }
         for item in &items[..passed.min(items.len())] {
-            place_passed(report, *item, files, round, ended);
+            place_passed(report, *item, cursor, files, round);
         }
     }
 }
 
-fn place_passed(report: &mut Report, item: u8, files: &[&File], round: u32, ended: bool) {
-    let mut deferred = false;
+fn has_ended(cursor: &Cursor, round: u32) -> bool {
+    round < cursor.round || cursor.finished
+}
+
+fn place_passed(report: &mut Report, item: u8, cursor: &Cursor, files: &[&File], round: u32) {
+    let mut has_entry = false;
     for (_, mark) in entries(files, round).filter(|(i, _)| *i == item) {
-        deferred = true;
+        has_entry = true;
         match mark {
             Mark::Failed => put(report, item, ItemEnd::Failed),
             Mark::Skipped => put(report, item, ItemEnd::Skipped),
-            Mark::Transient if !ended => put(report, item, ItemEnd::Unprocessed),
+            Mark::Transient if !has_ended(cursor, round) => put(report, item, ItemEnd::Unprocessed),
             Mark::Transient | Mark::Ok => {}
         }
     }
-    if !deferred {
+    if !has_entry {
         put(report, item, ItemEnd::Succeeded);
     }
 }

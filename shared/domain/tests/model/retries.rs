@@ -7,7 +7,7 @@ use crate::protocol::Protocol;
 use crate::record::Bounds;
 
 #[test]
-fn a_worker_of_the_generation_before_is_still_at_work() {
+fn a_worker_of_the_previous_generation_is_still_running() {
     let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
     let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(vec![vec![vec![Good, Correction]]]) };
@@ -17,7 +17,7 @@ fn a_worker_of_the_generation_before_is_still_at_work() {
 }
 
 #[test]
-fn a_splitter_of_the_generation_before_is_still_at_work() {
+fn a_splitter_of_the_previous_generation_is_still_running() {
     let sights = &["retried and all succeeded", "a zombie splitter outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Correction]], vec![vec![Good]]];
@@ -28,7 +28,7 @@ fn a_splitter_of_the_generation_before_is_still_at_work() {
 }
 
 #[test]
-fn a_completion_of_the_generation_before_is_still_at_work() {
+fn a_completion_of_the_previous_generation_is_still_running() {
     let sights = &["retried and all succeeded", "a zombie completion outlives its generation"];
     let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
     let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::new(vec![vec![vec![Correction, Good]]]) };
@@ -39,7 +39,7 @@ fn a_completion_of_the_generation_before_is_still_at_work() {
 
 #[test]
 fn a_job_is_stopped_and_retried_and_stopped_again() {
-    let sights = &["retried and all succeeded", "stopped while it files again"];
+    let sights = &["retried and all succeeded", "stopped while it replans"];
     let bounds = Bounds { retries: 1, stops: 2, ..Bounds::default() };
     let file = vec![vec![vec![Correction]], vec![vec![Busy(1)]]];
     let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::new(file) };
@@ -63,8 +63,8 @@ fn every_answer_of_a_retried_job_adds_up() {
 }
 
 #[test]
-fn a_dead_chunk_is_given_up_while_a_zombie_works_it() {
-    let sights = &["a dead chunk is given up", "an attempt loses its commit"];
+fn a_dead_lettered_chunk_is_given_up_while_a_zombie_processes_it() {
+    let sights = &["a dead-lettered chunk is given up", "an attempt loses its commit"];
     let bounds = Bounds { dead_letters: 1, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Busy(1), Good]]];
     let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::new(file) };
@@ -74,15 +74,15 @@ fn a_dead_chunk_is_given_up_while_a_zombie_works_it() {
 }
 
 #[test]
-fn a_dead_splitter_fails_its_job_and_is_retried() {
-    let sights = &["a dead splitter fails the job", "retried and all succeeded"];
+fn a_dead_lettered_splitter_fails_its_job_which_is_retried() {
+    let sights = &["a dead-lettered splitter fails the job", "retried and all succeeded"];
     let bounds = Bounds { dead_letters: 1, retries: 1, replays: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good]], vec![vec![Good]]];
     holds("dead letter, splitter", Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) });
 }
 
 #[test]
-fn a_dead_letter_is_replayed_and_corrects_its_chunk_alone() {
+fn a_replay_of_a_dead_letter_fixes_only_its_chunk() {
     let sights = &[
         "a dead letter is replayed while the job runs",
         "a replay fixes its chunk",
@@ -97,7 +97,7 @@ fn a_dead_letter_is_replayed_and_corrects_its_chunk_alone() {
 }
 
 #[test]
-fn functions_hand_over_when_their_time_is_nearly_over() {
+fn functions_hand_over_before_their_timeout() {
     let sights = &["completed after a hand-over", "an attempt loses its commit"];
     let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };
     let file = vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]];

@@ -3,31 +3,28 @@
 //! A step is one write or one send. A step keeps what its function has read, so that a zombie acts on stale state.
 
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{Group, Source};
+use longshore_domain::group::{Group, SplitStep};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{CarriedOver, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
-/// A message, by its request. Copies are counted, and are indistinguishable.
+/// A message, identified by its request. Copies are indistinguishable, and are counted.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum Message {
     /// A request to split this generation of the job.
     Create(u32),
-    /// A request to work this chunk of this group.
-    Chunk(u32, u32),
+    /// A request to process this chunk.
+    Chunk(ChunkId),
     /// A request to report on this generation, and set the final status.
     Complete(u32),
 }
-
-/// Group and chunk.
-pub(crate) type Chunk = (u32, u32);
 
 /// Source of the outcomes of a run's items.
 #[derive(Clone, Copy, Eq, PartialEq, Debug)]
 pub(crate) enum Mode {
     /// The handler; `choice` selects one of the possible outcomes of the run.
     Work { choice: usize },
-    /// The sweeper gives the chunk up: all remaining items fail.
+    /// The sweeper gives up the chunk: all remaining items fail.
     GiveUp,
 }
 
@@ -39,11 +36,18 @@ pub(crate) struct Attempt {
     pub(crate) counts: Counts,
 }
 
+/// A chunk of an older generation to replan, and the position of the replanning that the splitter read.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) struct Replan {
+    pub(crate) from: ChunkId,
+    pub(crate) chunk: ChunkId,
+}
+
 /// A splitter's next write.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Cut {
-    /// The remaining items of this chunk of an older generation, as a group after those replanned before.
-    Replan { from: ChunkId, chunk: ChunkId },
+    /// The remaining items of a chunk of an older generation, as a group.
+    Replan(Replan),
     /// A part of the file, as a group.
     Part(usize),
     /// The end of the split.
@@ -72,10 +76,10 @@ impl View {
         }
     }
 
-    /// Sums as the domain does, over the groups that were read.
+    /// Returns the domain's sum over the groups of this view.
     pub(crate) fn counts(&self, job: &Job, groups: &[Group]) -> Counts {
-        let seen = Job { retry: RetryState { carried_over: self.carried_over, ..job.retry.clone() }, ..job.clone() };
-        longshore_domain::progress::counts(&seen, &groups[..self.groups as usize])
+        let job = Job { retry: RetryState { carried_over: self.carried_over, ..job.retry.clone() }, ..job.clone() };
+        longshore_domain::progress::counts(&job, &groups[..self.groups as usize])
     }
 }
 
@@ -84,21 +88,22 @@ impl View {
 pub(crate) enum Step {
     /// Splitter: reads the job and decides on the next step.
     Look,
-    /// Splitter: sends the message of this chunk. `groups` are committed, the last of them by this delivery if `own`.
-    Send { group: u32, chunk: u32, groups: u32, cut: Cut, own: bool },
+    /// Splitter: sends the message of this chunk. `groups` are committed; `own` if this delivery committed the last
+    /// one.
+    Send { chunk: ChunkId, groups: u32, cut: Cut, own: bool },
     /// Splitter: commits the next group, or the end of the split.
     Advance { groups: u32, cut: Cut, own: bool },
     /// Splitter: its group is committed; it reads the job, which others may have changed since.
-    ReadBack { group: u32, upto: Source },
+    ReadBack { group: u32, upto: SplitStep },
     /// Worker: commits what it has processed and deferred.
     Commit(Attempt),
     /// Worker: processes the next run from its own cursor.
     Continue(Cursor),
-    /// Worker: another attempt was first; it stops.
+    /// Worker: another attempt committed first; it stops.
     Lost,
     /// Worker: sends its chunk's message again, for a round that it opened.
     OpenRound,
-    /// Worker: its group is full; adds it to the groups that are done.
+    /// Worker: every item of its group has ended; adds it to the done groups.
     RollUp,
     /// Splitter after a number of groups, and worker: time is nearly over; it sends a continuation.
     HandOver { groups: u32 },
@@ -132,19 +137,19 @@ pub(crate) enum Action {
     Next { run: usize, choice: usize },
     /// The function does its next step, but the reply is lost, so it will repeat the step.
     LoseReply { run: usize },
-    /// The function dies.
+    /// The function crashes.
     Crash { run: usize, redelivery: Redelivery },
-    /// The function's message is delivered again while it lives.
+    /// The function's message is redelivered while the function runs.
     Duplicate { run: usize },
     /// The function's time is nearly over: it hands over.
     HandOver { run: usize },
-    /// The client cancels; `sent` if the API lived to send the complete message.
-    Stop { sent: bool },
-    /// The client retries the remaining items; `sent` if the API lived to send the message.
-    Retry { sent: bool },
+    /// The client cancels, and the API sends the complete message.
+    Stop { send: ApiSend },
+    /// The client retries the remaining items, and the API sends the create message.
+    Retry { send: ApiSend },
     /// An operator replays this dead letter.
     Replay { dead_letter: Message },
-    /// The sweeper reads this dead letter, and gives up its work.
+    /// The sweeper reads this dead letter, and gives up the work that it requests.
     GiveUp { dead_letter: Message },
     /// The sweeper sends whatever the ledger shows as unfinished.
     Sweep,
@@ -154,13 +159,22 @@ pub(crate) enum Action {
     ReadJob,
 }
 
-/// Redelivery of the message of a function that dies.
+/// Outcome of a send after a write of the API.
+#[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
+pub(crate) enum ApiSend {
+    /// The message is sent.
+    Sent,
+    /// The API crashes before it sends the message.
+    Lost,
+}
+
+/// Redelivery of the message of a function that crashes.
 #[derive(Clone, Copy, Eq, PartialEq, Hash, Debug)]
 pub(crate) enum Redelivery {
     /// The message is delivered again.
     Again,
     /// The message is lost.
     Lost,
-    /// The message failed too often, and is in the dead-letter queue.
+    /// The message has reached the maximum number of deliveries, and is in the dead-letter queue.
     Dead,
 }

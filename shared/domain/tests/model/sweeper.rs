@@ -1,10 +1,11 @@
 //! The sweeper: sends again whatever the ledger shows as unfinished while nothing is in flight, and gives up the work
 //! of dead letters.
 //!
-//! It needs only the ledger and the queues. Its death between two sends needs no step of its own: the next sweep finds
-//! the remaining work. A send before the queue is idle is the duplicate that every message may have. A dead letter is
-//! read and never deleted.
+//! It needs only the ledger and the queues. A crash between two of its sends is not modelled: the next sweep sends the
+//! rest. A send before the queue is idle is not modelled either: it is a duplicate, which every message can have. A
+//! dead letter is read and never deleted.
 
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Stage, Status, Stop};
 
 use crate::protocol::Protocol;
@@ -26,16 +27,17 @@ pub(crate) fn sweep(protocol: &Protocol, world: &mut World) {
     }
 }
 
-/// Rolls up full groups, sends the unfinished chunks of the others, and the complete message if all is done.
+/// Rolls up done groups, sends the unfinished chunks of the others, and the complete message if all is done.
 fn chunks(protocol: &Protocol, world: &mut World) {
-    for g in world.job.retry.carried_over.groups as usize..world.groups.len() {
-        if world.groups[g].is_done() {
-            world.job.group_done(g as u32, world.now());
+    for group in world.job.retry.carried_over.groups..world.groups.len() as u32 {
+        if world.groups[group as usize].is_done() {
+            world.job.group_done(group, world.now());
             continue;
         }
-        for c in 0..world.manifests[g].len() as u32 {
-            if !world.groups[g].cursors.get(&c).is_some_and(|cursor| cursor.finished) {
-                world.send(Message::Chunk(g as u32, c));
+        for chunk in 0..world.manifests[group as usize].len() as u32 {
+            let id = ChunkId { group, chunk };
+            if !world.cursor(id).is_some_and(|cursor| cursor.finished) {
+                world.send(Message::Chunk(id));
             }
         }
     }
@@ -44,33 +46,34 @@ fn chunks(protocol: &Protocol, world: &mut World) {
     }
 }
 
-/// Sends the complete message. A re-send has its own deduplication id, so it is never dropped.
+/// Sends the complete message. Each send has its own deduplication id, so it is never dropped.
 fn complete(world: &mut World) {
     world.job.resends += 1;
     world.send(Message::Complete(world.job.generation));
 }
 
-/// Returns true if giving up this dead letter's work would change something, and no sweep is doing so.
+/// Returns true if giving up this dead letter's work would change something, and no sweep is doing so now.
 pub(crate) fn may_give_up(protocol: &Protocol, world: &World, dead_letter: Message) -> bool {
-    let at_it = world.runs.iter().any(|run| run.gives_up && run.message == dead_letter);
+    let is_running = world.runs.iter().any(|run| run.gives_up && run.message == dead_letter);
     let changes = match dead_letter {
         Message::Create(generation) => {
             world.job.is_live() && world.job.generation == generation && !world.job.split.ended
         }
-        Message::Chunk(group, chunk) => worker::workable(world, group).is_some_and(|stored| {
+        Message::Chunk(ChunkId { group, chunk }) => worker::workable(world, group).is_some_and(|stored| {
             let finished = stored.cursors.get(&chunk).is_some_and(|c| c.finished);
             !finished || (stored.is_done() && !world.job.split.done_groups.contains(&group))
         }),
         Message::Complete(_) => false,
     };
-    protocol.sweeper && !at_it && changes
+    protocol.sweeper && !is_running && changes
 }
 
-/// Gives up the work of a dead letter: a chunk's items fail by the steps of a worker; a splitter's job fails.
+/// Gives up the work of a dead letter. The items of a chunk fail, by the steps of a worker; the job of a splitter
+/// fails.
 pub(crate) fn give_up(protocol: &Protocol, world: &mut World, dead_letter: Message) {
     match dead_letter {
-        Message::Chunk(group, chunk) => {
-            let step = worker::start(protocol, world, (group, chunk), Mode::GiveUp);
+        Message::Chunk(chunk) => {
+            let step = worker::start(protocol, world, chunk, Mode::GiveUp);
             world.runs.extend(step.map(|step| Run { message: dead_letter, step, gives_up: true }));
         }
         Message::Create(generation) => {

@@ -1,12 +1,12 @@
 //! Random walks through configurations that are too large for an exhaustive check.
 //!
-//! The walks are seeded: they are the same each time. Each draws a file, a setting and many faults of all kinds, and
-//! walks to the end; the invariants are checked in each state on the way.
+//! The walks are seeded, so each run has the same ones. Each draws a file, a configuration and many faults of all
+//! kinds, and walks to the end. The invariants are checked in each of its states.
 
-use measurements::{is_whole, row};
+use measurements::{is_complete_run, row};
 use stateright::Model;
 
-use crate::checked::asked_for;
+use crate::checked::without_removed;
 use crate::item::Nature;
 use crate::properties::INVARIANTS;
 use crate::protocol::Protocol;
@@ -18,8 +18,8 @@ use crate::world::World;
 /// Number of walks in a plain test run, and in a full one.
 const WALKS: [u64; 2] = [1_000, 20_000];
 
-/// Number of steps after which a walk counts as endless; the longest take some hundreds.
-const LONGEST: usize = 10_000;
+/// Number of steps after which a walk counts as endless. The longest walks take some hundreds.
+const MAX_STEPS: usize = 10_000;
 
 /// The choices of a walk.
 struct Rng(fastrand::Rng);
@@ -64,21 +64,21 @@ fn configuration(rng: &mut Rng) -> Protocol {
     Protocol { bounds, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
 }
 
-/// Chooses one of the possible actions: a fault less often than a regular step.
+/// Chooses one of the possible actions, a fault less often than a regular step.
 fn choose(rng: &mut Rng, actions: &[Action]) -> Action {
-    let goes_on = |action: &Action| matches!(action, Action::Take { .. } | Action::Next { .. });
-    let (steps, others): (Vec<_>, Vec<_>) = actions.iter().copied().partition(goes_on);
-    let among = if others.is_empty() || (!steps.is_empty() && rng.below(8) > 0) { steps } else { others };
-    among[rng.below(among.len())]
+    let is_regular = |action: &Action| matches!(action, Action::Take { .. } | Action::Next { .. });
+    let (steps, others): (Vec<_>, Vec<_>) = actions.iter().copied().partition(is_regular);
+    let candidates = if others.is_empty() || (!steps.is_empty() && rng.below(8) > 0) { steps } else { others };
+    candidates[rng.below(candidates.len())]
 }
 
 /// Walks to the end. Returns the number of steps, or the violated property with the path to it.
 fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
     let mut world = protocol.init_states().remove(0);
     let mut path: Vec<(World, Option<Action>)> = Vec::new();
-    for steps in 0..LONGEST {
-        let broken = INVARIANTS.iter().find(|(_, holds)| !holds(protocol, &world));
-        if let Some((name, _)) = broken {
+    for steps in 0..MAX_STEPS {
+        let violated = INVARIANTS.iter().find(|(_, holds)| !holds(protocol, &world));
+        if let Some((name, _)) = violated {
             path.push((world, None));
             return Err(format!("{name}:\n{}", story::describe(&path)));
         }
@@ -91,24 +91,24 @@ fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
         let next = protocol.next_state(&world, action).ok_or("an action leads nowhere")?;
         path.push((std::mem::replace(&mut world, next), Some(action)));
     }
-    Err("it never ends".into())
+    Err("the walk never ends".into())
 }
 
 #[test]
-fn long_walks_with_many_faults_of_all_kinds_break_nothing() {
-    let walks = WALKS[usize::from(is_whole())];
-    let (mut steps, mut longest, mut broken) = (0, 0, Vec::new());
+fn long_walks_with_many_faults_violate_no_invariant() {
+    let walks = WALKS[usize::from(is_complete_run())];
+    let (mut steps, mut longest, mut violations) = (0, 0, Vec::new());
     for seed in 0..walks {
         let mut rng = Rng(fastrand::Rng::with_seed(seed));
-        let protocol = asked_for(configuration(&mut rng));
+        let protocol = without_removed(configuration(&mut rng));
         match walk(&protocol, &mut rng) {
-            Ok(taken) => (steps, longest) = (steps + taken, longest.max(taken)),
-            Err(story) => broken.push(format!("walk {seed} over {:?}, {story}", protocol.file)),
+            Ok(length) => (steps, longest) = (steps + length, longest.max(length)),
+            Err(story) => violations.push(format!("walk {seed} over {:?}, {story}", protocol.file)),
         }
     }
     println!("{walks} walks, {steps} steps, the longest {longest}");
     let configuration = "up to 4 groups, 64 items, 4 workers, 3 faults of each kind";
-    let (name, broke) = (("configuration", &configuration as _), broken.len());
-    row("model-walks", &[name, ("walks", &walks), ("steps", &steps), ("violations", &broke)]);
-    assert!(broken.is_empty(), "{broke} walks of {walks}; the first: {}", broken[0]);
+    let (name, count) = (("configuration", &configuration as _), violations.len());
+    row("model-walks", &[name, ("walks", &walks), ("steps", &steps), ("violations", &count)]);
+    assert!(violations.is_empty(), "{count} of {walks} walks violate an invariant; the first: {}", violations[0]);
 }

@@ -1,15 +1,16 @@
 //! One state of the modelled system: stored data, messages in flight, running functions, and history.
 //!
-//! The job, the groups and the cursors are the domain's own types, so that the model decides with the production
-//! functions. Work files are reduced to the outcome of each item.
+//! The job, the groups and the cursors are the domain's own types, so that the model uses the production functions for
+//! its decisions. Work files are reduced to the outcome of each item.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, Status};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::item::{File, Report};
 use crate::record::{Bounds, Record};
@@ -23,12 +24,12 @@ pub(crate) struct World {
     /// Items of each group's chunks.
     pub(crate) manifests: Vec<Vec<Vec<u8>>>,
     pub(crate) files: BTreeMap<String, File>,
-    /// Reports by name, with the status of each. One counts if its job names it.
+    /// Reports by name, with the status of each. A report counts if the job names it.
     pub(crate) reports: BTreeMap<String, (Report, Status)>,
     pub(crate) queue: BTreeMap<Message, u8>,
     /// The dead-letter queue.
     pub(crate) dead: BTreeSet<Message>,
-    /// Used deduplication ids: of this message at this position.
+    /// Used deduplication ids: messages and their positions.
     pub(crate) sent: BTreeSet<(Message, u32)>,
     pub(crate) runs: Vec<Run>,
     /// Groups that a status call has read, before it reads the job.
@@ -51,8 +52,8 @@ impl Hash for World {
 }
 
 impl World {
-    /// Returns the modelled time. It changes only at the end of a generation, so that a late write shows in
-    /// `updated_at`.
+    /// Returns the modelled time. It changes only at the end of a generation, so that `updated_at` reveals a late
+    /// write.
     pub(crate) fn now(&self) -> Timestamp {
         Timestamp(i64::from(self.job.generation) * 2 + i64::from(self.job.status.is_final()))
     }
@@ -64,12 +65,12 @@ impl World {
         hasher.finish()
     }
 
-    /// Returns a fingerprint of everything earlier generations have left.
+    /// Returns a fingerprint of the groups and reports of earlier generations.
     pub(crate) fn history(&self) -> u64 {
         let (mut hasher, job) = (DefaultHasher::new(), &self.job);
         self.groups[..job.retry.carried_over.groups as usize].iter().for_each(|g| hash_group(g, &mut hasher));
-        let named = self.record.reports.iter().take(job.generation as usize);
-        named.for_each(|name| self.reports.get(name).hash(&mut hasher));
+        let reports = self.record.reports.iter().take(job.generation as usize);
+        reports.for_each(|name| self.reports.get(name).hash(&mut hasher));
         hasher.finish()
     }
 
@@ -85,7 +86,7 @@ impl World {
         }
     }
 
-    /// Takes one copy of a message out of its queue.
+    /// Removes one copy of a message from its queue.
     pub(crate) fn take(&mut self, message: Message) {
         let left = self.queue.remove(&message).unwrap_or(1) - 1;
         if left > 0 {
@@ -98,37 +99,49 @@ impl World {
         self.queue.is_empty() && self.runs.is_empty()
     }
 
-    /// Removes irrelevant differences: the order of the runs, and files that can no longer be named.
-    pub(crate) fn normalise(&mut self, keep_files: bool) {
+    /// Returns the items of a chunk.
+    pub(crate) fn items(&self, chunk: ChunkId) -> &[u8] {
+        &self.manifests[chunk.group as usize][chunk.chunk as usize]
+    }
+
+    /// Returns the stored cursor of a chunk.
+    pub(crate) fn cursor(&self, chunk: ChunkId) -> Option<&Cursor> {
+        self.groups[chunk.group as usize].cursors.get(&chunk.chunk)
+    }
+
+    /// Sorts the runs, because their order is irrelevant.
+    pub(crate) fn sort_runs(&mut self) {
         self.runs.sort_by_cached_key(|run| {
             let mut hasher = DefaultHasher::new();
             run.hash(&mut hasher);
             hasher.finish()
         });
-        if !keep_files {
-            let mut named: Vec<String> = self.cursors().filter_map(|c| c.file.clone()).collect();
-            let mut i = 0;
-            while i < named.len() {
-                let prev = self.files.get(&named[i]).and_then(|f| f.prev.clone());
-                named.extend(prev);
-                i += 1;
-            }
-            self.files.retain(|name, _| named.contains(name));
-        }
     }
 
-    /// Returns every cursor that is stored or held by a running function.
+    /// Removes the files that no cursor names, directly or through another file.
+    pub(crate) fn remove_unnamed_files(&mut self) {
+        let mut named: Vec<String> = self.cursors().filter_map(|c| c.file.clone()).collect();
+        let mut i = 0;
+        while i < named.len() {
+            let prev = self.files.get(&named[i]).and_then(|f| f.prev.clone());
+            named.extend(prev);
+            i += 1;
+        }
+        self.files.retain(|name, _| named.contains(name));
+    }
+
+    /// Returns every cursor that is stored or in use by a running function.
     pub(crate) fn cursors(&self) -> impl Iterator<Item = &Cursor> {
         let stored = self.groups.iter().flat_map(|g| g.cursors.values());
-        let held = self.runs.iter().flat_map(|run| match &run.step {
+        let in_use = self.runs.iter().flat_map(|run| match &run.step {
             Step::Commit(attempt) => [attempt.from.as_ref(), Some(&attempt.to)],
             Step::Continue(from) => [Some(from), None],
             _ => [None, None],
         });
-        stored.chain(held.flatten())
+        stored.chain(in_use.flatten())
     }
 
-    /// Returns a token that nothing names any more: equivalent to a fresh one, with fewer states.
+    /// Returns a token that is no longer in use: equivalent to a fresh one, with fewer states.
     pub(crate) fn free_token(&self) -> String {
         let used = |token: &str| {
             let names = |c: &Cursor| c.token == token || c.file.as_deref() == Some(token);

@@ -4,7 +4,8 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
 
-use super::{ITEM_BYTES, NESTING_LEVELS, NUMBER_DIGITS, PARTITION_KEY_BYTES, SORT_KEY_BYTES, invalid};
+use super::call::invalid;
+use super::limits::{ITEM_BYTES, NESTING_LEVELS, NUMBER_DIGITS, PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use crate::aws_limits::Refusal;
 
 /// An item by attribute.
@@ -16,10 +17,10 @@ const PARTITION_KEYS: [&str; 3] = ["PK", "tenant", "unfinished"];
 /// Sort keys of the tables and their indexes.
 const SORT_KEYS: [&str; 2] = ["SK", "createdAt"];
 
-/// Checks an item that is put, or that an update makes.
+/// Checks an item that a put or an update stores.
 ///
 /// # Errors
-/// The refusal that DynamoDB would answer.
+/// The refusal that DynamoDB would return.
 pub fn check_item(item: &Item) -> Result<(), Refusal> {
     check_key(item)?;
     item.iter().try_for_each(|(name, value)| check_value(name, value, 1))?;
@@ -32,7 +33,7 @@ pub fn check_item(item: &Item) -> Result<(), Refusal> {
 /// Checks the attributes among these that are keys of a table or an index.
 ///
 /// # Errors
-/// The refusal that DynamoDB would answer.
+/// The refusal that DynamoDB would return.
 pub fn check_key(item: &Item) -> Result<(), Refusal> {
     let texts = item.iter().filter_map(|(name, value)| Some((name.as_str(), value.as_s().ok()?)));
     for (name, text) in texts {
@@ -157,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_has_up_to_400_kib() {
+    fn an_item_may_have_400_kib() {
         assert_eq!(check_item(&item("a", text("x".repeat(ITEM_BYTES - 7)))), Ok(()));
         let refusal = check_item(&item("a", text("x".repeat(ITEM_BYTES - 6)))).unwrap_err();
         assert_eq!(refusal.code, "ValidationException");
@@ -175,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn values_keep_to_their_types() {
+    fn values_must_be_valid_for_their_types() {
         let number = |digits: &str| AttributeValue::N(digits.to_owned());
         let set = |members: &[&str]| AttributeValue::Ss(members.iter().map(|member| (*member).to_owned()).collect());
         for (value, fine) in [

@@ -1,12 +1,12 @@
 //! Converts a CSV cell to the JSON value that the schema expects.
 //!
-//! The rules: an empty cell is an absent property (handled by the caller). If text is allowed, a cell is that text,
-//! so leading zeros stay. Otherwise it is an integer, a decimal, or `true` and `false` in any case; surrounding
-//! spaces are ignored. `1`, `0`, `yes` and `no` are not booleans: guessing would turn a wrong column into
-//! right-looking data. A cell of no expected type stays text, so that the check reports the error.
+//! An empty cell is an absent property (handled by the caller). If text is allowed, a cell is text, so leading zeros
+//! are kept. Otherwise it is an integer, a decimal, or `true` and `false` in any case; surrounding spaces are ignored.
+//! `1`, `0`, `yes` and `no` are not booleans: guessing would import a wrong column as plausible data. A cell of no
+//! allowed type stays text, so that the check reports the error.
 //!
-//! Integers keep every digit or stay text: JSON's numbers are 64 bits here. Decimals are double precision, as in JSON
-//! everywhere; use a string property for more digits.
+//! Integers keep every digit or stay text: JSON numbers have 64 bits here. Decimals have double precision, as usual in
+//! JSON; use a string property for more digits.
 
 use serde_json::{Number, Value};
 
@@ -67,7 +67,7 @@ mod tests {
     const BOOLEAN: Kind = Kind { text: false, integer: false, number: false, boolean: true };
 
     #[test]
-    fn a_cell_becomes_what_the_schema_wants() {
+    fn a_cell_is_converted_to_the_type_of_the_schema() {
         let rules: [(&str, Kind, Value); 30] = [
             ("007", Kind::TEXT, json!("007")),
             (" a ", Kind::TEXT, json!(" a ")),
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_type_list_takes_what_fits() {
+    fn a_cell_is_converted_to_the_first_matching_type_of_a_list() {
         let any = Kind { boolean: true, ..NUMBER };
         assert_eq!(coerce("true", any), json!(true));
         assert_eq!(coerce("2.5", any), json!(2.5));
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_integer_is_known_as_one() {
+    fn a_long_integer_is_recognized() {
         assert!(is_long_integer("18446744073709551616") && is_long_integer("-99999999999999999999"));
         assert!(!is_long_integer("123") && !is_long_integer("1234567890123456789.5") && !is_long_integer("x"));
     }

@@ -1,5 +1,5 @@
-//! Checks a file's header against the options. A header that makes every row fail is an error before the first row is
-//! processed; one that only looks wrong is an issue that people see while the job runs.
+//! Checks a file's header against the options. A header with which every row would fail is an error before the first
+//! row is processed. A suspicious header is an issue, visible while the job runs.
 
 use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
@@ -31,20 +31,20 @@ fn issues(schema: Option<&Schema>, columns: &[String]) -> Vec<JobError> {
     let nameless: Vec<_> =
         columns.iter().enumerate().filter(|(_, c)| c.is_empty()).map(|(at, _)| (at + 1).to_string()).collect();
     if !nameless.is_empty() {
-        let names = listed(nameless.iter().map(String::as_str));
-        let message = format!("no name in the header for column {names}: what it holds is not imported");
+        let numbers = listed(nameless.iter().map(String::as_str));
+        let message = format!("columns without a name in the header are not imported: {numbers}");
         issues.push(JobError::new("column_without_name", message));
     }
     let unknown = |column: &&String| !column.is_empty() && schema.is_some_and(|schema| !schema.knows(column));
     let unknown: Vec<_> = columns.iter().filter(unknown).map(String::as_str).collect();
     if !unknown.is_empty() {
-        let message = format!("the schema has no property {}: its cells are imported as text", listed(unknown));
+        let message = format!("columns without a property in the schema are imported as text: {}", listed(unknown));
         issues.push(JobError::new("column_not_in_schema", message));
     }
     issues
 }
 
-/// Returns the first repeated column name. Columns without a name are not imported and may be many.
+/// Returns the first repeated column name. Columns without a name are not imported, so they may be repeated.
 fn first_duplicate(columns: &[String]) -> Option<&str> {
     let mut sorted: Vec<_> = columns.iter().map(String::as_str).filter(|name| !name.is_empty()).collect();
     sorted.sort_unstable();
@@ -52,16 +52,16 @@ fn first_duplicate(columns: &[String]) -> Option<&str> {
 }
 
 fn key_not_in_header(key: &str, columns: &[String]) -> String {
-    let hint = meant(key, columns).map_or_else(
+    let hint = similar(key, columns).map_or_else(
         || String::from("set the option key to the column that identifies a row"),
-        |meant| format!("did you mean {}?", quoted(meant)),
+        |column| format!("did you mean {}?", quoted(column)),
     );
     format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(columns))
 }
 
 fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
-    let hints = missing.iter().filter_map(|name| Some((name, meant(name, columns)?)));
-    let hint = hints.map(|(name, meant)| format!("; is {} meant to be {}?", quoted(meant), quoted(name))).next();
+    let hints = missing.iter().filter_map(|name| Some((name, similar(name, columns)?)));
+    let hint = hints.map(|(name, column)| format!("; is {} meant to be {}?", quoted(column), quoted(name))).next();
     let hint = hint.unwrap_or_default();
     let (missing, columns) = (listed(missing.iter().copied()), listed_all(columns));
     format!(
@@ -71,11 +71,11 @@ fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
 }
 
 /// Returns the column that differs from a name only in case, spaces or punctuation.
-fn meant<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
+fn similar<'a>(name: &str, columns: &'a [String]) -> Option<&'a str> {
     let bare =
         |text: &str| text.chars().filter(|c| c.is_alphanumeric()).flat_map(char::to_lowercase).collect::<String>();
-    let wanted = bare(name);
-    columns.iter().find(|column| !wanted.is_empty() && bare(column) == wanted).map(String::as_str)
+    let expected = bare(name);
+    columns.iter().find(|column| !expected.is_empty() && bare(column) == expected).map(String::as_str)
 }
 
 fn listed_all(columns: &[String]) -> String {
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_missing_key_column_is_reported_with_the_way_out() {
+    fn a_missing_key_column_is_reported_with_a_solution() {
         let (code, message) = error("email", None, &["name", " E-Mail"]);
         assert_eq!(code, "key_not_in_header");
         assert_eq!(
@@ -112,12 +112,12 @@ mod tests {
     }
 
     #[test]
-    fn two_columns_of_one_name_are_an_error() {
+    fn two_columns_with_one_name_are_an_error() {
         assert_eq!(error("id", None, &["id", "a", "id"]).0, "duplicate_column");
     }
 
     #[test]
-    fn a_required_property_without_a_column_is_an_error_at_once() {
+    fn a_required_property_without_a_column_is_an_error() {
         let schema = Schema::compile(&json!({"properties": {"id": {}}, "required": ["id", "zip code"]})).unwrap();
         let (code, message) = error("id", Some(&schema), &["id", "Zip_Code"]);
         assert_eq!(code, "required_column_missing");
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_first_line_that_is_no_header_makes_short_messages() {
+    fn messages_are_short_even_if_the_first_line_is_not_a_header() {
         let long = "x".repeat(200_000);
         let many: Vec<String> = (0..9_000).map(|n| format!("{n}{long}")).take(50).collect();
         let schema = Schema::compile(&json!({"properties": {"id": {}}, "required": ["name"]})).unwrap();
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_columns_are_issues() {
+    fn suspicious_columns_are_issues() {
         let schema = Schema::compile(&json!({"properties": {"id": {}}})).unwrap();
         let issues = check("id", Some(&schema), &columns(&["id", "extra", "", "more", ""])).unwrap();
         let codes: Vec<_> = issues.iter().map(|issue| issue.code.as_str()).collect();

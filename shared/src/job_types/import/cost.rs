@@ -1,13 +1,13 @@
-//! The work that a schema can cause, computed before it is compiled or a row is checked against it.
+//! The cost of checking rows against a schema, computed before the schema is compiled.
 //!
-//! A schema is a graph: `$ref` lets two kilobytes describe 2³⁰ checks of one value, and a schema that refers to
-//! itself without descending into a property never ends. So the steps of the worst row are counted on the graph, not
-//! on rows: `steps(schema, height) = own + Σ steps(in place, height) + steps(children, height - 1)`, for every height
-//! that a row can have. Checking a row takes at most that many steps for each of its values.
+//! A schema is a graph: with `$ref`, two kilobytes can describe 2³⁰ checks of one value, and a schema that refers to
+//! itself without descending into a property never ends. So the steps of the worst row are counted on the graph:
+//! `steps(schema, height) = own + Σ steps(in place, height) + steps(children, height - 1)`, for every height that a row
+//! can have. Checking a row takes at most that many steps for each of its values.
 //!
-//! The count follows the validator: a schema with `unevaluated…` visits every schema in its place once more to learn
-//! which properties it has seen. Memory and time of the count itself are bounded by [`MAX_PARTS`](super::graph::MAX_PARTS) times
-//! [`MAX_HEIGHT`].
+//! The count follows the validator: a schema with `unevaluated…` visits every schema that applies to the same value
+//! once more, to find the evaluated properties. Memory and time of the count itself are bounded by
+//! [`MAX_PARTS`](super::graph::MAX_PARTS) times [`MAX_HEIGHT`].
 
 use longshore_domain::text::shortened;
 use serde_json::Value;
@@ -32,7 +32,7 @@ const MAX_PATTERNS: usize = 200;
 struct Work {
     /// Steps for each value of the row.
     steps: u64,
-    /// Steps for learning which properties the part has seen.
+    /// Steps for finding the properties that the part has evaluated.
     marking: u64,
     nesting: u64,
 }
@@ -42,14 +42,14 @@ struct Work {
 pub(super) struct Cost {
     /// Maximum number of steps for each value of a row.
     pub(super) steps: u64,
-    /// True if an error may hold the errors of many parts.
+    /// True if an error can contain the errors of many parts.
     pub(super) branches: bool,
 }
 
 /// Returns the cost of a schema.
 ///
 /// # Errors
-/// The place where the schema needs more work than a row may cost, or work without an end.
+/// The part of the schema that takes more work than a row may cost, or never ends.
 pub(super) fn schema_cost(schema: &Value) -> Result<Cost, Refusal> {
     let graph = Graph::from_schema(schema)?;
     check_patterns(&graph)?;
@@ -106,7 +106,8 @@ fn check_patterns(graph: &Graph<'_>) -> Result<(), Refusal> {
     }
     if sum > MAX_PATTERNS_WEIGHT || graph.patterns.len() > MAX_PATTERNS {
         let detail = format!(
-            "the schema's {} patterns are too large together; use fewer of them (up to {MAX_PATTERNS}), with smaller counts",
+            "the {} patterns of the schema are too large in total; use fewer patterns (up to {MAX_PATTERNS}), with \
+             smaller counts",
             graph.patterns.len()
         );
         return Err(Refusal::complex("", detail));
@@ -116,15 +117,13 @@ fn check_patterns(graph: &Graph<'_>) -> Result<(), Refusal> {
 
 fn too_many_steps() -> String {
     format!(
-        "checking one value against this schema can take more than {MAX_STEPS} steps; let fewer $refs, allOf, anyOf and \
-         oneOf lead to the same part, and use fewer unevaluatedProperties"
+        "checking one value against this schema can take more than {MAX_STEPS} steps; reduce the $ref, allOf, anyOf \
+         and oneOf that lead to the same part, and use fewer unevaluatedProperties"
     )
 }
 
 fn too_nested() -> String {
-    format!(
-        "the schema leads through more than {MAX_NESTING} parts inside each other; use shorter chains of $ref and allOf"
-    )
+    format!("the schema nests more than {MAX_NESTING} parts inside each other; use shorter chains of $ref and allOf")
 }
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! Schemas of every hostile shape: accepted or refused by counting alone, and the cost of the counted ones.
+//! Hostile schemas of every shape: accepted or refused by counting alone, and their costs.
 
 use serde_json::{Value, json};
 
@@ -7,7 +7,7 @@ use crate::job_types::import::graph::MAX_PARTS;
 
 fn steps(schema: Value) -> Result<u64, (String, String)> {
     schema_cost(&schema).map(|cost| cost.steps).map_err(|refusal| {
-        let error = crate::problem::FieldError::from(refusal);
+        let error = crate::field_error::FieldError::from(refusal);
         assert!(error.detail.chars().count() <= 501, "{}", error.detail);
         (error.pointer, error.code)
     })
@@ -41,7 +41,7 @@ fn a_schema_that_applies_itself_to_the_same_value_is_refused() {
 }
 
 #[test]
-fn many_ways_to_one_part_are_counted_and_not_walked() {
+fn many_paths_to_one_part_are_counted_without_following_each() {
     for apply in [
         (|parts| json!({"allOf": parts})) as fn(Value) -> Value,
         |parts| json!({"anyOf": parts}),
@@ -62,7 +62,7 @@ fn many_ways_to_one_part_are_counted_and_not_walked() {
 }
 
 #[test]
-fn a_schema_may_name_itself_below_a_property_once_but_not_twice_over() {
+fn a_schema_may_refer_to_itself_once_below_a_property_but_not_twice() {
     let tree =
         json!({"properties": {"name": {"type": "string"}, "children": {"items": {"$ref": "#"}}}, "required": ["name"]});
     assert!(steps(tree).unwrap() < 2_000);
@@ -76,7 +76,7 @@ fn a_schema_may_name_itself_below_a_property_once_but_not_twice_over() {
 }
 
 #[test]
-fn a_long_chain_is_refused_before_anything_follows_it() {
+fn a_too_long_chain_of_references_is_refused() {
     let chain = |length: usize| {
         let defs = (0..length).map(|n| (format!("c{n}"), json!({"$ref": format!("#/$defs/c{}", n + 1)})));
         let defs: serde_json::Map<_, _> = defs.chain([(format!("c{length}"), json!({}))]).collect();
@@ -88,7 +88,7 @@ fn a_long_chain_is_refused_before_anything_follows_it() {
 }
 
 #[test]
-fn a_wide_schema_is_taken_up_to_a_number_of_parts() {
+fn a_wide_schema_is_accepted_up_to_a_number_of_parts() {
     let wide = |columns: usize| {
         let names: Vec<_> = (0..columns).map(|n| format!("c{n}")).collect();
         let properties: serde_json::Map<_, _> =
@@ -144,13 +144,13 @@ fn references_stay_within_the_schema() {
 }
 
 #[test]
-fn a_part_is_named_by_its_pointer() {
+fn a_part_is_identified_by_its_pointer() {
     let deep = json!({"allOf": [{}, {"properties": {"a": {"prefixItems": [{"pattern": "a{99999}"}]}}}]});
     refused(deep, "/allOf/1/properties/a/prefixItems/0", "schema_too_complex");
 }
 
 #[test]
-fn the_limit_lies_far_above_what_a_flat_schema_of_the_largest_size_costs() {
+fn the_limit_is_far_above_the_cost_of_the_largest_flat_schema() {
     let values: Vec<_> = (0..9_000).map(|n| json!(format!("{n:04}"))).collect();
     assert!(steps(json!({"properties": {"p": {"enum": values}}})).unwrap() * 10 < MAX_STEPS);
 }

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, HashMap};
 use serde_json::Value;
 
 use super::refusal::Refusal;
-use crate::problem::escape;
+use crate::field_error::escape;
 
 /// Maximum number of a schema's parts: objects and booleans that rows are checked against.
 pub(super) const MAX_PARTS: usize = 5_000;
@@ -25,13 +25,13 @@ pub(super) struct Part<'a> {
     pub(super) in_place: Vec<usize>,
     /// Parts that apply to one child each: `properties`, `prefixItems`.
     pub(super) named: Vec<usize>,
-    /// Parts that any child may be checked against.
+    /// Parts that any child can be checked against.
     pub(super) every: Vec<usize>,
     /// True if the part has `unevaluatedProperties` or `unevaluatedItems`.
     pub(super) unevaluated: bool,
     /// Position of the part.
     pub(super) holder: Option<Holder<'a>>,
-    /// Position of the part, if a reference found it first.
+    /// Reference to the part, if the part was found by a reference first.
     pub(super) referred: Option<&'a str>,
 }
 
@@ -62,7 +62,7 @@ impl<'a> Graph<'a> {
     /// Finds every part.
     ///
     /// # Errors
-    /// A reference that leads out of the schema or has no target, a part with an `$id`, too many parts.
+    /// A reference to another document or without a target, a part with an `$id`, too many parts.
     pub(super) fn from_schema(root: &'a Value) -> Result<Self, Refusal> {
         let mut graph = Self {
             parts: Vec::new(),
@@ -121,12 +121,12 @@ impl<'a> Graph<'a> {
     pub(super) fn pointer(&self, part: usize) -> String {
         let mut segments = Vec::new();
         let (mut at, mut start) = (part, "");
-        while let Some(found) = self.parts.get(at) {
-            if let Some(referred) = found.referred {
+        while let Some(current) = self.parts.get(at) {
+            if let Some(referred) = current.referred {
                 start = referred.trim_start_matches('#');
                 break;
             }
-            let Some(Holder { part, names, index }) = found.holder else { break };
+            let Some(Holder { part, names, index }) = current.holder else { break };
             segments.extend(index.map(|index| index.to_string()));
             let names = names.iter().rev().filter(|name| !name.is_empty());
             segments.extend(names.map(|name| escape(name)));
@@ -145,7 +145,7 @@ impl<'a> Graph<'a> {
         at
     }
 
-    /// Returns the values that a reference names: a pointer into this schema, or an anchor in it.
+    /// Returns the targets of a reference: a pointer into this schema, or an anchor in it.
     pub(super) fn resolve(&self, reference: &str) -> Vec<&'a Value> {
         let id = self.root.get("$id").and_then(Value::as_str).map(|id| id.trim_end_matches('#')).unwrap_or_default();
         let fragment = reference.strip_prefix(id).unwrap_or(reference);
@@ -189,17 +189,17 @@ enum State {
 
 /// Removes the percent-encoding of a fragment.
 fn decoded(fragment: &str) -> String {
-    let (mut bytes, mut rest) = (Vec::with_capacity(fragment.len()), fragment.as_bytes());
-    while let Some((first, tail)) = rest.split_first() {
+    let (mut bytes, mut remaining) = (Vec::with_capacity(fragment.len()), fragment.as_bytes());
+    while let Some((first, tail)) = remaining.split_first() {
         let hex = tail.get(..2).filter(|_| *first == b'%').and_then(|hex| std::str::from_utf8(hex).ok());
         match hex.and_then(|hex| u8::from_str_radix(hex, 16).ok()) {
             Some(byte) => {
                 bytes.push(byte);
-                rest = &tail[2..];
+                remaining = &tail[2..];
             }
             None => {
                 bytes.push(*first);
-                rest = tail;
+                remaining = tail;
             }
         }
     }
@@ -207,6 +207,6 @@ fn decoded(fragment: &str) -> String {
 }
 
 fn endless() -> &'static str {
-    "this part refers to itself at the same place of the row, which would never end; put a $ref to itself under \
+    "this part applies itself to the same value, which would never end; a part may refer to itself only under \
      properties or items"
 }

@@ -7,8 +7,8 @@ use super::columns;
 use super::options::{self, ImportOptions};
 use super::row::{self, Row};
 use super::write::{self, Target};
+use crate::field_error::FieldError;
 use crate::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
-use crate::problem::FieldError;
 use longshore_domain::ports::RecordStore;
 
 /// Imports the rows of a file into a dataset.
@@ -18,7 +18,7 @@ pub struct Import<R> {
 }
 
 impl<R> Import<R> {
-    /// Creates an import into these records.
+    /// Creates the job type, which writes to this store.
     pub fn new(records: R) -> Self {
         Self { records }
     }
@@ -31,7 +31,7 @@ impl<R: RecordStore> JobType for Import<R> {
         // under a minute either way.
         chunk_items: 50_000,
         chunk_bytes: 4 << 20,
-        // Forty calls of 25 statements, eight at once: some 100 ms between two checks that the job still runs.
+        // Forty calls of 25 statements, eight at once: about 100 ms between two checks that the job is still running.
         batch_items: 1_000,
         ..TypeLimits::DEFAULT
     };
@@ -61,7 +61,7 @@ impl<R: RecordStore> JobType for Import<R> {
     async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
         let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
         // A single item is always tried.
-        outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not tried") })
+        outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not processed") })
     }
 
     async fn process_batch(

@@ -1,4 +1,4 @@
-//! The keywords of a schema's part: those that apply schemas lead to other parts, the others cost steps.
+//! The keywords of a schema's part: some apply other schemas and become edges, the others cost steps.
 
 use longshore_domain::text::shortened;
 use serde_json::{Map, Value};
@@ -109,12 +109,12 @@ impl<'a> Graph<'a> {
         if part == fresh {
             self.parts[part].holder = Some(holder);
         }
-        let of = &mut self.parts[holder.part];
-        of.own += 1;
+        let parent = &mut self.parts[holder.part];
+        parent.own += 1;
         match edge {
-            Edge::InPlace => of.in_place.push(part),
-            Edge::Named => of.named.push(part),
-            Edge::Every => of.every.push(part),
+            Edge::InPlace => parent.in_place.push(part),
+            Edge::Named => parent.named.push(part),
+            Edge::Every => parent.every.push(part),
         }
     }
 
@@ -156,7 +156,7 @@ fn embedded(keyword: &str) -> String {
 fn unknown(reference: &str) -> String {
     let reference = shortened(reference, 60);
     format!(
-        "{reference:?} names no part of this schema, and other documents are not fetched: put the definition under $defs \
-         and write #/$defs/NAME"
+        "{reference:?} refers to no part of this schema, and other documents are not fetched; put the definition under \
+         $defs and refer to it as #/$defs/NAME"
     )
 }

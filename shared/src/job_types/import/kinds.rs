@@ -1,8 +1,8 @@
-//! The columns of a table as a schema describes them: their names, the required ones, and the types of their cells.
+//! The columns of a table according to a schema: names, required columns, and types of cells.
 //!
 //! Read from the root's `properties` and `required`, through local `$ref`s and `allOf`. A property's kind comes from
-//! its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Rules in other places
-//! (`if`, `dependentSchemas`) still apply to the check, but not to reading cells.
+//! its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Other keywords (`if`,
+//! `dependentSchemas`) apply to the check, but not to the conversion of cells.
 //!
 //! Each part is visited once, regardless of the number of references to it: the work is linear in the schema.
 
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 
 use serde_json::Value;
 
-/// The types that a column's cells may have. No type means text.
+/// The allowed types of a column's cells. No type means text.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Kind {
     pub(super) text: bool,
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn a_kind_is_found_wherever_the_schema_says_it() {
+    fn the_kind_is_found_in_every_keyword_that_determines_it() {
         let integer = Kind { integer: true, ..Kind::default() };
         let number = Kind { integer: true, number: true, ..Kind::default() };
         assert_eq!(kind(json!({"type": "string"})), Kind::TEXT);

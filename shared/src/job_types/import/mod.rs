@@ -1,8 +1,8 @@
 //! `import`: turns every row of a file into a record of a dataset, checked against a JSON Schema.
 //!
-//! A delivery may come twice, late, or to two workers at once. Every write carries its writer (job and row) and a
-//! condition on the stored record's writer, so the records are the same as if the file had been processed once, in
-//! order. An import never deletes a record, and never overwrites one in mode `insert`.
+//! A message can be delivered twice, late, or to two workers at once. Every write contains its writer (job and row) and
+//! a condition on the stored record's writer, so the records are the same as if the file had been processed once, in
+//! order. An import never deletes a record. In mode `insert`, it never overwrites one.
 
 mod coerce;
 mod columns;

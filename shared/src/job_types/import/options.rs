@@ -9,12 +9,12 @@ use utoipa::ToSchema;
 
 use super::schema::Schema;
 use super::sheet::Sheet;
+use crate::field_error::FieldError;
 use crate::handler::JobContext;
-use crate::problem::FieldError;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
 use longshore_domain::writer::Rule;
 
-/// Maximum size of a schema. A schema describes one row; a larger one describes something else.
+/// Maximum size of a schema, which describes one row.
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
 
 /// The options of an import.
@@ -27,9 +27,9 @@ pub struct ImportOptions {
     /// The column or property whose value is a record's key.
     #[schema(min_length = 1)]
     pub key: String,
-    /// A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema every row with a key is valid and every
-    /// CSV cell is a string. A `$ref` must stay within the schema: `#/$defs/NAME`. A schema that would take too much
-    /// work for a row is refused with `schema_too_complex`, and a row that is too large for its schema fails with
+    /// A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema, every row with a key is valid, and every
+    /// CSV cell is a string. A `$ref` must refer to the same schema: `#/$defs/NAME`. A schema against which a row could
+    /// take too long to check is refused with `schema_too_complex`. A row that is too large for its schema fails with
     /// `row_too_complex`.
     #[serde(default)]
     pub schema: Option<Value>,
@@ -79,14 +79,14 @@ impl Mode {
 }
 
 impl ImportOptions {
-    /// Returns every error beyond the types; compiles the schema.
+    /// Compiles the schema, and returns every error that parsing the options has not found.
     pub fn check(&self) -> Vec<FieldError> {
         let mut errors = Vec::new();
         if let Err(bad) = Dataset::check_name(&self.dataset) {
             errors.push(FieldError::new("/options/dataset", BadDatasetName::CODE, bad.to_string()));
         }
         if self.key.is_empty() {
-            let detail = "key names the column or property that holds a record's key; it must not be empty";
+            let detail = "key must be the name of the column or property that contains a record's key";
             errors.push(FieldError::new("/options/key", "invalid_key", detail));
         }
         if self.max_failed_percent.is_some_and(|percent| !(0.0..=100.0).contains(&percent)) {
@@ -131,7 +131,7 @@ impl ImportOptions {
     }
 }
 
-/// Returns the options of the real import for a validation: the same, with the default mode of an import.
+/// Returns the options of the import that can be started from a validation: the same, with the default mode.
 pub(super) fn started(options: &Value) -> Option<Value> {
     let mut started = options.clone();
     let mode = started.get_mut("mode").filter(|mode| **mode == "validate")?;
@@ -165,12 +165,12 @@ mod tests {
     }
 
     #[test]
-    fn a_validation_is_started_as_the_import_that_it_was_for() {
+    fn an_import_is_started_with_the_options_of_its_validation() {
         let options = json!({"dataset": "d", "key": "k", "mode": "validate", "maxFailed": 3});
         assert_eq!(started(&options), Some(json!({"dataset": "d", "key": "k", "mode": "upsert", "maxFailed": 3})));
         assert_eq!(Mode::default(), Mode::Upsert);
-        for imports in [json!({"dataset": "d", "key": "k"}), json!({"dataset": "d", "key": "k", "mode": "insert"})] {
-            assert_eq!(started(&imports), None);
+        for options in [json!({"dataset": "d", "key": "k"}), json!({"dataset": "d", "key": "k", "mode": "insert"})] {
+            assert_eq!(started(&options), None);
         }
     }
 
@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn a_schema_that_cannot_be_used_is_refused_where_it_is_wrong() {
+    fn an_invalid_schema_is_refused_with_a_pointer_to_the_error() {
         let one = |pointer: &str, code: &str| vec![(pointer.to_owned(), code.to_owned())];
         assert_eq!(
             with_schema(json!({"properties": {"a": {"minimum": "1"}}})),

@@ -1,10 +1,10 @@
-//! Reasons for refusing a schema, each with its place in the schema.
+//! Reasons for refusing a schema, each with a pointer into the schema.
 
 use longshore_domain::text::shortened;
 
-use crate::problem::FieldError;
+use crate::field_error::FieldError;
 
-/// Maximum length of a refusal in characters: the validator repeats whole parts of a schema in its messages.
+/// Maximum length of a refusal in characters: the validator's messages can repeat large parts of a schema.
 const MAX_CHARS: usize = 500;
 
 /// A refused schema.
@@ -21,7 +21,7 @@ impl Refusal {
         Self { code: "invalid_schema", pointer: pointer.to_owned(), detail: detail.into() }
     }
 
-    /// Refuses a schema whose work has no reasonable bound.
+    /// Refuses a schema against which a row could take too long to check.
     pub(super) fn complex(pointer: &str, detail: impl Into<String>) -> Self {
         Self { code: "schema_too_complex", pointer: pointer.to_owned(), detail: detail.into() }
     }

@@ -150,7 +150,7 @@ mod tests {
     use super::{BACKTRACK_LIMIT, weight};
 
     #[test]
-    fn a_pattern_weighs_what_it_compiles_to() {
+    fn the_weight_of_a_pattern_is_close_to_its_compiled_size() {
         for (pattern, least, most) in [
             ("^[a-z0-9._%+-]+@[a-z]+\\.[a-z]{2,}$", 10, 100),
             ("^\\d{5}(-\\d{4})?$", 10, 60),
@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_that_backtracks_weighs_its_limit() {
+    fn a_backtracking_pattern_weighs_at_least_the_backtrack_limit() {
         for pattern in ["(?=a)b", "(?!a)b", "(?<!a)b", "(a)\\1", "(?<n>a)\\k<n>", "a++b", "(?>a)b"] {
             assert!(weight(pattern) >= BACKTRACK_LIMIT as u64, "{pattern}");
         }
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn an_estimate_ends_for_any_text() {
+    fn the_estimate_terminates_for_any_text() {
         for pattern in ["(".repeat(60_000), "[".repeat(60_000), "\\".into(), "{".into(), "a{".into(), ")".repeat(9)] {
             weight(&pattern);
         }

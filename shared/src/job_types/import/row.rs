@@ -1,4 +1,4 @@
-//! One record of a file as a record of a dataset: read by header, checked, and identified by its key.
+//! Conversion of a row or line to a record of a dataset: reads it by header, checks it, and takes its key.
 
 use std::borrow::Cow;
 
@@ -14,7 +14,7 @@ use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 /// be stored.
 const MAX_VALUES: usize = crate::store::records::MAX_ITEM_BYTES / 2;
 
-/// A valid row; empty if nothing will be written.
+/// A valid row; empty if the mode writes nothing.
 #[derive(Clone, PartialEq, Debug, Default, Deserialize)]
 pub struct Row {
     /// Key of the record.
@@ -32,7 +32,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
     match record {
         Record::Row { columns, cells } => checked(options, options.sheet().fill(options.compiled(), columns, *cells)),
         Record::Line(line) => checked(options, &object(record, line)?),
-        Record::Options(_) => Err(Rejection::new("no_file", None, "an import works through a file")),
+        Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }
 }
 
@@ -52,7 +52,7 @@ fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
 fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
     if has_too_many_values(line) {
         let message = format!(
-            "the line has more than {MAX_VALUES} values; a record holds up to {} bytes, names included",
+            "the line has more than {MAX_VALUES} values; a record can have up to {} bytes, including names",
             crate::store::records::MAX_ITEM_BYTES
         );
         return Err(Rejection::new("record_too_large", None, message));
@@ -62,7 +62,7 @@ fn object(record: &Record<'_>, line: &[u8]) -> Result<Value, Rejection> {
         return Err(not_an_object());
     }
     if has_huge_number(&value) && has_long_integer(line) {
-        let message = "the line has an integer with more digits than 64 bits hold; write it as a string to keep them";
+        let message = "the line has an integer that does not fit into 64 bits; write it as a string to keep all digits";
         return Err(Rejection::new("number_too_long", None, message));
     }
     Ok(value)
@@ -101,24 +101,25 @@ fn has_long_integer(line: &[u8]) -> bool {
     line.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()).any(|run| run.len() > 18)
 }
 
-/// Returns a record's key: text, an integer or a boolean; other values have more than one spelling.
+/// Returns a record's key: text, an integer or a boolean. Other values can be written in several ways.
 fn key_of<'a>(name: &str, data: &'a Map<String, Value>) -> Result<Cow<'a, str>, Rejection> {
     let key = match data.get(name) {
         Some(Value::String(text)) if !text.is_empty() => Cow::Borrowed(text.as_str()),
         Some(Value::Number(number)) if !number.is_f64() => Cow::Owned(number.to_string()),
         Some(Value::Bool(truth)) => Cow::Borrowed(if *truth { "true" } else { "false" }),
         None | Some(Value::Null | Value::String(_)) => {
-            let message = format!("{} is the key of a record, and it is missing or empty", shown(name));
+            let message = format!("{} is the key of the record, and is missing or empty", shown(name));
             return Err(Rejection::new("missing_key", Some(name), message));
         }
         Some(_) => {
-            let message = format!("{} is the key of a record: it must be text, an integer, true or false", shown(name));
+            let message =
+                format!("{} is the key of the record; it must be text, an integer, true or false", shown(name));
             return Err(Rejection::new("invalid_key", Some(name), message));
         }
     };
     if key.len() > MAX_KEY_BYTES {
         let message = format!(
-            "{} is the key of a record and has {} bytes; a key may have up to {MAX_KEY_BYTES}",
+            "{} is the key of the record and has {} bytes; the maximum is {MAX_KEY_BYTES}",
             shown(name),
             key.len()
         );

@@ -1,4 +1,4 @@
-//! Rows and lines, and their results.
+//! Conversion of rows and lines to records.
 
 use serde_json::{Value, json};
 
@@ -23,7 +23,7 @@ fn line(options: &ImportOptions, line: &str) -> Result<Row, Rejection> {
     read(options, &Record::Line(line.as_bytes()))
 }
 
-fn fault(result: Result<Row, Rejection>) -> (String, Option<String>) {
+fn rejection(result: Result<Row, Rejection>) -> (String, Option<String>) {
     let rejection = result.unwrap_err();
     (rejection.code, rejection.field)
 }
@@ -46,7 +46,7 @@ fn without_a_schema_every_cell_is_text() {
 fn an_empty_cell_is_an_absent_property() {
     let schema = json!({"properties": {"a": {"minLength": 1}}, "required": ["a"]});
     let options = options("upsert", schema);
-    assert_eq!(fault(row(&options, "id,a", "1,")), ("schema_required".into(), Some("a".into())));
+    assert_eq!(rejection(row(&options, "id,a", "1,")), ("schema_required".into(), Some("a".into())));
     assert!(row(&options, "id,a", "1,x").is_ok());
 }
 
@@ -55,9 +55,9 @@ fn a_line_must_be_an_object() {
     let options = options("upsert", Value::Null);
     assert_eq!(line(&options, r#"{"id": 1, "a": [1.5, null]}"#).unwrap().key, "1");
     for bad in ["[]", "1", "\"x\"", "null"] {
-        assert_eq!(fault(line(&options, bad)).0, "not_an_object", "{bad}");
+        assert_eq!(rejection(line(&options, bad)).0, "not_an_object", "{bad}");
     }
-    assert_eq!(fault(line(&options, "{")).0, "malformed_json");
+    assert_eq!(rejection(line(&options, "{")).0, "malformed_json");
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn an_integer_in_a_line_keeps_every_digit_or_is_refused() {
     let options = options("upsert", Value::Null);
     let read = line(&options, r#"{"id": 1, "n": 18446744073709551615}"#).unwrap();
     assert_eq!(read.data["n"], json!(u64::MAX));
-    assert_eq!(fault(line(&options, r#"{"id": 1, "n": [18446744073709551616]}"#)).0, "number_too_long");
+    assert_eq!(rejection(line(&options, r#"{"id": 1, "n": [18446744073709551616]}"#)).0, "number_too_long");
     assert!(line(&options, r#"{"id": 1, "n": 1e30}"#).is_ok());
     assert!(line(&options, r#"{"id": 1, "n": "18446744073709551616"}"#).is_ok());
 }
@@ -77,31 +77,31 @@ fn a_key_is_text_an_integer_or_a_boolean() {
         assert_eq!(line(&options, &json!({"id": value}).to_string()).unwrap().key, key);
     }
     for value in [json!(""), json!(null)] {
-        let found = fault(line(&options, &json!({"id": value}).to_string()));
-        assert_eq!(found, ("missing_key".into(), Some("id".into())));
+        let error = rejection(line(&options, &json!({"id": value}).to_string()));
+        assert_eq!(error, ("missing_key".into(), Some("id".into())));
     }
-    assert_eq!(fault(line(&options, "{}")).0, "missing_key");
+    assert_eq!(rejection(line(&options, "{}")).0, "missing_key");
     for value in [json!({}), json!([]), json!(1.5)] {
-        assert_eq!(fault(line(&options, &json!({"id": value}).to_string())).0, "invalid_key");
+        assert_eq!(rejection(line(&options, &json!({"id": value}).to_string())).0, "invalid_key");
     }
     let (fits, long) = ("é".repeat(512), "é".repeat(513));
     assert!(row(&options, "id,a", &format!("{fits},1")).is_ok());
-    assert_eq!(fault(row(&options, "id,a", &format!("{long},1"))).0, "key_too_long");
+    assert_eq!(rejection(row(&options, "id,a", &format!("{long},1"))).0, "key_too_long");
 }
 
 #[test]
-fn what_the_table_cannot_hold_is_reported() {
+fn a_row_that_the_table_cannot_store_is_rejected() {
     let options = options("upsert", Value::Null);
     let large = "x".repeat(410_000);
-    assert_eq!(fault(row(&options, "id,a", &format!("1,{large}"))).0, "record_too_large");
-    assert_eq!(fault(line(&options, r#"{"id": 1, "a": 1e200}"#)), ("number_out_of_range".into(), Some("a".into())));
-    assert_eq!(fault(line(&options, r#"{"id": 1, "a": {"": 1}}"#)).0, "property_without_name");
+    assert_eq!(rejection(row(&options, "id,a", &format!("1,{large}"))).0, "record_too_large");
+    assert_eq!(rejection(line(&options, r#"{"id": 1, "a": 1e200}"#)), ("number_out_of_range".into(), Some("a".into())));
+    assert_eq!(rejection(line(&options, r#"{"id": 1, "a": {"": 1}}"#)).0, "property_without_name");
     let deep = format!(r#"{{"id": 1, "a": {}1{}}}"#, "[".repeat(40), "]".repeat(40));
-    assert_eq!(fault(line(&options, &deep)).0, "record_too_deep");
+    assert_eq!(rejection(line(&options, &deep)).0, "record_too_deep");
 }
 
 #[test]
-fn validate_reports_the_same_and_keeps_nothing() {
+fn validate_reports_the_same_errors_and_returns_an_empty_row() {
     let schema = json!({"properties": {"n": {"type": "integer"}}});
     let [write, validate] = ["insert", "validate"].map(|mode| options(mode, schema.clone()));
     for cells in ["1,2", ",2", "1,x", &format!("{},1", "x".repeat(2_000)), &format!("1,{}", "9".repeat(410_000))] {
@@ -112,7 +112,7 @@ fn validate_reports_the_same_and_keeps_nothing() {
 }
 
 #[test]
-fn a_row_keeps_nothing_of_the_row_before_it() {
+fn a_row_contains_no_values_of_the_previous_row() {
     let schema = json!({"properties": {"n": {"type": "integer"}}});
     let options = options("upsert", schema);
     let read = |header, cells| Value::Object(row(&options, header, cells).unwrap().data);
@@ -123,13 +123,13 @@ fn a_row_keeps_nothing_of_the_row_before_it() {
 }
 
 #[test]
-fn a_row_that_takes_too_much_work_fails_alone_and_says_so() {
+fn only_the_row_that_takes_too_much_work_fails() {
     let heavy: Vec<_> = (0..50).map(|n| json!({"pattern": format!("(?=a)a{n}")})).collect();
     let schema = json!({"properties": {"n": {"type": "integer"}, "t": {"anyOf": heavy[..5]}}});
     let options = options("upsert", schema);
     let long = format!(r#"{{"id": 1, "t": "{}"}}"#, "a".repeat(300_000));
-    assert_eq!(fault(line(&options, &long)), ("row_too_complex".into(), None));
-    assert_eq!(fault(line(&options, r#"{"id": 1, "n": "x"}"#)).0, "schema_type");
+    assert_eq!(rejection(line(&options, &long)), ("row_too_complex".into(), None));
+    assert_eq!(rejection(line(&options, r#"{"id": 1, "n": "x"}"#)).0, "schema_type");
     assert!(line(&options, r#"{"id": 2, "n": 1, "t": "a1"}"#).is_ok());
 }
 
@@ -138,14 +138,14 @@ fn a_line_of_millions_of_values_is_refused_before_it_is_parsed() {
     let options = options("upsert", json!({"additionalProperties": {"items": {"type": "string"}}}));
     for part in ["1,", "[],", "{},", r#"{"":1},"#] {
         let line_of = format!(r#"{{"id": 1, "a": [{}1]}}"#, part.repeat((16 << 20) / part.len() - 20));
-        assert_eq!(fault(line(&options, &line_of)).0, "record_too_large", "{part}");
+        assert_eq!(rejection(line(&options, &line_of)).0, "record_too_large", "{part}");
     }
     let text = format!(r#"{{"id": 1, "a": "{}"}}"#, ",[{\\\"".repeat(50_000));
-    assert!(line(&self::options("upsert", Value::Null), &text).is_ok(), "commas in a text are no values");
+    assert!(line(&self::options("upsert", Value::Null), &text).is_ok(), "commas in a text are not counted");
 }
 
 #[test]
-fn a_large_row_with_many_errors_is_reported_the_first_and_keeps_no_others() {
+fn only_the_first_error_of_a_large_row_is_reported() {
     let columns: Vec<_> = (0..1_000).map(|n| format!("c{n}")).collect();
     let options = options("upsert", json!({"additionalProperties": {"type": "integer"}}));
     let cells = vec!["x"; 1_000].join(",");
@@ -156,9 +156,9 @@ fn a_large_row_with_many_errors_is_reported_the_first_and_keeps_no_others() {
     assert_eq!((many.code.as_str(), many.message.contains("more")), ("schema_type", true));
     let list = format!(r#"{{"id": 1, "a": [{}1]}}"#, "1,".repeat(150_000));
     let strings = json!({"properties": {"a": {"items": {"type": "string"}}}});
-    let rejection = line(&self::options("upsert", strings), &list).unwrap_err();
-    assert_eq!((rejection.code.as_str(), rejection.field.as_deref()), ("schema_type", Some("a/0")));
-    assert!(!rejection.message.contains("more)"), "{}", rejection.message);
+    let error = line(&self::options("upsert", strings), &list).unwrap_err();
+    assert_eq!((error.code.as_str(), error.field.as_deref()), ("schema_type", Some("a/0")));
+    assert!(!error.message.contains("more)"), "{}", error.message);
     let branches = json!({"properties": {"a": {"items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}});
-    assert_eq!(fault(line(&self::options("upsert", branches), &list)).0, "schema_violation");
+    assert_eq!(rejection(line(&self::options("upsert", branches), &list)).0, "schema_violation");
 }

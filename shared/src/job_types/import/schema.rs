@@ -1,7 +1,7 @@
 //! A job's compiled JSON Schema: checks rows, and describes single columns.
 //!
-//! A schema whose work has no bound ([`cost`]) is not compiled. A row that would take too much work is not checked:
-//! it fails alone, before it delays the rows beside it.
+//! A schema whose cost is not bounded ([`cost`]) is not compiled. A row that would take too long to check fails without
+//! being checked, so that it does not delay other rows.
 
 use std::collections::HashMap;
 
@@ -13,8 +13,8 @@ use super::kinds::{self, Kind};
 use super::refusal::Refusal;
 use super::regex_weight::BACKTRACK_LIMIT;
 use super::violation;
+use crate::field_error::FieldError;
 use crate::handler::Rejection;
-use crate::problem::FieldError;
 
 /// Bytes of one compiled pattern, and of its cache while rows are checked.
 const PATTERN_BYTES: usize = 4 << 20;
@@ -23,7 +23,7 @@ const PATTERN_CACHE_BYTES: usize = 256 << 10;
 /// Maximum number of steps for one row: about a second.
 const ROW_STEPS: u64 = 50_000_000;
 /// Maximum number of steps of a row for which every error is counted, and branches of `anyOf` and `oneOf` are listed:
-/// each step may leave an error in memory.
+/// each step can leave an error in memory.
 const DETAIL_STEPS: u64 = 250_000;
 /// Bytes of text that count as one additional value.
 const TEXT_BYTES: u64 = 8;
@@ -35,7 +35,7 @@ pub(super) struct Schema {
     cost: Cost,
     kinds: HashMap<String, Kind>,
     required: Vec<String>,
-    /// True if columns beyond `properties` may matter to the schema: `patternProperties`.
+    /// True if the schema can apply to columns beyond `properties`: `patternProperties`.
     open: bool,
 }
 
@@ -44,15 +44,15 @@ impl Schema {
     /// `"format": "email"` in an import expects it. Nothing is fetched.
     ///
     /// # Errors
-    /// The place and reason of an error in the schema; or that checking rows against it would take too much work.
+    /// The position of an error in the schema, and the reason; or checking rows against it could take too long.
     pub(super) fn compile(schema: &Value) -> Result<Self, FieldError> {
         let Some(members) = schema.as_object() else {
             return Err(Refusal::invalid("", "the schema must be a JSON object").into());
         };
         let dialect = members.get("$schema").and_then(Value::as_str);
         if dialect.is_some_and(|uri| !uri.contains("//json-schema.org/draft/2020-12/schema")) {
-            let detail =
-                "schemas are read as 2020-12: write https://json-schema.org/draft/2020-12/schema, or leave $schema out";
+            let detail = "only JSON Schema 2020-12 is supported: use https://json-schema.org/draft/2020-12/schema, or \
+                          omit $schema";
             return Err(Refusal::invalid("/$schema", detail).into());
         }
         let cost = cost::schema_cost(schema)?;
@@ -87,7 +87,7 @@ impl Schema {
         &self.required
     }
 
-    /// Checks a row. Details are collected only for an invalid row, and only as far as they fit into memory.
+    /// Checks a row. Collects details only for an invalid row, and only as far as they fit into memory.
     ///
     /// # Errors
     /// `schema_…` with the first error, and the number of further ones if they can be counted; `row_too_complex` for
@@ -107,7 +107,8 @@ impl Schema {
         Err(self.first_error(row))
     }
 
-    /// Returns the first error of a large row. An error of `anyOf` or `oneOf` would hold every error of every branch.
+    /// Returns the first error of a large row. An error of `anyOf` or `oneOf` would contain every error of every
+    /// branch.
     fn first_error(&self, row: &Value) -> Rejection {
         let first = if self.cost.branches { None } else { self.validator.validate(row).err() };
         first.map_or_else(violation_somewhere, |first| violation::rejection(&first, 0))
@@ -134,7 +135,7 @@ fn violation_somewhere() -> Rejection {
 
 fn too_complex(work: u64) -> Rejection {
     let message = format!(
-        "checking this row can take {work} steps, and a row may take {ROW_STEPS}; make the row shorter or the schema simpler"
+        "checking this row can take {work} steps; the maximum is {ROW_STEPS}; shorten the row, or simplify the schema"
     );
     Rejection::new("row_too_complex", None, message)
 }

@@ -40,25 +40,25 @@ fn row(text: &str, values: usize) -> Value {
 }
 
 #[test]
-fn a_row_takes_no_more_steps_than_are_counted_before() {
+fn a_row_takes_at_most_the_counted_steps() {
     for (levels, values) in [(0, 1), (3, 7), (8, 100)] {
         let (schema, row) = (doubling(levels), row("x", values));
         let counted = Schema::compile(&schema).unwrap().cost.steps * size(&row);
         let (code, steps) = check(&schema, &row);
-        assert_eq!((code, steps), (None, values as u64 * (1 << levels)), "each step is seen");
+        assert_eq!((code, steps), (None, values as u64 * (1 << levels)), "every step is counted");
         assert!(steps <= counted, "{steps} of {counted}");
     }
 }
 
 /// Without the limit on a schema's steps: 2^17 steps for one value.
 #[test]
-fn a_schema_of_too_many_steps_is_refused_before_it_takes_one() {
+fn a_schema_with_too_many_steps_is_refused_before_the_first_step() {
     assert_eq!(check(&doubling(17), &row("x", 1)), (Some("schema_too_complex".into()), 0));
 }
 
 /// Without the limit on a row's steps: 61 million.
 #[test]
-fn a_row_of_too_many_steps_is_refused_before_it_takes_one() {
+fn a_row_with_too_many_steps_is_refused_before_the_first_step() {
     let (schema, row) = (doubling(10), row("x", 60_000));
     const { assert!(60_000 << 10 > ROW_STEPS) };
     assert_eq!(check(&schema, &row), (Some("row_too_complex".into()), 0));
@@ -66,12 +66,12 @@ fn a_row_of_too_many_steps_is_refused_before_it_takes_one() {
 
 /// Without the limit on details: a step and an error in memory for each value.
 #[test]
-fn the_errors_of_a_large_row_are_not_all_sought() {
+fn not_all_errors_of_a_large_row_are_collected() {
     let values = DETAIL_STEPS as usize;
     let (code, steps) = check(&doubling(0), &row("bad", values));
     assert_eq!(code.as_deref(), Some("schema_format"));
     assert!(steps <= 10, "{steps}");
     let (code, steps) = check(&doubling(0), &row("bad", 100));
     assert_eq!(code.as_deref(), Some("schema_format"));
-    assert!(steps >= 100, "of a small one they are, to be counted: {steps}");
+    assert!(steps >= 100, "all errors of a small row are counted: {steps}");
 }

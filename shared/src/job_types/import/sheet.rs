@@ -1,7 +1,7 @@
 //! The row that is being read; its memory is reused for the next row.
 //!
-//! Names, kinds and the memory of the cells are the same in every row of a file. Creating them anew took more than
-//! half of a row's time; so the last row is overwritten in place.
+//! Names, kinds and the memory of the cells are the same in every row of a file. Creating them for each row took more
+//! than half of a row's time, so the last row is overwritten in place.
 
 use serde_json::{Map, Value};
 
@@ -19,8 +19,8 @@ pub(super) struct Sheet {
 }
 
 impl Sheet {
-    /// Reads cells by header. An empty cell is an absent property: CSV cannot distinguish the two, and `required`
-    /// then means what people expect. A column without a name is left out.
+    /// Reads cells by header. An empty cell is an absent property: CSV cannot distinguish the two, and `required` then
+    /// refuses an empty cell. A column without a name is omitted.
     pub(super) fn fill(&mut self, schema: Option<&Schema>, columns: &[String], cells: Cells<'_>) -> &Value {
         if self.columns != columns {
             *self = Self::new(schema, columns);

@@ -1,4 +1,4 @@
-//! A row's violation of its schema, as a sentence for the person who fixes it.
+//! Error messages for rows that do not match their schema.
 
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind};
@@ -20,20 +20,20 @@ pub(super) fn rejection(error: &ValidationError<'_>, more: usize) -> Rejection {
     Rejection::new(format!("schema_{}", snake_case(error.kind().keyword())), field(error).as_deref(), message)
 }
 
-/// Returns the invalid property: the missing or unexpected one, else the one that holds the wrong value.
+/// Returns the invalid property: the missing or unexpected one, else the one with the wrong value.
 fn field(error: &ValidationError<'_>) -> Option<String> {
-    let place = error.instance_path().as_str().trim_start_matches('/');
+    let path = error.instance_path().as_str().trim_start_matches('/');
     let named = match error.kind() {
         ValidationErrorKind::Required { property } => property.as_str(),
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => unexpected.first().map(String::as_str),
         _ => None,
     };
-    let place = place.replace("~1", "/").replace("~0", "~");
-    match (place.as_str(), named) {
+    let path = path.replace("~1", "/").replace("~0", "~");
+    match (path.as_str(), named) {
         ("", named) => named.map(str::to_owned),
-        (_, Some(named)) => Some(format!("{place}/{named}")),
-        (_, None) => Some(place),
+        (_, Some(named)) => Some(format!("{path}/{named}")),
+        (_, None) => Some(path),
     }
 }
 
@@ -45,21 +45,19 @@ fn message(error: &ValidationError<'_>) -> String {
         ValidationErrorKind::AdditionalProperties { unexpected }
         | ValidationErrorKind::UnevaluatedProperties { unexpected } => {
             let names = unexpected.iter().take(5 * QUOTED_CHARS).map(|name| shortened(name, NAME_CHARS));
-            format!("the schema allows no {}", shortened(&names.collect::<Vec<_>>().join(", "), 5 * QUOTED_CHARS))
+            format!("the schema does not allow {}", shortened(&names.collect::<Vec<_>>().join(", "), 5 * QUOTED_CHARS))
         }
         ValidationErrorKind::Type { .. } if error.instance().as_str().is_some_and(is_long_integer) => {
-            format!(
-                "{name} is {value}: more digits than a 64-bit integer holds; make the property a string to keep them"
-            )
+            format!("{name} is {value}, which does not fit into 64 bits; make the property a string to keep all digits")
         }
         ValidationErrorKind::Type { kind } => format!("{name} is {value}; it must be {}", types(kind)),
         ValidationErrorKind::Pattern { pattern } => {
             format!("{name} is {value}; it must match the pattern {}", shortened(pattern, 5 * QUOTED_CHARS))
         }
-        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must be of the format {format}"),
-        ValidationErrorKind::FalseSchema => format!("{name} holds {value}, which the schema does not allow there"),
+        ValidationErrorKind::Format { format } => format!("{name} is {value}; it must have the format {format}"),
+        ValidationErrorKind::FalseSchema => format!("{name} is {value}, which the schema does not allow"),
         ValidationErrorKind::AnyOf { .. } | ValidationErrorKind::OneOfNotValid { .. } => {
-            format!("{name} is {value}, which matches none of the forms that the schema allows")
+            format!("{name} is {value}, which matches no alternative of the schema")
         }
         _ => shortened(&format!("{name}: {}", error.masked_with(value)), 10 * QUOTED_CHARS),
     }
@@ -82,7 +80,7 @@ fn types(kind: &TypeKind) -> String {
     expected.collect::<Vec<_>>().join(" or ")
 }
 
-/// Returns the beginning of a value. Only the part that is shown is written out.
+/// Returns the beginning of a value. Only the shown part is formatted.
 fn quoted(value: &Value) -> String {
     match value {
         Value::String(text) => shortened(&Value::from(shortened(text, QUOTED_CHARS)).to_string(), QUOTED_CHARS),
@@ -122,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_value_is_named_with_what_would_be_right() {
+    fn the_message_contains_the_wrong_value_and_a_valid_one() {
         let long = "x".repeat(100);
         let rules: [(Value, Value, &str, &str); 13] = [
             (json!({"type": "integer"}), json!("12a"), "schema_type", r#"p is "12a"; it must be an integer"#),
@@ -136,11 +134,12 @@ mod tests {
                 json!({"type": "integer"}),
                 json!("18446744073709551616"),
                 "schema_type",
-                r#"p is "18446744073709551616": more digits than a 64-bit integer holds; make the property a string to keep them"#,
+                "p is \"18446744073709551616\", which does not fit into 64 bits; make the property a string to keep all \
+                 digits",
             ),
             (json!({}), json!(null), "schema_required", "p is required and missing or empty"),
             (json!({"pattern": "^a"}), json!("b"), "schema_pattern", r#"p is "b"; it must match the pattern ^a"#),
-            (json!({"format": "email"}), json!("b"), "schema_format", r#"p is "b"; it must be of the format email"#),
+            (json!({"format": "email"}), json!("b"), "schema_format", r#"p is "b"; it must have the format email"#),
             (json!({"minimum": 5}), json!(4), "schema_minimum", "p: 4 is less than the minimum of 5"),
             (
                 json!({"exclusiveMaximum": 5}),
@@ -160,7 +159,7 @@ mod tests {
                 json!({"anyOf": [{"type": "integer"}, {"type": "null"}]}),
                 json!("x"),
                 "schema_any_of",
-                r#"p is "x", which matches none of the forms that the schema allows"#,
+                r#"p is "x", which matches no alternative of the schema"#,
             ),
             (json!({"multipleOf": 0.5}), json!(0.7), "schema_multiple_of", "p: 0.7 is not a multiple of 0.5"),
         ];
@@ -185,7 +184,7 @@ mod tests {
             describe(json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"x": 1}));
         assert_eq!(
             (code.as_str(), field.as_deref(), message.as_str()),
-            ("schema_additional_properties", Some("x"), "the schema allows no x")
+            ("schema_additional_properties", Some("x"), "the schema does not allow x")
         );
         let nested = json!({"properties": {"address": {"required": ["zip"]}}});
         let (_, field, message) = describe(nested, json!({"address": {}}));

@@ -1,4 +1,4 @@
-//! Writes rows as records: selects the row to send among rows with one key, and derives each row's outcome.
+//! Writes rows as records: selects the row to send among rows with the same key, and derives each row's outcome.
 
 use std::collections::HashMap;
 
@@ -16,11 +16,11 @@ pub(super) struct Target<'a> {
     pub(super) key: &'a str,
 }
 
-/// Writes rows of one job, given in the order of the file. Returns one outcome for each of the first rows: if the
-/// store's time ran out, the remaining rows are offered again.
+/// Writes rows of one job, in the order of the file. Returns fewer outcomes than rows if the store ran out of time: the
+/// remaining rows are processed again later.
 ///
-/// Of several rows with one key only one is sent, depending on the rule: the last in an upsert, the first in an
-/// insert. The results of the others follow from its result.
+/// Of several rows with the same key, only one is sent: the last in an upsert, the first in an insert. The results of
+/// the others follow from its result.
 pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
     let rule = target.rule;
     let (rows, chosen) = choose(rule, items);
@@ -65,8 +65,8 @@ fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     }
 }
 
-/// Corrects the result of a row whose own record is in the table: it is stored, whichever row of its key was sent. A
-/// worker that died between its write and its commit has left the record there.
+/// Corrects the result of a row whose own record is in the table: the row is stored, regardless of the row that was
+/// sent for its key. A worker that died between its write and its commit has left the record there.
 fn own(written: Written, writer: Writer) -> Written {
     match written {
         Written::Taken(Some(holder)) | Written::Superseded(holder) if holder == writer => Written::Stored,
@@ -74,18 +74,18 @@ fn own(written: Written, writer: Writer) -> Written {
     }
 }
 
-/// Returns the outcome of a row, or `None` if it was not tried. An upsert replaces a row by a later row of the same
-/// file as intended; a replacement by another job is reported.
+/// Returns the outcome of a row, or `None` if it was not tried. In an upsert, a row that was replaced by a later row of
+/// the same file is a success; one that was replaced by another job is skipped.
 fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
     Some(match written {
         Written::Stored => Outcome::Ok,
         Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok,
         Written::Superseded(holder) => {
-            Outcome::Skip { reason: format!("job {}, which was created later, has written this record", holder.job) }
+            Outcome::Skip { reason: format!("job {}, created later, has already written this record", holder.job) }
         }
         Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),
         Written::Refused(reason) => {
-            Outcome::reject("record_refused", None, format!("the records table does not accept this row: {reason}"))
+            Outcome::reject("record_refused", None, format!("the records table rejected this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
         Written::Throttled(reason) => Outcome::Busy { reason },

@@ -1,5 +1,5 @@
-//! Chunks in any order, repeated and overlapping, leave the same records as one run in order. Any store that keeps
-//! the rules of the port passes; this tests the job type with the in-memory store.
+//! Chunks in any order, repeated and overlapping, leave the same records as one run in order. The tests use the
+//! in-memory store; any store that keeps the rules of the port would pass.
 
 use std::collections::BTreeMap;
 
@@ -74,7 +74,7 @@ fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
 }
 
 #[test]
-fn an_upsert_leaves_the_later_row_in_any_order_of_chunks() {
+fn an_upsert_keeps_the_last_row_of_a_key_in_any_order_of_chunks() {
     for seed in 0..500 {
         let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
@@ -89,7 +89,7 @@ fn an_upsert_leaves_the_later_row_in_any_order_of_chunks() {
 }
 
 #[test]
-fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
+fn an_insert_stores_exactly_one_row_of_each_key_and_repeats_its_outcomes() {
     for seed in 0..500 {
         let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
@@ -110,7 +110,7 @@ fn an_insert_takes_exactly_one_row_of_each_key_and_says_so_again() {
 
 /// Any rows of the file together in any order of deliveries, as rounds, retries and crashes produce them. A delivery
 /// may die between its writes and its commit.
-fn gathered(rng: &mut Rng, file: &Numbered) -> Vec<(Numbered, bool)> {
+fn random_deliveries(rng: &mut Rng, file: &Numbered) -> Vec<(Numbered, bool)> {
     let mut deliveries: Vec<(Numbered, bool)> = Vec::new();
     for _ in 0..12 {
         let share = 1 + rng.u64(..8);
@@ -123,13 +123,13 @@ fn gathered(rng: &mut Rng, file: &Numbered) -> Vec<(Numbered, bool)> {
 }
 
 #[test]
-fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_in_between() {
+fn an_insert_succeeds_only_for_the_row_that_wrote_the_record_despite_crashes() {
     for seed in 0..2_000 {
         let mut rng = Rng::with_seed(seed);
         let file: Numbered = (1..=16).map(|number| (number, format!("k{}", rng.u64(..4)))).collect();
         let (records, job) = (MemoryRecords::default(), JobId::generate());
         let mut ended: BTreeMap<u64, Outcome> = BTreeMap::new();
-        let mut deliveries = gathered(&mut rng, &file);
+        let mut deliveries = random_deliveries(&mut rng, &file);
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
             // Rows reported as succeeded are never offered again.
@@ -148,7 +148,7 @@ fn an_insert_gives_each_key_to_the_one_row_that_wrote_its_record_whatever_died_i
 }
 
 #[test]
-fn an_insert_fails_a_key_of_another_job_and_names_it() {
+fn an_insert_rejects_a_key_of_another_job_and_names_that_job() {
     let (records, first, second) = (MemoryRecords::default(), JobId::generate(), JobId::generate());
     deliver(&records, Rule::Insert, first, &[(7, "a".into())]);
     let outcomes = deliver(&records, Rule::Insert, second, &[(1, "a".into()), (2, "b".into()), (3, "b".into())]);
@@ -168,10 +168,10 @@ fn a_job_that_was_created_later_is_not_overwritten_by_a_late_chunk() {
     assert_eq!(all(&records)["a"].writer, Some(Writer { job: new, row: 1 }));
 }
 
-/// Returns the same result for every record.
-struct Answers(Written);
+/// A store that returns the same result for every record.
+struct FixedResult(Written);
 
-impl RecordStore for Answers {
+impl RecordStore for FixedResult {
     async fn put(&self, _: &Dataset, _: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         vec![self.0.clone(); records.len()]
     }
@@ -190,16 +190,16 @@ impl RecordStore for Answers {
         _: &TenantId,
         _: usize,
         _: Option<&str>,
-    ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<longshore_domain::ports::KnownDataset>> {
+    ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<longshore_domain::ports::DatasetInfo>> {
         Ok(longshore_domain::ports::Page { items: Vec::new(), next: None })
     }
 }
 
 #[test]
-fn a_row_never_succeeds_by_another_that_did_not() {
+fn a_row_does_not_succeed_if_the_row_sent_for_its_key_failed() {
     let twice = [(1, String::from("a")), (2, String::from("a"))];
     let ended = |rule, written| {
-        let outcomes = deliver(&Answers(written), rule, JobId::generate(), &twice);
+        let outcomes = deliver(&FixedResult(written), rule, JobId::generate(), &twice);
         outcomes.iter().map(code).map(str::to_owned).collect::<Vec<_>>()
     };
     let unknown = || Written::Unknown("throttled".into());

@@ -29,7 +29,7 @@ const JOBS: &str = "jobs";
 
 /// Attempts of a write that needs room. One attempt after the removal of ended jobs is enough, unless others take the
 /// room. A caller that loses twice gets the answer that there is no room, which is true.
-pub(super) const TRIES: usize = 3;
+pub(super) const ATTEMPTS: usize = 3;
 
 impl DynamoStore {
     /// Update of `TENANT#tenant` / `ACTIVE`, if the set is smaller than the limit, or already has the job: the job is
@@ -56,7 +56,7 @@ impl DynamoStore {
     /// Removes jobs from the set that are no longer active, after a refusal, and returns the number of active ones.
     /// Consistent GetItem of the set, then consistent BatchGetItem of its jobs; UpdateItem of the set, if no id was
     /// added since. Idempotent, and harmless if refused: the next refusal starts over.
-    pub(super) async fn forget_ended(&self, tenant: &TenantId) -> PortResult<u64> {
+    pub(super) async fn remove_ended(&self, tenant: &TenantId) -> PortResult<u64> {
         let Some(set) = self.get(OPERATION, Key::active_jobs(tenant)).await? else { return Ok(0) };
         let Some(listed) = set.get(JOBS).and_then(|jobs| jobs.as_ss().ok()) else { return Ok(0) };
         let active = self.active_of(listed).await?;
@@ -66,8 +66,8 @@ impl DynamoStore {
                 operation: OPERATION,
                 key: Key::active_jobs(tenant),
                 update: "DELETE #jobs :ended".into(),
-                condition: "attribute_exists(#PK) AND #changes = :seen".into(),
-                values: vec![(":ended", AttributeValue::Ss(ended)), (":seen", seen(&set)?)],
+                condition: "attribute_exists(#PK) AND #changes = :changes".into(),
+                values: vec![(":ended", AttributeValue::Ss(ended)), (":changes", changes(&set)?)],
             };
             self.update(update).await?;
         }
@@ -89,7 +89,7 @@ impl DynamoStore {
     }
 }
 
-fn seen(set: &Item) -> PortResult<AttributeValue> {
+fn changes(set: &Item) -> PortResult<AttributeValue> {
     let changes: u64 = read_number(set, "changes").map_err(|error: ItemError| failed(OPERATION)(error))?;
     Ok(number(changes))
 }

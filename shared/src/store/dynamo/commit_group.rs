@@ -1,18 +1,18 @@
 //! The splitter's transaction: a group, its manifest, and the split cursor, all or nothing.
 
 use aws_sdk_dynamodb::types::TransactWriteItem;
-use longshore_domain::group::{Group, GroupPlan, Source};
+use longshore_domain::group::{Group, GroupPlan, SplitStep};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{JobStore, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{nested, number, text, time};
 use super::keys::Key;
 use super::transaction::Transacted;
 use super::update::Update;
 use super::{DynamoStore, failed, group_item};
-use crate::store::replay::{CommittedGroup, committed};
+use crate::store::own_write::{CommittedGroup, committed};
 
 const OPERATION: &str = "commit_group";
 
@@ -26,13 +26,13 @@ impl DynamoStore {
     /// minutes, so the read may be much later than the write.
     pub(super) async fn transact_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: now };
-        let group = group_item::to_item(job.job_id, &Group::planned(plan, now), job.times.expires_at);
+        let group = group_item::to_item(job.job_id, &Group::from_plan(plan, now), job.times.expires_at);
         let advance = self.advance(job.job_id, plan, now)?;
         let manifest = group_item::manifest_item(job.job_id, &own, job.times.expires_at).map_err(failed(OPERATION))?;
         let writes = vec![self.put_if_absent(group)?, self.put_if_absent(manifest)?, advance];
-        let took = matches!(self.transact(OPERATION, writes).await?, Transacted::Took);
+        let applied = matches!(self.transact(OPERATION, writes).await?, Transacted::Applied);
         let stored =
-            if took { Some(own.clone()) } else { self.committed_group(job.job_id, own.manifest.group).await? };
+            if applied { Some(own.clone()) } else { self.committed_group(job.job_id, own.manifest.group).await? };
         let job = self.job(job.job_id).await?;
         let ours = job.filter(|job| committed(job, plan.generation, stored.as_ref(), &own));
         Ok(ours.map_or(Transition::Refused, |job| Transition::Made(Box::new(job))))
@@ -52,14 +52,14 @@ impl DynamoStore {
             (":zero", number(0)),
             (":now", time(now)),
         ];
-        match plan.source {
-            Source::File { from, upto } => {
+        match plan.step {
+            SplitStep::File { from, upto } => {
                 set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :upto");
                 condition.push_str(" AND #splitOffset = :from");
                 values.push((":items", number(manifest.items())));
                 values.extend([(":from", number(from)), (":upto", number(upto))]);
             }
-            Source::Replanned { from, upto } => {
+            SplitStep::Replanned { from, upto } => {
                 set.push_str(", #refiled = :upto");
                 let place = |place: ChunkId| nested(&place).map_err(failed(OPERATION));
                 // A job that was stored before retries existed has none.

@@ -2,8 +2,8 @@
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
 use longshore_domain::concurrency::{ParkedChunk, Permit};
-use longshore_domain::ports::{ParkedChunks, Permits, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Acquisition, ParkedChunks, Permits, PortResult, WakeMark};
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::{Key, PERMIT, WAIT, concurrency_pk};
@@ -12,37 +12,40 @@ use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
 /// Seconds after which an unused permit expires: a day.
-const PERMIT_KEPT_S: i64 = 86_400;
+const PERMIT_RETENTION_S: i64 = 86_400;
 
 impl Permits for DynamoStore {
     /// Consistent Query of `SLOT#`. A released permit is an item without a holder.
     async fn permits(&self, job_type: &str) -> PortResult<Vec<Permit>> {
-        let items = self.parked_key("leases", (job_type, PERMIT), usize::MAX).await?;
+        let items = self.query_items("permits", (job_type, PERMIT), usize::MAX).await?;
         let held = items.iter().filter(|item| item.contains_key("holder"));
-        held.map(lease_of).collect::<Result<_, _>>().map_err(failed("leases"))
+        held.map(parse_permit).collect::<Result<_, _>>().map_err(failed("permits"))
     }
 
     /// UpdateItem of `SLOT#n`, if it has no holder, its permit has expired, or the holder is ours.
-    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<Acquisition> {
         let update = Update {
-            operation: "take",
+            operation: "acquire",
             key: Key::permit(job_type, permit.number),
             update: "SET #holder = :own, #until = :until, #expiresAt = :expires".into(),
             condition: "attribute_not_exists(#holder) OR #until < :now OR #holder = :own".into(),
             values: vec![
                 (":own", text(&permit.holder)),
                 (":until", time(permit.until)),
-                (":expires", number(permit.until.plus_seconds(PERMIT_KEPT_S).seconds())),
+                (":expires", number(permit.until.plus_seconds(PERMIT_RETENTION_S).seconds())),
                 (":now", time(now)),
             ],
         };
-        Ok(matches!(self.update(update).await?, Updated::Took(_)))
+        Ok(match self.update(update).await? {
+            Updated::Applied(_) => Acquisition::Acquired,
+            Updated::Refused(_) | Updated::Absent => Acquisition::Unavailable,
+        })
     }
 
     /// UpdateItem of `SLOT#n`: removes the holder, if it is ours.
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
         let update = Update {
-            operation: "give_back",
+            operation: "release",
             key: Key::permit(job_type, permit.number),
             update: "REMOVE #holder, #until".into(),
             condition: "attribute_exists(#PK) AND #holder = :own".into(),
@@ -55,16 +58,16 @@ impl Permits for DynamoStore {
 impl ParkedChunks for DynamoStore {
     /// Consistent Query of `WAIT#`, which sorts by turn. Items that another version of this program wrote and this
     /// one cannot read are left out: the sweeper finds their chunks stalled, and sends their groups again.
-    async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>> {
-        let items = self.parked_key("waiting", (job_type, WAIT), first).await?;
+    async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>> {
+        let items = self.query_items("parked", (job_type, WAIT), limit).await?;
         Ok(items.iter().filter_map(readable).collect())
     }
 
     /// UpdateItem of `WAIT#name`, without a condition: every write has the same content.
     async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
-        let message = serde_json::to_string(&parked.message).map_err(failed("wait"))?;
+        let message = serde_json::to_string(&parked.message).map_err(failed("park"))?;
         let update = Update {
-            operation: "wait",
+            operation: "park",
             key: Key::parked(job_type, parked),
             update: "SET #message = :message, #limit = :limit, #calledAt = :never, #expiresAt = :expires".into(),
             condition: String::new(),
@@ -78,34 +81,36 @@ impl ParkedChunks for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. If our own write was applied and its reply was
+    /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. If our own write was applied and its response was
     /// lost, the refusal shows our own time.
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
         let update = Update {
-            operation: "call",
+            operation: "mark_woken",
             key: Key::parked(job_type, parked),
             update: "SET #calledAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #calledAt = :seen".into(),
-            values: vec![(":now", time(now)), (":seen", woken_at(parked.woken_at))],
+            condition: "attribute_exists(#PK) AND #calledAt = :read".into(),
+            values: vec![(":now", time(now)), (":read", woken_at(parked.woken_at))],
         };
         Ok(match self.update(update).await? {
-            Updated::Took(_) => true,
-            Updated::Refused(item) => read_number(&item, "calledAt").is_ok_and(|woken_at: i64| woken_at == now.0),
-            Updated::Absent => false,
+            Updated::Applied(_) => WakeMark::Marked,
+            Updated::Refused(item) if read_number(&item, "calledAt").is_ok_and(|woken_at: i64| woken_at == now.0) => {
+                WakeMark::Marked
+            }
+            Updated::Refused(_) | Updated::Absent => WakeMark::Changed,
         })
     }
 
     /// DeleteItem of `WAIT#name`, if `calledAt` is as it was read.
-    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+    async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         let delete = self.client.delete_item().table_name(&self.table);
         let delete = delete.set_key(Some(Key::parked(job_type, parked).attributes()));
-        let delete = delete.condition_expression("calledAt = :seen");
-        let delete = delete.expression_attribute_values(":seen", woken_at(parked.woken_at));
+        let delete = delete.condition_expression("calledAt = :read");
+        let delete = delete.expression_attribute_values(":read", woken_at(parked.woken_at));
         match self.write(|| delete.clone().send()).await {
             Ok(_) => Ok(()),
             Err(error) => match error.as_service_error() {
                 Some(DeleteItemError::ConditionalCheckFailedException(_)) => Ok(()),
-                _ => Err(unwritten("forget", error)),
+                _ => Err(unwritten("unpark", error)),
             },
         }
     }
@@ -113,7 +118,7 @@ impl ParkedChunks for DynamoStore {
 
 impl DynamoStore {
     /// Consistent Query of a job type's items whose sort keys have this prefix, page by page until there are enough.
-    async fn parked_key(
+    async fn query_items(
         &self,
         operation: &'static str,
         (job_type, prefix): (&str, &str),
@@ -144,7 +149,7 @@ fn woken_at(time: Option<Timestamp>) -> aws_sdk_dynamodb::types::AttributeValue 
     number(time.map_or(0, |time| time.0))
 }
 
-fn lease_of(item: &Item) -> Result<Permit, ItemError> {
+fn parse_permit(item: &Item) -> Result<Permit, ItemError> {
     let number = read_text(item, "SK")?.strip_prefix(PERMIT).and_then(|digits| digits.parse().ok());
     Ok(Permit {
         number: number.ok_or(ItemError::Attribute("SK"))?,
@@ -154,14 +159,14 @@ fn lease_of(item: &Item) -> Result<Permit, ItemError> {
 }
 
 fn readable(item: &Item) -> Option<ParkedChunk> {
-    let parked = parked_of(item);
+    let parked = parse_parked_chunk(item);
     if let Err(error) = &parked {
-        tracing::warn!(%error, "a chunk that waits cannot be read");
+        tracing::warn!(%error, "cannot read a parked chunk");
     }
     parked.ok()
 }
 
-fn parked_of(item: &Item) -> Result<ParkedChunk, ItemError> {
+fn parse_parked_chunk(item: &Item) -> Result<ParkedChunk, ItemError> {
     let turn = read_text(item, "SK")?.strip_prefix(WAIT).and_then(|name| name.split('#').next()?.parse().ok());
     let woken_at: i64 = read_number(item, "calledAt")?;
     Ok(ParkedChunk {

@@ -8,7 +8,7 @@ use aws_sdk_dynamodb::types::TransactWriteItem;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{PortResult, Upload};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{number, read_number};
 use super::keys::Key;
@@ -19,7 +19,7 @@ use super::{DynamoStore, failed};
 const OPERATION: &str = "daily_bytes";
 
 /// Seconds for which a counter is kept after its day: a call may come late, and from a slow clock.
-const KEPT_SECONDS: i64 = 3_600;
+const RETENTION_S: i64 = 3_600;
 
 /// Bytes that a call takes from a tenant's day.
 pub(super) struct DailyBytes<'a> {
@@ -77,7 +77,7 @@ impl DynamoStore {
             values: vec![
                 (":size", number(daily.bytes)),
                 (":room", number(room)),
-                (":expiry", number(daily.at.end_of_day().plus_seconds(KEPT_SECONDS).seconds())),
+                (":expiry", number(daily.at.end_of_day().plus_seconds(RETENTION_S).seconds())),
             ],
         })
     }

@@ -21,7 +21,7 @@ impl DeadLetterRecords for DynamoStore {
     async fn record(&self, dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
         if let Some(body) = body {
             let update = Update {
-                operation: "note",
+                operation: "record",
                 key: Key::dead_letter_body(dead_letter),
                 update: "SET #body = :body, #expiresAt = :expires".into(),
                 condition: String::new(),
@@ -30,12 +30,12 @@ impl DeadLetterRecords for DynamoStore {
             self.update(update).await?;
         }
         let update = Update {
-            operation: "note",
+            operation: "record",
             key: Key::dead_letter(&dead_letter.id),
             update: "SET #letter = :letter, #expiresAt = :expires".into(),
             condition: "attribute_not_exists(#PK)".into(),
             values: vec![
-                (":letter", nested(dead_letter).map_err(failed("note"))?),
+                (":letter", nested(dead_letter).map_err(failed("record"))?),
                 (":expires", number(dead_letter.expires_at)),
             ],
         };
@@ -44,8 +44,8 @@ impl DeadLetterRecords for DynamoStore {
 
     /// Consistent GetItem of `DEADLETTERS` / `id`.
     async fn dead_letter(&self, id: &str) -> PortResult<Option<DeadLetterRecord>> {
-        let item = self.get("letter", Key::dead_letter(id)).await?;
-        item.map(|item| record_of(&item)).transpose().map_err(failed("letter"))
+        let item = self.get("dead_letter", Key::dead_letter(id)).await?;
+        item.map(|item| parse_record(&item)).transpose().map_err(failed("dead_letter"))
     }
 
     /// Consistent GetItem of the body.
@@ -57,45 +57,45 @@ impl DeadLetterRecords for DynamoStore {
 
     /// Consistent Query of `DEADLETTERS`, backwards. Records that another version of this program wrote and this one
     /// cannot read are left out.
-    async fn dead_letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
+    async fn dead_letters(&self, after: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
         let query = self.client.query().table_name(&self.table).consistent_read(true).scan_index_forward(false);
         let query = query
             .key_condition_expression("PK = :letters")
             .expression_attribute_values(":letters", text(DEAD_LETTERS))
             .set_limit(i32::try_from(limit).ok())
-            .set_exclusive_start_key(behind.map(|id| Key::dead_letter(id).attributes()));
-        let page = query.send().await.map_err(unanswered("letters"))?;
+            .set_exclusive_start_key(after.map(|id| Key::dead_letter(id).attributes()));
+        let page = query.send().await.map_err(unanswered("dead_letters"))?;
         let next = page.last_evaluated_key.map(|key| read_text(&key, SK).map(str::to_owned));
         let items = page.items.unwrap_or_default().iter().filter_map(readable).collect();
-        Ok(Page { items, next: next.transpose().map_err(failed("letters"))? })
+        Ok(Page { items, next: next.transpose().map_err(failed("dead_letters"))? })
     }
 
     /// UpdateItem of `DEADLETTERS` / `id`, if it exists and is not resolved.
     async fn resolve(&self, id: &str, resolution: &Resolution) -> PortResult<Option<DeadLetterRecord>> {
         let update = Update {
-            operation: "settle",
+            operation: "resolve",
             key: Key::dead_letter(id),
             update: "SET #settled = :settled".into(),
             condition: "attribute_exists(#PK) AND attribute_not_exists(#settled)".into(),
-            values: vec![(":settled", nested(resolution).map_err(failed("settle"))?)],
+            values: vec![(":settled", nested(resolution).map_err(failed("resolve"))?)],
         };
         match self.update(update).await? {
-            Updated::Took(item) | Updated::Refused(item) => record_of(&item).map(Some).map_err(failed("settle")),
+            Updated::Applied(item) | Updated::Refused(item) => parse_record(&item).map(Some).map_err(failed("resolve")),
             Updated::Absent => Ok(None),
         }
     }
 }
 
 fn readable(item: &Item) -> Option<DeadLetterRecord> {
-    let dead_letter = record_of(item);
+    let dead_letter = parse_record(item);
     if let Err(error) = &dead_letter {
-        tracing::warn!(%error, "the note of a dead letter cannot be read");
+        tracing::warn!(%error, "cannot read a dead-letter record");
     }
     dead_letter.ok()
 }
 
 /// Returns the record of an item. DynamoDB removes expired items up to days later; the item's expiry is the record's.
-fn record_of(item: &Item) -> Result<DeadLetterRecord, ItemError> {
+fn parse_record(item: &Item) -> Result<DeadLetterRecord, ItemError> {
     let dead_letter = item.get(MESSAGE).ok_or(ItemError::Attribute(MESSAGE))?;
     let dead_letter: DeadLetterRecord = serde_dynamo::from_attribute_value(dead_letter.clone())?;
     let resolution = item.get(RESOLUTION).map(|resolution| serde_dynamo::from_attribute_value(resolution.clone()));

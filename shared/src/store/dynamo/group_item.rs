@@ -7,11 +7,11 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Counts;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::{GROUP, Key, SK};
-use crate::store::replay::CommittedGroup;
+use crate::store::own_write::CommittedGroup;
 
 /// A chunk in a stored manifest: first item, items, start, end, and true if it is oversize. Names would double the
 /// size.
@@ -118,8 +118,8 @@ mod tests {
         Group { counts, cursors, resends: 3, ..group }
     }
 
-    /// Returns a value's size by DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits and
-    /// one more; a Boolean one; a map three and one more per entry.
+    /// Returns a value's size by DynamoDB's rules: names and strings in UTF-8 bytes; a number one byte per two digits
+    /// and one more; a Boolean one; a map three and one more per entry.
     fn size(value: &AttributeValue) -> usize {
         match value {
             AttributeValue::S(text) => text.len(),
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unreadable_cursor_is_damage() {
+    fn an_unreadable_cursor_is_an_error() {
         let mut item = to_item(JobId::generate(), &full_group(), 9);
         item.insert("cur".into(), AttributeValue::M(HashMap::from([("0".into(), text("what?"))])));
         assert!(from_item(&item).is_err());

@@ -8,7 +8,7 @@ use longshore_domain::tenant::TenantId;
 use super::item::{Item, ItemError, number, read_number, read_text, text};
 use super::keys::{Key, PK};
 use super::{DynamoStore, failed};
-use crate::store::replay;
+use crate::store::own_write;
 
 /// An id of a kind of items that are created under idempotency keys.
 pub(super) trait Keyed: Copy + PartialEq + std::fmt::Display {
@@ -73,9 +73,9 @@ impl DynamoStore {
     }
 
     /// Returns the earlier create that caused a refusal, as far as the key shows it; `None` if the key is unused.
-    pub(super) async fn who_was_first<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<Option<Created<Id>>> {
+    pub(super) async fn earlier_create<Id: Keyed>(&self, of: KeyOf<'_, Id>) -> PortResult<Option<Created<Id>>> {
         let taken = self.taken(of.operation, of.tenant, of.key).await?;
-        Ok(taken.map(|(hash, stored)| replay::key_taken(of.key, of.own, &hash, stored)))
+        Ok(taken.map(|(hash, stored)| own_write::key_taken(of.key, of.own, &hash, stored)))
     }
 
     /// Consistent GetItem of a key that has not expired: the hash of its request, and the id of the created item.

@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 
 /// An item, by attribute.
@@ -21,11 +21,11 @@ pub(super) enum ItemError {
     /// An attribute is not the JSON that it should be.
     #[error("a stored JSON attribute is unreadable")]
     Json(#[from] serde_json::Error),
-    /// DynamoDB left keys of a batch unread, again and again.
-    #[error("DynamoDB left keys of a batch unread, again and again")]
+    /// DynamoDB repeatedly left keys of a batch unread.
+    #[error("DynamoDB repeatedly left keys of a batch unread")]
     Unread,
-    /// DynamoDB left writes of a batch undone, again and again.
-    #[error("DynamoDB left items of a batch unwritten, again and again")]
+    /// DynamoDB repeatedly left items of a batch unwritten.
+    #[error("DynamoDB repeatedly left items of a batch unwritten")]
     Unwritten,
 }
 

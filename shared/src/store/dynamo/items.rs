@@ -13,7 +13,7 @@ use super::keys::Key;
 use super::{failed, group_item, job_item, upload_item};
 use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
-use crate::store::replay::CommittedGroup;
+use crate::store::own_write::CommittedGroup;
 
 /// The reason why an item is not stored.
 #[derive(Debug, thiserror::Error)]
@@ -61,15 +61,15 @@ pub fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
 
 /// Checks a dead-letter record and its body.
 pub fn check_dead_letter(dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
-    let note = nested(dead_letter).map(|value| {
+    let record = nested(dead_letter).map(|value| {
         let mut item = Key::dead_letter(&dead_letter.id).attributes();
         item.extend([("letter".to_owned(), value), ("expiresAt".to_owned(), number(dead_letter.expires_at))]);
         item
     });
-    check(note).map_err(failed("note"))?;
+    check(record).map_err(failed("record"))?;
     let mut item = Key::dead_letter_body(dead_letter).attributes();
     item.extend(body.map(|body| ("body".to_owned(), text(body))));
-    check(Ok(item)).map_err(failed("note"))
+    check(Ok(item)).map_err(failed("record"))
 }
 
 fn check_idempotency(

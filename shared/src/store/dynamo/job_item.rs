@@ -7,7 +7,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::JobPosition;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::{Key, PK};
@@ -56,7 +56,7 @@ pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
 }
 
 /// Returns the job id of an item or of an index entry.
-pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
+pub(super) fn parse_job_id(item: &Item) -> Result<JobId, ItemError> {
     let id = read_text(item, PK)?.strip_prefix("JOB#").and_then(JobId::parse);
     id.ok_or(ItemError::Attribute(PK))
 }
@@ -64,5 +64,5 @@ pub(super) fn id_of(item: &Item) -> Result<JobId, ItemError> {
 /// Returns the position of an index entry.
 pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
     let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
-    Ok(JobPosition { created_at: Timestamp(created_at), job_id: id_of(entry)? })
+    Ok(JobPosition { created_at: Timestamp(created_at), job_id: parse_job_id(entry)? })
 }

@@ -4,12 +4,12 @@ use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{
-    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobsPage, JobsWanted, PortResult, Started,
-    Upload,
+    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobsPage, JobsQuery, PortResult, QuotaExceeded,
+    Started, Upload,
 };
 use longshore_domain::tenant::TenantId;
 
-use super::active_jobs::TRIES;
+use super::active_jobs::ATTEMPTS;
 use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED};
@@ -17,7 +17,7 @@ use super::keys::Key;
 use super::retry::unanswered;
 use super::transaction::Transacted;
 use super::{DynamoStore, failed, job_item, upload_item};
-use crate::store::replay;
+use crate::store::own_write;
 
 impl JobStore for DynamoStore {
     /// TransactWriteItems: puts the upload if absent, counts its bytes if the day has room, and puts the key if
@@ -31,7 +31,7 @@ impl JobStore for DynamoStore {
         let outcome = self.transact_within(OPERATION, writes, Some(&daily)).await?;
         Ok(match self.created(&outcome, of).await? {
             Some(outcome) => outcome,
-            None => Created::OverDailyBytes(self.counted_bytes(&daily).await?),
+            None => Created::OverQuota(QuotaExceeded::DailyBytes(self.counted_bytes(&daily).await?)),
         })
     }
 
@@ -53,7 +53,7 @@ impl JobStore for DynamoStore {
     ) -> PortResult<Created<JobId>> {
         const OPERATION: &str = "create_job";
         let of = key.map(|key| KeyOf { tenant: &job.tenant, key, own: job.job_id, operation: OPERATION });
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             let mut writes = self.puts_of(job, definition)?;
             writes.extend(of.map(|of| self.put_key(of)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.times.created_at));
@@ -62,14 +62,14 @@ impl JobStore for DynamoStore {
                 return Ok(outcome);
             }
             if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
-                return Ok(Created::OverDailyBytes(self.counted_bytes(&daily).await?));
+                return Ok(Created::OverQuota(QuotaExceeded::DailyBytes(self.counted_bytes(&daily).await?)));
             }
-            let active = self.forget_ended(&job.tenant).await?;
+            let active = self.remove_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {
-                return Ok(Created::OverLimit(active));
+                return Ok(Created::OverQuota(QuotaExceeded::ActiveJobs(active)));
             }
         }
-        Ok(Created::OverLimit(self.limits.active_jobs))
+        Ok(Created::OverQuota(QuotaExceeded::ActiveJobs(self.limits.active_jobs)))
     }
 
     /// Consistent GetItem of the key.
@@ -79,13 +79,13 @@ impl JobStore for DynamoStore {
         key: &IdempotencyKey,
     ) -> PortResult<Option<Created<FileGuid>>> {
         let taken = self.taken("upload_created_before", tenant, key).await?;
-        Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
+        Ok(taken.map(|(hash, stored)| own_write::key_used(key, &hash, stored)))
     }
 
     /// Consistent GetItem of the key.
     async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>> {
         let taken = self.taken("job_created_before", tenant, key).await?;
-        Ok(taken.map(|(hash, stored)| replay::key_used(key, &hash, stored)))
+        Ok(taken.map(|(hash, stored)| own_write::key_used(key, &hash, stored)))
     }
 
     /// See `DynamoStore::start`.
@@ -106,8 +106,8 @@ impl JobStore for DynamoStore {
     }
 
     /// See `DynamoStore::list_jobs`.
-    async fn jobs(&self, wanted: &JobsWanted<'_>) -> PortResult<JobsPage> {
-        self.list_jobs(wanted).await
+    async fn jobs(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
+        self.list_jobs(request).await
     }
 
     /// Query of the index `unfinished`, by creation time.
@@ -161,11 +161,11 @@ impl DynamoStore {
         outcome: &Transacted,
         of: Option<KeyOf<'_, Id>>,
     ) -> PortResult<Option<Created<Id>>> {
-        if matches!(outcome, Transacted::Took) {
+        if matches!(outcome, Transacted::Applied) {
             return Ok(Some(Created::New));
         }
         if let Some(of) = of
-            && let Some(outcome) = self.who_was_first(of).await?
+            && let Some(outcome) = self.earlier_create(of).await?
         {
             return Ok(Some(outcome));
         }

@@ -3,9 +3,9 @@
 use aws_sdk_dynamodb::types::KeysAndAttributes;
 use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Transition};
-use longshore_domain::ports::{ChunkState, Ledger, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::job::Transition;
+use longshore_domain::ports::{ChunkState, JobProgress, Ledger, PortResult, ResendCount};
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{JOB, Key, SK, job_pk};
@@ -13,7 +13,7 @@ use super::retry::unanswered;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, group_item, job_item};
 use crate::back_off::BackOff;
-use crate::store::replay::CommittedGroup;
+use crate::store::own_write::CommittedGroup;
 
 impl Ledger for DynamoStore {
     /// One consistent BatchGetItem of `JOB` and `GROUP#g`.
@@ -31,15 +31,15 @@ impl Ledger for DynamoStore {
     }
 
     /// One UpdateItem of `GROUP#g`, if it is open and the chunk's cursor is still the old one. A refusal returns the
-    /// current group: its cursor distinguishes a lost reply from a lost race.
+    /// current group: its cursor distinguishes a lost response from a lost race.
     async fn commit(&self, id: JobId, group: u32, commit: &Commit) -> PortResult<CommitOutcome> {
         let read = |item: &Item| group_item::from_item(item).map_err(failed("commit"));
         match self.update(commit_update(id, group, commit)).await? {
-            Updated::Took(item) => Ok(CommitOutcome::Committed(Box::new(read(&item)?))),
+            Updated::Applied(item) => Ok(CommitOutcome::Committed(Box::new(read(&item)?))),
             Updated::Absent => Ok(CommitOutcome::Absent),
             Updated::Refused(item) => {
                 let group = read(&item)?;
-                Ok(CommitOutcome::of_refusal(group.cursors.get(&commit.chunk), commit, &group))
+                Ok(CommitOutcome::from_refused_write(group.cursors.get(&commit.chunk), commit, &group))
             }
         }
     }
@@ -62,14 +62,14 @@ impl Ledger for DynamoStore {
     }
 
     /// One consistent Query, paged, over `GROUP#` to `JOB`: groups first, so that no count is newer than the job's.
-    async fn progress(&self, id: JobId) -> PortResult<Option<(Vec<Group>, Job)>> {
+    async fn progress(&self, id: JobId) -> PortResult<Option<JobProgress>> {
         self.progress_from(id, 0).await
     }
 
     /// The same Query from `GROUP#first` on. The groups of one generation take half a megabyte at most, which is one
     /// page and 125 read units: a page holds 1 MB
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Query.Pagination.html>).
-    async fn progress_from(&self, id: JobId, first: u32) -> PortResult<Option<(Vec<Group>, Job)>> {
+    async fn progress_from(&self, id: JobId, first: u32) -> PortResult<Option<JobProgress>> {
         let (mut groups, mut job, mut from) = (Vec::new(), None, None);
         loop {
             let page = self.progress_page(id, first, from).await?;
@@ -82,7 +82,7 @@ impl Ledger for DynamoStore {
             }
             from = page.last_evaluated_key;
             if from.is_none() {
-                return Ok(job.map(|job| (groups, job)));
+                return Ok(job.map(|job| JobProgress { groups, job }));
             }
         }
     }
@@ -102,7 +102,7 @@ impl Ledger for DynamoStore {
             values: vec![],
         };
         match self.update(update).await? {
-            Updated::Took(item) => Ok(Some(group_item::from_item(&item).map_err(failed("close"))?)),
+            Updated::Applied(item) => Ok(Some(group_item::from_item(&item).map_err(failed("close"))?)),
             Updated::Refused(_) | Updated::Absent => Ok(None),
         }
     }
@@ -119,16 +119,30 @@ impl Ledger for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// UpdateItem of `GROUP#g`, if `resends` is as it was read. A lost reply returns false.
-    async fn count_group_resend(&self, id: JobId, group: u32, seen: u32, now: Timestamp) -> PortResult<bool> {
+    /// UpdateItem of `GROUP#g`, if `resends` is as it was read. After a lost response, the repeated write is
+    /// overtaken by its own first try.
+    async fn count_group_resend(
+        &self,
+        id: JobId,
+        group: u32,
+        expected_resends: u32,
+        now: Timestamp,
+    ) -> PortResult<ResendCount> {
         let update = Update {
             operation: "count_group_resend",
             key: Key::group(id, group),
             update: "SET #resends = :next, #sentAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #resends = :seen".into(),
-            values: vec![(":seen", number(seen)), (":next", number(seen + 1)), (":now", time(now))],
+            condition: "attribute_exists(#PK) AND #resends = :expected".into(),
+            values: vec![
+                (":expected", number(expected_resends)),
+                (":next", number(expected_resends + 1)),
+                (":now", time(now)),
+            ],
         };
-        Ok(matches!(self.update(update).await?, Updated::Took(_)))
+        Ok(match self.update(update).await? {
+            Updated::Applied(_) => ResendCount::Counted,
+            Updated::Refused(_) | Updated::Absent => ResendCount::Overtaken,
+        })
     }
 }
 

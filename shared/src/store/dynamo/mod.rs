@@ -1,6 +1,6 @@
 //! The ledger on DynamoDB: one table, one function per operation, with its key and its condition in its doc.
 //!
-//! | item | `PK` | `SK` | holds |
+//! | item | `PK` | `SK` | contents |
 //! | --- | --- | --- | --- |
 //! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `unfinished` |
 //! | definition | `JOB#id` | `DEFINITION` | options as JSON; the columns, once known |

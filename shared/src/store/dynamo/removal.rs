@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use aws_sdk_dynamodb::types::{DeleteRequest, WriteRequest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::ports::{JobStore, PortResult, Removal};
+use longshore_domain::ports::{JobStore, PortResult, Removal, UploadRelease};
 
 use super::item::{Item, ItemError, read_text, text};
 use super::keys::{JOB, Key, SK, USE, job_pk, upload_pk};
@@ -19,14 +19,14 @@ impl Removal for DynamoStore {
     /// DeleteItem of `UPLOAD#upload` / `JOB#id`, a consistent Query for another use, and without one DeleteItem of
     /// `UPLOAD#upload` / `UPLOAD`. All idempotent. A job that is created over the upload between the last two calls
     /// fails, as if the file had been deleted a moment before.
-    async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<bool> {
+    async fn release_upload(&self, id: JobId, upload: FileGuid) -> PortResult<UploadRelease> {
         self.delete_item(Key::upload_use(upload, id)).await?;
         let (keys, _) = self.keys_in(&upload_pk(upload), None).await?;
         if keys.iter().any(|key| read_text(key, SK).is_ok_and(|sk| sk.starts_with(USE))) {
-            return Ok(false);
+            return Ok(UploadRelease::KeepFile);
         }
         self.delete_item(Key::upload(upload)).await?;
-        Ok(true)
+        Ok(UploadRelease::RemoveFile)
     }
 
     /// If the job is deleted and has ended: Query of `JOB#id` and BatchWriteItem of all items but the job, page by

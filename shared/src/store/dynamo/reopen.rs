@@ -2,16 +2,16 @@
 
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::job::{Job, Reopen, SourceFile, Stage, Status};
-use longshore_domain::ports::{JobStore, PortResult, Reopened};
+use longshore_domain::ports::{JobStore, PortResult, QuotaExceeded, Reopened};
 
-use super::active_jobs::TRIES;
+use super::active_jobs::ATTEMPTS;
 use super::item::{nested, number, text, time};
 use super::keys::Key;
 use super::transaction::Transacted;
 use super::transitions::word;
 use super::update::Update;
 use super::{DynamoStore, failed};
-use crate::store::replay;
+use crate::store::own_write;
 
 const OPERATION: &str = "reopen";
 
@@ -24,28 +24,28 @@ impl DynamoStore {
             return Ok(Reopened::Refused);
         }
         let next = job.reopened(reopen);
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
             let upload = next.retry.corrected.as_ref().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
-            if matches!(outcome, Transacted::Took) {
+            if matches!(outcome, Transacted::Applied) {
                 return Ok(Reopened::Made(Box::new(next)));
             }
             if outcome.refused_at(0) {
-                let stored = self.job(job.job_id).await?.filter(|job| replay::reopened(job, reopen));
+                let stored = self.job(job.job_id).await?.filter(|job| own_write::reopened(job, reopen));
                 return Ok(stored.map_or(Reopened::Refused, |job| Reopened::Made(Box::new(job))));
             }
             if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
-                return Ok(Reopened::OverDailyBytes(self.counted_bytes(&daily).await?));
+                return Ok(Reopened::OverQuota(QuotaExceeded::DailyBytes(self.counted_bytes(&daily).await?)));
             }
-            let active = self.forget_ended(&job.tenant).await?;
+            let active = self.remove_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {
-                return Ok(Reopened::OverLimit(active));
+                return Ok(Reopened::OverQuota(QuotaExceeded::ActiveJobs(active)));
             }
         }
-        Ok(Reopened::OverLimit(self.limits.active_jobs))
+        Ok(Reopened::OverQuota(QuotaExceeded::ActiveJobs(self.limits.active_jobs)))
     }
 
     fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {

@@ -20,7 +20,7 @@ use super::{DynamoStore, failed};
 use crate::back_off::BackOff;
 
 /// Reasons for which a canceled transaction is retried.
-const PASSING: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
+const TRANSIENT: [&str; 3] = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"];
 
 /// Codes of a call that is throttled, after the SDK has repeated it
 /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/Programming.Errors.html>).
@@ -29,24 +29,24 @@ const THROTTLED: [&str; 3] = ["ProvisionedThroughputExceededException", "Request
 /// A refusal of a write.
 pub(super) trait WriteError: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static {
     /// Returns true if nothing was written and the same call may succeed a moment later.
-    fn passes(&self) -> bool;
+    fn is_transient(&self) -> bool;
 }
 
 impl WriteError for UpdateItemError {
-    fn passes(&self) -> bool {
+    fn is_transient(&self) -> bool {
         matches!(self, Self::TransactionConflictException(_))
     }
 }
 
 impl WriteError for DeleteItemError {
-    fn passes(&self) -> bool {
+    fn is_transient(&self) -> bool {
         matches!(self, Self::TransactionConflictException(_))
     }
 }
 
 impl WriteError for TransactWriteItemsError {
-    fn passes(&self) -> bool {
-        matches!(self, Self::TransactionCanceledException(canceled) if all_pass(canceled.cancellation_reasons()))
+    fn is_transient(&self) -> bool {
+        matches!(self, Self::TransactionCanceledException(canceled) if all_transient(canceled.cancellation_reasons()))
     }
 }
 
@@ -57,10 +57,10 @@ impl DynamoStore {
     where
         F: Future<Output = Result<T, SdkError<E>>>,
     {
-        let mut back_off = BackOff::among_writers(self.sleep);
+        let mut back_off = BackOff::for_conflicts(self.sleep);
         loop {
             match send().await {
-                Err(error) if passes(&error) && back_off.wait().await => {}
+                Err(error) if is_transient(&error) && back_off.wait().await => {}
                 answer => return answer,
             }
         }
@@ -69,7 +69,7 @@ impl DynamoStore {
 
 /// Names a failed write as the port does: [`Busy`] if it failed because of other writes.
 pub(super) fn unwritten<E: WriteError>(operation: &'static str, error: SdkError<E>) -> PortError {
-    if passes(&error) { failed(operation)(Busy(error.into())) } else { unanswered(operation)(error) }
+    if is_transient(&error) { failed(operation)(Busy(error.into())) } else { unanswered(operation)(error) }
 }
 
 /// Names a failed call as the port does: [`Busy`] if it was throttled.
@@ -83,14 +83,14 @@ where
     }
 }
 
-fn passes<E: WriteError>(error: &SdkError<E>) -> bool {
-    error.as_service_error().is_some_and(WriteError::passes)
+fn is_transient<E: WriteError>(error: &SdkError<E>) -> bool {
+    error.as_service_error().is_some_and(WriteError::is_transient)
 }
 
 /// Returns true if there are only transient reasons: a failed condition stays failed, regardless of other reasons.
-fn all_pass(reasons: &[CancellationReason]) -> bool {
+fn all_transient(reasons: &[CancellationReason]) -> bool {
     let mut codes = reasons.iter().filter_map(CancellationReason::code).filter(|code| *code != "None").peekable();
-    codes.peek().is_some() && codes.all(|code| PASSING.contains(&code))
+    codes.peek().is_some() && codes.all(|code| TRANSIENT.contains(&code))
 }
 
 #[cfg(test)]

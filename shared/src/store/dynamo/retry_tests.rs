@@ -10,14 +10,16 @@ use aws_smithy_runtime_api::client::orchestrator::{HttpRequest, HttpResponse};
 use futures::FutureExt;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Job;
-use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Ledger, PortResult, Removal};
+use longshore_domain::ports::{
+    Created, Definition, JobStore, JobTransitions, Ledger, PortResult, Removal, UploadRelease,
+};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::*;
 
-/// A table that refuses a number of calls because of others, and accepts the next. Records the calls, with the token
+/// A table that refuses a number of calls because of conflicts, and accepts the next. Records the calls, with the token
 /// of each transaction.
 #[derive(Clone, Debug)]
 struct Contended {
@@ -87,7 +89,7 @@ async fn create(store: &DynamoStore) -> PortResult<Created<JobId>> {
 }
 
 #[tokio::test]
-async fn a_transaction_that_meets_others_is_repeated_under_its_own_token() {
+async fn a_conflicting_transaction_is_repeated_under_the_same_token() {
     let (store, table) = store(9);
     assert_eq!(create(&store).await.unwrap(), Created::New);
     let calls = table.calls.lock().unwrap().clone();
@@ -96,7 +98,7 @@ async fn a_transaction_that_meets_others_is_repeated_under_its_own_token() {
 }
 
 #[tokio::test]
-async fn a_write_that_always_meets_others_ends_as_busy() {
+async fn a_write_that_always_conflicts_ends_as_busy() {
     let (store, table) = store(usize::MAX);
     let error = create(&store).await.unwrap_err();
     assert!(error.is_busy(), "{error:?}");
@@ -105,18 +107,21 @@ async fn a_write_that_always_meets_others_ends_as_busy() {
 }
 
 #[tokio::test]
-async fn single_writes_that_meet_a_transaction_are_repeated() {
+async fn single_writes_that_conflict_with_a_transaction_are_repeated() {
     let (updates, table) = store(9);
     // The response is not a readable item; only the calls matter.
     drop(updates.delete(JobId::generate(), Timestamp(1)).await);
     assert_eq!(table.calls.lock().unwrap().len(), 10);
     let (deletes, table) = store(9);
-    assert!(deletes.release_upload(JobId::generate(), FileGuid::generate()).await.unwrap());
+    assert_eq!(
+        deletes.release_upload(JobId::generate(), FileGuid::generate()).await.unwrap(),
+        UploadRelease::RemoveFile
+    );
     assert_eq!(table.calls.lock().unwrap().len(), 11, "the use of the upload, and the upload");
 }
 
 #[tokio::test]
-async fn a_throttled_call_is_reported_from_one_that_fails() {
+async fn a_throttled_store_call_is_distinguished_from_a_failed_one() {
     for (code, is_busy) in THROTTLED.into_iter().map(|code| (code, true)).chain([("AccessDeniedException", false)]) {
         let (store, id) = (store_on(Refusing(code)), job().job_id);
         let read = store.job(id).await.unwrap_err();
@@ -127,7 +132,7 @@ async fn a_throttled_call_is_reported_from_one_that_fails() {
 }
 
 #[test]
-fn a_transaction_is_tried_again_only_if_every_reason_passes() {
+fn a_transaction_is_repeated_only_if_every_reason_is_transient() {
     for (codes, expected) in [
         (&["None", "TransactionConflict"][..], true),
         (&["ThrottlingError", "None"], true),
@@ -137,6 +142,6 @@ fn a_transaction_is_tried_again_only_if_every_reason_passes() {
         (&[], false),
     ] {
         let reasons: Vec<_> = codes.iter().map(|c| CancellationReason::builder().code(*c).build()).collect();
-        assert_eq!(all_pass(&reasons), expected, "{codes:?}");
+        assert_eq!(all_transient(&reasons), expected, "{codes:?}");
     }
 }

@@ -3,15 +3,15 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{Definition, JobStore, PortResult, Started};
+use longshore_domain::ports::{Definition, JobStore, PortResult, QuotaExceeded, Started};
 
 use super::DynamoStore;
-use super::active_jobs::TRIES;
+use super::active_jobs::ATTEMPTS;
 use super::item::{text, time};
 use super::keys::Key;
 use super::transaction::Transacted;
 use super::update::Update;
-use crate::store::replay;
+use crate::store::own_write;
 
 const OPERATION: &str = "start_job";
 
@@ -21,28 +21,28 @@ impl DynamoStore {
     /// has none yet. After a refusal, reads that job: the refusal need not name every condition that did not hold.
     pub(super) async fn start(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         let Some(from) = job.validation.started_from else { return Ok(Started::Refused) };
-        for _ in 0..TRIES {
+        for _ in 0..ATTEMPTS {
             let mut writes = self.puts_of(job, definition)?;
-            let note = writes.len();
+            let record = writes.len();
             writes.push(self.record_start(from, job)?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(job, job.times.created_at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
-            if matches!(outcome, Transacted::Took) {
+            if matches!(outcome, Transacted::Applied) {
                 return Ok(Started::New);
             }
-            match replay::started(self.job(from).await?.as_ref(), job.job_id) {
-                Started::Refused if !outcome.refused_at(note) => {}
+            match own_write::started(self.job(from).await?.as_ref(), job.job_id) {
+                Started::Refused if !outcome.refused_at(record) => {}
                 started => return Ok(started),
             }
             if let Some(daily) = daily.filter(|_| outcome.refused_at(bytes)) {
-                return Ok(Started::OverDailyBytes(self.counted_bytes(&daily).await?));
+                return Ok(Started::OverQuota(QuotaExceeded::DailyBytes(self.counted_bytes(&daily).await?)));
             }
-            let active = self.forget_ended(&job.tenant).await?;
+            let active = self.remove_ended(&job.tenant).await?;
             if active >= self.limits.active_jobs {
-                return Ok(Started::OverLimit(active));
+                return Ok(Started::OverQuota(QuotaExceeded::ActiveJobs(active)));
             }
         }
-        Ok(Started::OverLimit(self.limits.active_jobs))
+        Ok(Started::OverQuota(QuotaExceeded::ActiveJobs(self.limits.active_jobs)))
     }
 
     fn record_start(&self, from: JobId, job: &Job) -> PortResult<TransactWriteItem> {

@@ -3,9 +3,9 @@
 use longshore_domain::deliveries::{Deliveries, INTERVALS};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, PortResult, Sweeps};
+use longshore_domain::ports::{DeliveryRecord, DeliveryRecords, JobPosition, PortResult, Sweeps};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_number, read_text, text, time};
 use super::keys::Key;
@@ -47,24 +47,24 @@ fn position_of(item: &Item) -> Result<JobPosition, ItemError> {
     Ok(JobPosition { created_at: Timestamp(read_number(item, AGE)?), job_id })
 }
 
-const OPERATION: &str = "note_delivery";
+const OPERATION: &str = "record_delivery";
 
 /// Seconds for which records are kept after the last one.
-const KEPT_S: i64 = 86_400;
+const RETENTION_S: i64 = 86_400;
 
 impl DeliveryRecords for DynamoStore {
     /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the interval is unused, older, or has no message that
     /// was sent as late. A refusal means that there is nothing to record.
-    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
-        let interval = Deliveries::interval(delivered.at);
+    async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()> {
+        let interval = Deliveries::interval(delivery.at);
         let name = format!("#s{}", interval.rem_euclid(INTERVALS));
-        let note = format!("{interval:010}.{:011}", delivered.sent_at.seconds());
+        let entry = format!("{interval:010}.{:011}", delivery.sent_at.seconds());
         let update = Update {
             operation: OPERATION,
-            key: Key::deliveries(delivered.tenant, delivered.priority),
-            update: format!("SET {name} = :note, #expiresAt = :expiry"),
-            condition: format!("attribute_not_exists({name}) OR {name} < :note"),
-            values: vec![(":note", text(note)), (":expiry", number(delivered.at.plus_seconds(KEPT_S).seconds()))],
+            key: Key::deliveries(delivery.tenant, delivery.priority),
+            update: format!("SET {name} = :entry, #expiresAt = :expiry"),
+            condition: format!("attribute_not_exists({name}) OR {name} < :entry"),
+            values: vec![(":entry", text(entry)), (":expiry", number(delivery.at.plus_seconds(RETENTION_S).seconds()))],
         };
         self.update(update).await.map(|_| ())
     }
@@ -78,14 +78,14 @@ impl DeliveryRecords for DynamoStore {
 }
 
 fn from_item(item: &Item) -> Deliveries {
-    let mut notes: Vec<(i64, i64)> = item.values().filter_map(|value| parse(value.as_s().ok()?)).collect();
-    notes.sort_unstable();
+    let mut entries: Vec<(i64, i64)> = item.values().filter_map(|value| parse(value.as_s().ok()?)).collect();
+    entries.sort_unstable();
     let mut deliveries = Deliveries::default();
-    notes.into_iter().for_each(|(interval, sent_s)| deliveries.insert(interval, sent_s));
+    entries.into_iter().for_each(|(interval, sent_s)| deliveries.insert(interval, sent_s));
     deliveries
 }
 
-fn parse(note: &str) -> Option<(i64, i64)> {
-    let (interval, sent_s) = note.split_once('.')?;
+fn parse(entry: &str) -> Option<(i64, i64)> {
+    let (interval, sent_s) = entry.split_once('.')?;
     Some((interval.parse().ok()?, sent_s.parse().ok()?))
 }

@@ -17,21 +17,21 @@ use super::{DynamoStore, failed};
 #[derive(Debug)]
 pub(super) enum Transacted {
     /// Every write was applied.
-    Took,
+    Applied,
     /// None was applied. For each write, in order, true if its condition is known not to have held.
     Refused(Vec<bool>),
 }
 
 impl Transacted {
     /// Returns true if the condition of the write at this index did not hold.
-    pub(super) fn refused_at(&self, place: usize) -> bool {
-        matches!(self, Self::Refused(refused) if refused.get(place).is_some_and(|refused| *refused))
+    pub(super) fn refused_at(&self, index: usize) -> bool {
+        matches!(self, Self::Refused(refused) if refused.get(index).is_some_and(|refused| *refused))
     }
 }
 
 impl DynamoStore {
     /// TransactWriteItems. All its attempts have one client request token: a canceled one wrote nothing, and an
-    /// applied one whose reply was lost returns the same response for ten minutes
+    /// applied one whose response was lost returns the same response for ten minutes
     /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/transaction-apis.html>). A
     /// retry that the token does not cover is refused because of this same call's earlier write, and the caller
     /// compares.
@@ -43,7 +43,7 @@ impl DynamoStore {
         let call = self.client.transact_write_items().set_transact_items(Some(writes));
         let call = call.client_request_token(Uuid::new_v4().to_string());
         match self.write(|| call.clone().send()).await {
-            Ok(_) => Ok(Transacted::Took),
+            Ok(_) => Ok(Transacted::Applied),
             Err(error) => match refused(&error) {
                 Some(refused) => Ok(Transacted::Refused(refused)),
                 None => Err(unwritten(operation, error)),
@@ -110,7 +110,7 @@ mod tests {
     use longshore_domain::job::{Job, Reopen, Status, Validation};
     use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Reopened, Started, Upload};
     use longshore_domain::tenant::TenantId;
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
     use serde_json::{Value, json};
 
     use super::DynamoStore;
@@ -128,7 +128,7 @@ mod tests {
                 let first = !tokens.contains(&token);
                 tokens.push(token);
                 if first {
-                    return HttpConnectorFuture::ready(Err(ConnectorError::io("the reply is lost".into())));
+                    return HttpConnectorFuture::ready(Err(ConnectorError::io("the response is lost".into())));
                 }
             }
             HttpConnectorFuture::ready(Ok(HttpResponse::new(200_u16.try_into().unwrap(), json!({}).to_string().into())))
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_transaction_whose_reply_is_lost_comes_again_under_its_own_token() {
+    async fn a_transaction_whose_response_is_lost_is_repeated_under_the_same_token() {
         const AT: Timestamp = Timestamp(1_000);
         let (store, table) = store();
         let definition = Definition { options: json!({}), columns: None };
@@ -175,7 +175,7 @@ mod tests {
             expires_at: 9,
         };
         assert_eq!(store.create_upload(&upload, None).await.unwrap(), Created::New);
-        let plan = GroupPlan::of_file(0, Manifest { group: 0, chunks: Vec::new() }, 0..0);
+        let plan = GroupPlan::from_file(0, Manifest { group: 0, chunks: Vec::new() }, 0..0);
         // The job that is read afterwards does not exist: only the token matters.
         store.commit_group(&job, &plan, AT).await.unwrap();
 

@@ -4,13 +4,13 @@ use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{ItemError, nested, number, text, time};
 use super::keys::Key;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, job_item};
-use crate::store::replay;
+use crate::store::own_write;
 
 impl JobTransitions for DynamoStore {
     /// Condition: `status` is waiting and `stage` queued.
@@ -28,7 +28,7 @@ impl JobTransitions for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(update, |job| replay::began(job, now)).await
+        self.transition(update, |job| own_write::began(job, now)).await
     }
 
     /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
@@ -70,29 +70,29 @@ impl JobTransitions for DynamoStore {
                 (":now", time(now)),
             ],
         };
-        self.transition(update, |job| replay::split_ended(job, groups, issues, now)).await
+        self.transition(update, |job| own_write::split_ended(job, groups, issues, now)).await
     }
 
     /// Condition: `generation` is the caller's, `status` is not final and `stage` is not stopping.
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
-        self.transition(stop_update(id, generation, stop)?, |job| replay::stopped(job, stop)).await
+        self.transition(stop_update(id, generation, stop)?, |job| own_write::stopped(job, stop)).await
     }
 
     /// The same condition, and `status`, `stage`, `generation` and `updatedAt` are as they were read.
-    async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
-        let update = as_seen(stop_update(seen.job_id, seen.generation, stop)?, seen)?;
-        self.transition(update, |job| replay::stopped(job, stop)).await
+    async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition> {
+        let update = if_unchanged(stop_update(read.job_id, read.generation, stop)?, read)?;
+        self.transition(update, |job| own_write::stopped(job, stop)).await
     }
 
     /// Condition: `deletedAt` is absent. `unfinished` puts a job that has ended back on the index.
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(delete_update(id, now), |job| replay::deleted(job, now)).await
+        self.transition(delete_update(id, now), |job| own_write::deleted(job, now)).await
     }
 
     /// The same condition, and `status`, `stage`, `generation` and `updatedAt` are as they were read.
-    async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
-        let update = as_seen(delete_update(seen.job_id, now), seen)?;
-        self.transition(update, |job| replay::deleted(job, now)).await
+    async fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
+        let update = if_unchanged(delete_update(read.job_id, now), read)?;
+        self.transition(update, |job| own_write::deleted(job, now)).await
     }
 
     /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. A
@@ -133,7 +133,7 @@ impl JobTransitions for DynamoStore {
                 update.values.push((":from", text(&from.token)));
             }
         }
-        self.transition(update, |job| replay::checkpointed(job, move_to)).await
+        self.transition(update, |job| own_write::checkpointed(job, move_to)).await
     }
 
     /// See `DynamoStore::reopen_counted`.
@@ -149,18 +149,18 @@ impl JobTransitions for DynamoStore {
             key: Key::job(job.job_id),
             update: "SET #resends = :next, #updatedAt = :now".into(),
             condition: "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation \
-                        AND #resends = :seen"
+                        AND #resends = :read"
                 .into(),
             values: vec![
                 (":waiting", word(Status::Waiting, "count_resend")?),
                 (":running", word(Status::Running, "count_resend")?),
                 (":generation", number(job.generation)),
-                (":seen", number(job.resends)),
+                (":read", number(job.resends)),
                 (":next", number(job.resends + 1)),
                 (":now", time(now)),
             ],
         };
-        self.transition(update, |stored| replay::resend_counted(stored, job, now)).await
+        self.transition(update, |stored| own_write::resend_counted(stored, job, now)).await
     }
 }
 
@@ -189,16 +189,16 @@ impl DynamoStore {
             update.condition.push_str(" AND #stage <> :stopping");
             update.values.push((":stopping", word(Stage::Stopping, "finish")?));
         }
-        self.transition(update, |job| replay::finished(job, finish)).await
+        self.transition(update, |job| own_write::finished(job, finish)).await
     }
 
-    /// An update of a job. A refusal because of this same call's earlier write, whose reply was lost, counts as
+    /// An update of a job. A refusal because of this same call's earlier write, whose response was lost, counts as
     /// success.
     pub(super) async fn transition(&self, update: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {
         let operation = update.operation;
         let read = |item| job_item::from_item(item).map_err(failed(operation));
         match self.update(update).await? {
-            Updated::Took(item) => Ok(Transition::Made(Box::new(read(item)?))),
+            Updated::Applied(item) => Ok(Transition::Made(Box::new(read(item)?))),
             Updated::Absent => Ok(Transition::Refused),
             Updated::Refused(item) => {
                 let job = read(item)?;
@@ -236,16 +236,16 @@ fn delete_update(id: JobId, now: Timestamp) -> Update {
     }
 }
 
-/// See [`Job::is_as_seen`].
-fn as_seen(mut update: Update, seen: &Job) -> PortResult<Update> {
+/// See [`Job::is_unchanged_since`].
+fn if_unchanged(mut update: Update, read: &Job) -> PortResult<Update> {
     update.condition.push_str(
-        " AND #generation = :seenGeneration AND #status = :seenStatus AND #stage = :seenStage AND #updatedAt = :seenAt",
+        " AND #generation = :readGeneration AND #status = :readStatus AND #stage = :readStage AND #updatedAt = :readAt",
     );
     update.values.extend([
-        (":seenGeneration", number(seen.generation)),
-        (":seenStatus", word(seen.status, update.operation)?),
-        (":seenStage", word(seen.stage, update.operation)?),
-        (":seenAt", time(seen.times.updated_at)),
+        (":readGeneration", number(read.generation)),
+        (":readStatus", word(read.status, update.operation)?),
+        (":readStage", word(read.stage, update.operation)?),
+        (":readAt", time(read.times.updated_at)),
     ]);
     Ok(update)
 }

@@ -72,7 +72,7 @@ fn keys(count: u32) -> Vec<Item> {
 }
 
 #[tokio::test]
-async fn what_a_batch_leaves_is_asked_for_again_after_a_wait_each_time() {
+async fn unprocessed_items_of_a_batch_are_requested_again_after_a_wait() {
     let (store, table) = store(4);
     let groups = (0..9).map(|group| Key::group(JobId::generate(), group)).collect();
     assert_eq!(store.batch_get("progress", groups).await.unwrap().len(), 9);
@@ -86,7 +86,7 @@ async fn what_a_batch_leaves_is_asked_for_again_after_a_wait_each_time() {
 }
 
 #[tokio::test]
-async fn a_batch_that_is_left_again_and_again_is_an_error_in_the_end() {
+async fn a_batch_that_stays_unprocessed_is_an_error() {
     let (store, table) = store(u32::MAX);
     let groups = (0..99).map(|group| Key::group(JobId::generate(), group)).collect();
     assert!(store.batch_get("progress", groups).await.is_err());

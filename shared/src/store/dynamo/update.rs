@@ -27,16 +27,16 @@ pub(super) struct Update {
 /// Result of a conditional update.
 pub(super) enum Updated {
     /// The update was applied; holds the whole new item.
-    Took(Item),
+    Applied(Item),
     /// The condition did not hold for this item.
     Refused(Item),
-    /// There is no such item.
+    /// The item does not exist.
     Absent,
 }
 
 impl DynamoStore {
     /// UpdateItem that returns the item: the new one if the update was applied, the conflicting one if not. An SDK
-    /// retry of an update whose reply was lost returns `Refused`; the caller compares.
+    /// retry of an update whose response was lost returns `Refused`; the caller compares.
     pub(super) async fn update(&self, update: Update) -> PortResult<Updated> {
         let values = update.values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect::<Item>();
         let call = self
@@ -51,7 +51,7 @@ impl DynamoStore {
             .return_values(ReturnValue::AllNew)
             .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld);
         match self.write(|| call.clone().send()).await {
-            Ok(output) => Ok(Updated::Took(output.attributes.unwrap_or_default())),
+            Ok(output) => Ok(Updated::Applied(output.attributes.unwrap_or_default())),
             Err(error) => refusal(error).map_err(|error| unwritten(update.operation, *error)),
         }
     }
@@ -81,7 +81,7 @@ mod tests {
     use super::names;
 
     #[test]
-    fn every_placeholder_stands_for_the_attribute_of_its_name() {
+    fn every_placeholder_names_its_attribute() {
         let found = names(&["SET #cur.#3 = :new, #open = :o", "attribute_exists(#open) AND #a_b <> :x"]);
         let mut found: Vec<_> = found.iter().map(|(p, n)| (p.as_str(), n.as_str())).collect();
         found.sort_unstable();

@@ -29,7 +29,7 @@ mod tests {
 
     use longshore_domain::parts::Multipart;
     use longshore_domain::tenant::TenantId;
-    use longshore_domain::time_stamp::Timestamp;
+    use longshore_domain::timestamp::Timestamp;
 
     use super::super::item::number;
     use super::*;
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upload_is_read_back_and_one_of_an_earlier_version_too() {
+    fn an_upload_of_this_or_an_earlier_version_is_read_back() {
         let multipart = Some(Multipart { id: "m".into(), part_bytes: 5 });
         for upload in [small(), Upload { sha256: Some("s".into()), ..small() }, Upload { multipart, ..small() }] {
             assert_eq!(from_item(upload.file_guid, to_item(&upload).unwrap()).unwrap(), upload);

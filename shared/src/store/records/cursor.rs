@@ -9,16 +9,16 @@ use longshore_domain::ports::ListError;
 
 /// A position in the walk over a dataset's shards.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
-pub struct Cursor {
+pub struct RecordsCursor {
     /// The shard to continue with.
     pub shard: u8,
     /// The last key that was read in the shard, if any.
     pub after: Option<String>,
 }
 
-impl Cursor {
+impl RecordsCursor {
     /// Returns the position after a key.
-    pub fn behind(key: &str) -> Self {
+    pub fn after(key: &str) -> Self {
         Self { shard: shard::shard_of(key), after: Some(key.to_owned()) }
     }
 
@@ -36,29 +36,30 @@ impl Cursor {
         let (&shard, key) = bytes.split_first().ok_or(ListError::BadCursor)?;
         let key = std::str::from_utf8(key).map_err(|_| ListError::BadCursor)?;
         let sound = (1..=MAX_KEY_BYTES).contains(&key.len()) && shard < SHARDS && shard == shard::shard_of(key);
-        if sound { Ok(Self::behind(key)) } else { Err(ListError::BadCursor) }
+        if sound { Ok(Self::after(key)) } else { Err(ListError::BadCursor) }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::{Cursor, MAX_KEY_BYTES};
+    use super::{MAX_KEY_BYTES, RecordsCursor};
 
     #[test]
     fn a_cursor_reads_back() {
-        let cursor = Cursor::behind("ann@example.com");
-        assert_eq!(Cursor::decode(Some(&cursor.encode())).ok(), Some(cursor));
-        assert_eq!(Cursor::decode(None).ok(), Some(Cursor::default()));
+        let cursor = RecordsCursor::after("ann@example.com");
+        assert_eq!(RecordsCursor::decode(Some(&cursor.encode())).ok(), Some(cursor));
+        assert_eq!(RecordsCursor::decode(None).ok(), Some(RecordsCursor::default()));
     }
 
     #[test]
-    fn what_no_page_gave_is_refused() {
-        let other_shard = Cursor { shard: 1 + super::shard::shard_of("a") % 8, after: Some("a".into()) }.encode();
+    fn a_cursor_that_no_page_returned_is_refused() {
+        let other_shard =
+            RecordsCursor { shard: 1 + super::shard::shard_of("a") % 8, after: Some("a".into()) }.encode();
         let (longest, longer) = ("k".repeat(MAX_KEY_BYTES), "k".repeat(MAX_KEY_BYTES + 1));
-        assert!(Cursor::decode(Some(&Cursor::behind(&longest).encode())).is_ok());
-        let longer = Cursor::behind(&longer).encode();
+        assert!(RecordsCursor::decode(Some(&RecordsCursor::after(&longest).encode())).is_ok());
+        let longer = RecordsCursor::after(&longer).encode();
         for bad in ["", "?", "AA", "_w", "AP__", other_shard.as_str(), longer.as_str()] {
-            assert!(Cursor::decode(Some(bad)).is_err(), "{bad}");
+            assert!(RecordsCursor::decode(Some(bad)).is_err(), "{bad}");
         }
     }
 }

@@ -35,7 +35,7 @@ mod tests {
     use longshore_domain::tenant::TenantId;
 
     #[test]
-    fn a_key_stays_in_its_shard_for_ever() {
+    fn the_shard_of_a_key_never_changes() {
         assert_eq!(["", "a", "42", "ann@example.com"].map(shard_of), [35, 10, 51, 49]);
     }
 
@@ -47,7 +47,7 @@ mod tests {
     }
 
     #[test]
-    fn every_key_lies_in_one_of_the_partitions() {
+    fn every_key_is_in_one_of_the_partitions() {
         let dataset = Dataset { tenant: TenantId::from_static("default"), name: "customers".into() };
         let partitions: Vec<_> = partitions(&dataset).collect();
         assert_eq!(partitions.len(), usize::from(SHARDS));

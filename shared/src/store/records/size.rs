@@ -18,17 +18,17 @@ pub const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
 /// up to 128 bytes, a dataset's name of up to 64), writer, times.
 const FIXED_BYTES: usize = 2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + 3;
 
-/// Levels below the attribute `data`, which is the first.
+/// Maximum number of nested levels below the attribute `data`, which is the first.
 const MAX_DEPTH: usize = dynamodb::NESTING_LEVELS - 1;
 
 /// The reason why the table cannot hold a record.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Misfit {
-    /// Key and properties need this number of bytes.
+    /// Key and properties have this number of bytes.
     TooLarge(usize),
-    /// The named property holds values that are nested too deep.
+    /// The named property contains values that are nested too deep.
     TooDeep(String),
-    /// The named property holds a number beyond 1e125, or nearer to zero than 1e-130.
+    /// The named property contains a number beyond 1e125, or nearer to zero than 1e-130.
     NumberOutOfRange(String),
     /// The named property, or one in it, has an empty name.
     EmptyName(String),
@@ -38,17 +38,17 @@ impl std::fmt::Display for Misfit {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::TooLarge(bytes) => {
-                write!(f, "the record takes {bytes} bytes; a record holds up to {MAX_ITEM_BYTES}, names included")
+                write!(f, "the record has {bytes} bytes; the maximum is {MAX_ITEM_BYTES}, including the names")
             }
             Self::TooDeep(name) => write!(f, "{} is nested deeper than {MAX_DEPTH} levels", shown(name)),
             Self::NumberOutOfRange(name) => {
                 write!(
                     f,
-                    "{} holds a number that is too large or too near to zero to be stored; make it a string",
+                    "{} contains a number that is too large or too near to zero to be stored; use a string",
                     shown(name)
                 )
             }
-            Self::EmptyName(name) => write!(f, "{} holds a property without a name", quoted(name)),
+            Self::EmptyName(name) => write!(f, "{} contains a property without a name", quoted(name)),
         }
     }
 }
@@ -80,13 +80,13 @@ fn total(key: &str, data: &Map<String, Value>) -> Result<usize, Misfit> {
     })
 }
 
-enum Odd {
+enum ValueMisfit {
     Depth,
     Number,
     Name,
 }
 
-impl Odd {
+impl ValueMisfit {
     fn in_property(self, name: &str) -> Misfit {
         match self {
             Self::Depth => Misfit::TooDeep(name.to_owned()),
@@ -96,16 +96,16 @@ impl Odd {
     }
 }
 
-fn value_bytes(value: &Value, depth: usize) -> Result<usize, Odd> {
+fn value_bytes(value: &Value, depth: usize) -> Result<usize, ValueMisfit> {
     match value {
         Value::Null | Value::Bool(_) => Ok(1),
         Value::Number(number) => number_bytes(number),
         Value::String(text) => Ok(text.len()),
-        Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => Err(Odd::Depth),
+        Value::Array(_) | Value::Object(_) if depth > MAX_DEPTH => Err(ValueMisfit::Depth),
         Value::Array(values) => values.iter().try_fold(3, |sum, v| Ok(sum + 1 + value_bytes(v, depth + 1)?)),
         Value::Object(members) => members.iter().try_fold(3, |sum, (name, v)| {
             if name.is_empty() {
-                return Err(Odd::Name);
+                return Err(ValueMisfit::Name);
             }
             Ok(sum + 1 + name.len() + value_bytes(v, depth + 1)?)
         }),
@@ -114,13 +114,13 @@ fn value_bytes(value: &Value, depth: usize) -> Result<usize, Odd> {
 
 /// Returns the size of a number: two digits a byte and one more, so 21 bytes at most, which is charged for every
 /// number.
-fn number_bytes(number: &Number) -> Result<usize, Odd> {
+fn number_bytes(number: &Number) -> Result<usize, ValueMisfit> {
     const BYTES: usize = 21;
     if !number.is_f64() {
         return Ok(BYTES);
     }
     let size = number.as_f64().unwrap_or_default().abs();
-    if size == 0.0 || (1e-130..1e125).contains(&size) { Ok(BYTES) } else { Err(Odd::Number) }
+    if size == 0.0 || (1e-130..1e125).contains(&size) { Ok(BYTES) } else { Err(ValueMisfit::Number) }
 }
 
 #[cfg(test)]
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_table_refuses_is_known_before() {
+    fn what_the_table_would_refuse_is_detected_before() {
         assert_eq!(check(json!({"a": nested(MAX_DEPTH - 1)})), Ok(()));
         assert_eq!(check(json!({"a": nested(MAX_DEPTH)})), Err(Misfit::TooDeep("a".into())));
         assert_eq!(check(json!({"a": 1e126})), Err(Misfit::NumberOutOfRange("a".into())));

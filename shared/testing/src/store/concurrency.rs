@@ -1,20 +1,11 @@
 //! Concurrency limits in memory.
 
-use std::collections::BTreeMap;
-
 use longshore_domain::concurrency::{ParkedChunk, Permit};
-use longshore_domain::ports::{ParkedChunks, Permits, PortResult};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::ports::{Acquisition, ParkedChunks, Permits, PortResult, WakeMark};
+use longshore_domain::timestamp::Timestamp;
 
 use super::MemoryStore;
-
-/// Permits and parked chunks of one job type.
-#[derive(Debug, Default)]
-pub(super) struct ConcurrencyRecords {
-    permits: BTreeMap<u32, Permit>,
-    /// Parked chunks by name, and so by turn.
-    parked: BTreeMap<String, ParkedChunk>,
-}
+use super::records::ConcurrencyRecords;
 
 impl MemoryStore {
     fn limiter<T>(&self, job_type: &str, then: impl FnOnce(&mut ConcurrencyRecords) -> T) -> T {
@@ -27,13 +18,13 @@ impl Permits for MemoryStore {
         Ok(self.limiter(job_type, |limiter| limiter.permits.values().cloned().collect()))
     }
 
-    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<bool> {
+    async fn acquire(&self, job_type: &str, permit: &Permit, now: Timestamp) -> PortResult<Acquisition> {
         Ok(self.limiter(job_type, |limiter| {
-            let taken = permit.may_replace(limiter.permits.get(&permit.number), now);
-            if taken {
-                limiter.permits.insert(permit.number, permit.clone());
+            if !permit.may_replace(limiter.permits.get(&permit.number), now) {
+                return Acquisition::Unavailable;
             }
-            taken
+            limiter.permits.insert(permit.number, permit.clone());
+            Acquisition::Acquired
         }))
     }
 
@@ -46,8 +37,8 @@ impl Permits for MemoryStore {
 }
 
 impl ParkedChunks for MemoryStore {
-    async fn parked(&self, job_type: &str, first: usize) -> PortResult<Vec<ParkedChunk>> {
-        Ok(self.limiter(job_type, |limiter| limiter.parked.values().take(first).cloned().collect()))
+    async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>> {
+        Ok(self.limiter(job_type, |limiter| limiter.parked.values().take(limit).cloned().collect()))
     }
 
     async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
@@ -56,15 +47,17 @@ impl ParkedChunks for MemoryStore {
         Ok(())
     }
 
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<bool> {
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
         Ok(self.limiter(job_type, |limiter| {
             let stored = limiter.parked.get_mut(&parked.name());
             let stored = stored.filter(|stored| [parked.woken_at, Some(now)].contains(&stored.woken_at));
-            stored.map(|stored| stored.woken_at = Some(now)).is_some()
+            let Some(stored) = stored else { return WakeMark::Changed };
+            stored.woken_at = Some(now);
+            WakeMark::Marked
         }))
     }
 
-    async fn forget(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+    async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         self.limiter(job_type, |limiter| {
             let name = parked.name();
             if limiter.parked.get(&name).is_some_and(|stored| stored.woken_at == parked.woken_at) {

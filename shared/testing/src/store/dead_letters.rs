@@ -1,9 +1,10 @@
 //! Dead-letter records in memory.
 
+use longshore::store::dynamo::items;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
 
-use super::{MemoryStore, items};
+use super::MemoryStore;
 
 impl DeadLetterRecords for MemoryStore {
     async fn record(&self, dead_letter: &DeadLetterRecord, body: Option<&str>) -> PortResult<()> {
@@ -22,11 +23,11 @@ impl DeadLetterRecords for MemoryStore {
         Ok(self.records().dead_letters.get(&dead_letter.id).and_then(|(_, body)| body.clone()))
     }
 
-    async fn dead_letters(&self, behind: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
+    async fn dead_letters(&self, after: Option<&str>, limit: usize) -> PortResult<Page<DeadLetterRecord>> {
         let records = self.records();
         let all = records.dead_letters.values().rev().map(|(dead_letter, _)| dead_letter);
         let mut items: Vec<_> =
-            all.filter(|dead_letter| behind.is_none_or(|id| dead_letter.id.as_str() < id)).cloned().collect();
+            all.filter(|dead_letter| after.is_none_or(|id| dead_letter.id.as_str() < id)).cloned().collect();
         let more = items.len() > limit;
         items.truncate(limit);
         let next = items.last().filter(|_| more).map(|dead_letter| dead_letter.id.clone());
@@ -44,7 +45,7 @@ impl DeadLetterRecords for MemoryStore {
 
 impl MemoryStore {
     /// Removes the bodies of a job's dead letters with the job.
-    pub(super) fn forget_bodies(&self, id: longshore_domain::ids::JobId) {
+    pub(super) fn remove_bodies(&self, id: longshore_domain::ids::JobId) {
         for (dead_letter, body) in self.records().dead_letters.values_mut() {
             if dead_letter.message.job_id() == Some(id) {
                 *body = None;

@@ -2,23 +2,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Priority, Reopen, Transition};
 use longshore_domain::ports::{
-    CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsWanted, PortResult, Reopened, Started,
-    TenantLimits, Upload,
+    CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
+    QuotaExceeded, Reopened, Started, TenantLimits, Upload, UploadRelease,
 };
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
-use super::concurrency::ConcurrencyRecords;
 use super::keys::TakenKeys;
-use super::transitions::GroupWrite;
 use longshore::store::dynamo::items;
-use longshore::store::replay::{self, CommittedGroup};
+use longshore::store::own_write::{self, CommittedGroup};
 
 /// Maximum number of jobs in one page of unfinished ones.
 const UNFINISHED_PAGE: usize = 100;
@@ -46,6 +45,23 @@ pub(super) struct Records {
     pub(super) deliveries: BTreeMap<(TenantId, Priority), Deliveries>,
     /// Jobs that use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
+}
+
+/// Permits and parked chunks of one job type.
+#[derive(Debug, Default)]
+pub(super) struct ConcurrencyRecords {
+    pub(super) permits: BTreeMap<u32, Permit>,
+    /// Parked chunks by name, and so by turn.
+    pub(super) parked: BTreeMap<String, ParkedChunk>,
+}
+
+/// The first half of a group's commit.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct GroupWrite {
+    /// Time of the write.
+    pub at: Timestamp,
+    /// True if the write was applied.
+    pub applied: bool,
 }
 
 impl Default for Records {
@@ -100,7 +116,7 @@ impl Records {
         let Some(bytes) =
             promised.checked_add(upload.size_bytes).filter(|bytes| *bytes <= self.limits.upload_bytes_per_day)
         else {
-            return Created::OverDailyBytes(*promised);
+            return Created::OverQuota(QuotaExceeded::DailyBytes(*promised));
         };
         self.promised.insert((upload.tenant.clone(), upload.promised_at.end_of_day()), bytes);
         self.uploads.insert(id, upload.clone());
@@ -126,10 +142,10 @@ impl Records {
         }
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
-            return Created::OverLimit(active);
+            return Created::OverQuota(QuotaExceeded::ActiveJobs(active));
         }
         if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
-            return Created::OverDailyBytes(bytes);
+            return Created::OverQuota(QuotaExceeded::DailyBytes(bytes));
         }
         let of_job = JobRecords {
             job: job.clone(),
@@ -153,14 +169,14 @@ impl Records {
         let Some(mut from) = stored else { return Started::Refused };
         let before = from.clone();
         if from.start(job.job_id, job.times.created_at) == Transition::Refused {
-            return replay::started(Some(&before), job.job_id);
+            return own_write::started(Some(&before), job.job_id);
         }
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
-            return Started::OverLimit(active);
+            return Started::OverQuota(QuotaExceeded::ActiveJobs(active));
         }
         if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
-            return Started::OverDailyBytes(bytes);
+            return Started::OverQuota(QuotaExceeded::DailyBytes(bytes));
         }
         self.create_job(job, definition, None);
         if let Some(of_job) = self.jobs.get_mut(&from.job_id) {
@@ -176,15 +192,15 @@ impl Records {
         };
         let mut job = before.clone();
         if job.reopen(reopen) == Transition::Refused {
-            let ours = replay::reopened(&before, reopen);
+            let ours = own_write::reopened(&before, reopen);
             return Ok(if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused });
         }
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
-            return Ok(Reopened::OverLimit(active));
+            return Ok(Reopened::OverQuota(QuotaExceeded::ActiveJobs(active)));
         }
         if let Some(bytes) = self.job_bytes_without_room(&job, reopen.at) {
-            return Ok(Reopened::OverDailyBytes(bytes));
+            return Ok(Reopened::OverQuota(QuotaExceeded::DailyBytes(bytes)));
         }
         items::check_job("reopen", &job)?;
         self.count_job_bytes(&job, reopen.at);
@@ -212,11 +228,13 @@ impl Records {
     }
 
     /// Counts a call that creates work, if its window has room.
-    pub(super) fn count_call(&mut self, tenant: &TenantId, now: Timestamp) -> bool {
+    pub(super) fn count_call(&mut self, tenant: &TenantId, now: Timestamp) -> CallCount {
         let calls = self.calls.entry((tenant.clone(), CallWindow::at(now))).or_default();
-        let has_room = *calls < self.limits.work_calls;
-        *calls += u64::from(has_room);
-        has_room
+        if *calls >= self.limits.work_calls {
+            return CallCount::LimitReached;
+        }
+        *calls += 1;
+        CallCount::Counted
     }
 
     pub(super) fn active_jobs(&self, tenant: &TenantId) -> u64 {
@@ -225,27 +243,27 @@ impl Records {
     }
 
     /// Returns a page of a tenant's jobs, newest first.
-    pub(super) fn list(&self, wanted: &JobsWanted<'_>) -> JobsPage {
-        let jobs = self.jobs.values().map(|of_job| &of_job.job).filter(|job| wanted.includes(job));
-        let mut jobs: Vec<_> = jobs.map(|job| (JobPosition::behind(job), job)).collect();
-        jobs.retain(|(position, _)| wanted.after.is_none_or(|after| *position < after));
+    pub(super) fn list(&self, query: &JobsQuery<'_>) -> JobsPage {
+        let jobs = self.jobs.values().map(|of_job| &of_job.job).filter(|job| query.includes(job));
+        let mut jobs: Vec<_> = jobs.map(|job| (JobPosition::after(job), job)).collect();
+        jobs.retain(|(position, _)| query.after.is_none_or(|after| *position < after));
         jobs.sort_by_key(|(position, _)| std::cmp::Reverse(*position));
-        let more = jobs.len() > wanted.limit;
-        jobs.truncate(wanted.limit);
+        let more = jobs.len() > query.limit;
+        jobs.truncate(query.limit);
         let next = jobs.last().filter(|_| more).map(|(position, _)| *position);
         JobsPage { jobs: jobs.into_iter().map(|(_, job)| job.clone()).collect(), next }
     }
 }
 
 impl Records {
-    /// Removes a job's use of its upload; returns true if no job uses the upload any more, and its record is removed.
-    pub(super) fn release_upload(&mut self, id: JobId, upload: FileGuid) -> bool {
+    /// Removes a job's use of its upload, and the upload's record if no other job uses it.
+    pub(super) fn release_upload(&mut self, id: JobId, upload: FileGuid) -> UploadRelease {
         self.uses.remove(&(upload, id));
-        let free = self.uses.iter().all(|(used, _)| *used != upload);
-        if free {
-            self.uploads.remove(&upload);
+        if self.uses.iter().any(|(used, _)| *used == upload) {
+            return UploadRelease::KeepFile;
         }
-        free
+        self.uploads.remove(&upload);
+        UploadRelease::RemoveFile
     }
 }
 
@@ -256,7 +274,7 @@ impl JobRecords {
         if job.commit_group(plan, now) == Transition::Refused {
             return Ok(false);
         }
-        let (number, group) = (plan.manifest.group, Group::planned(plan, now));
+        let (number, group) = (plan.manifest.group, Group::from_plan(plan, now));
         let committed = CommittedGroup { manifest: plan.manifest.clone(), at: now };
         items::check_group(&job, &group, &committed)?;
         self.job = job;
@@ -271,7 +289,7 @@ impl JobRecords {
     pub(super) fn written_group(&self, plan: &GroupPlan, write: GroupWrite) -> Transition {
         let own = CommittedGroup { manifest: plan.manifest.clone(), at: write.at };
         let stored = if write.applied { Some(&own) } else { self.manifests.get(&plan.manifest.group) };
-        let ours = replay::committed(&self.job, plan.generation, stored, &own);
+        let ours = own_write::committed(&self.job, plan.generation, stored, &own);
         if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused }
     }
 }

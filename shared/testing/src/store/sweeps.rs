@@ -2,7 +2,7 @@
 
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::job::Priority;
-use longshore_domain::ports::{Delivered, DeliveryRecords, JobPosition, PortResult, Sweeps};
+use longshore_domain::ports::{DeliveryRecord, DeliveryRecords, JobPosition, PortResult, Sweeps};
 use longshore_domain::tenant::TenantId;
 
 use super::MemoryStore;
@@ -19,9 +19,9 @@ impl Sweeps for MemoryStore {
 }
 
 impl DeliveryRecords for MemoryStore {
-    async fn record_delivery(&self, delivered: &Delivered<'_>) -> PortResult<()> {
-        let key = (delivered.tenant.clone(), delivered.priority);
-        self.records().deliveries.entry(key).or_default().note(delivered.sent_at, delivered.at);
+    async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()> {
+        let key = (delivery.tenant.clone(), delivery.priority);
+        self.records().deliveries.entry(key).or_default().record(delivery.sent_at, delivery.at);
         Ok(())
     }
 

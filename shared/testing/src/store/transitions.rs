@@ -4,21 +4,12 @@ use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::MemoryStore;
-use super::records::JobRecords;
+use super::records::{GroupWrite, JobRecords};
 use longshore::store::dynamo::items;
-use longshore::store::replay;
-
-/// The first half of a group's commit.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub struct GroupWrite {
-    /// Time of the write.
-    pub at: Timestamp,
-    /// True if the write was applied.
-    pub applied: bool,
-}
+use longshore::store::own_write;
 
 impl MemoryStore {
     /// First half of a group's commit, its transaction; returns true if it was applied.
@@ -36,7 +27,7 @@ impl MemoryStore {
         records.jobs.get(&id).map_or(Transition::Refused, outcome)
     }
 
-    /// Runs one conditional write of a job; `own` recognises this same call's earlier write.
+    /// Runs one conditional write of a job; `own` recognizes this same call's earlier write.
     pub(super) fn transition(
         &self,
         (operation, id): (&'static str, JobId),
@@ -62,7 +53,7 @@ impl MemoryStore {
 
 impl JobTransitions for MemoryStore {
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(("begin", id), |job| job.begin(now), |job| replay::began(job, now))
+        self.transition(("begin", id), |job| job.begin(now), |job| own_write::began(job, now))
     }
 
     async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
@@ -81,20 +72,20 @@ impl JobTransitions for MemoryStore {
     }
 
     async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition> {
-        let own = |job: &Job| replay::split_ended(job, groups, issues, now);
+        let own = |job: &Job| own_write::split_ended(job, groups, issues, now);
         self.transition(("end_split", job.job_id), |stored| stored.end_split(job.generation, groups, issues, now), own)
     }
 
     async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition> {
-        self.transition(("stop", id), |job| job.stop(generation, stop), |job| replay::stopped(job, stop))
+        self.transition(("stop", id), |job| job.stop(generation, stop), |job| own_write::stopped(job, stop))
     }
 
-    async fn stop_as_seen(&self, seen: &Job, stop: &Stop) -> PortResult<Transition> {
-        let make = |job: &mut Job| match job.is_as_seen(seen) {
-            true => job.stop(seen.generation, stop),
+    async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_unchanged_since(read) {
+            true => job.stop(read.generation, stop),
             false => Transition::Refused,
         };
-        self.transition(("stop", seen.job_id), make, |job| replay::stopped(job, stop))
+        self.transition(("stop", read.job_id), make, |job| own_write::stopped(job, stop))
     }
 
     async fn reopen(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
@@ -102,34 +93,38 @@ impl JobTransitions for MemoryStore {
     }
 
     async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(("delete", id), |job| job.delete(now), |job| replay::deleted(job, now))
+        self.transition(("delete", id), |job| job.delete(now), |job| own_write::deleted(job, now))
     }
 
-    async fn delete_as_seen(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
-        let make = |job: &mut Job| match job.is_as_seen(seen) {
+    async fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
+        let make = |job: &mut Job| match job.is_unchanged_since(read) {
             true => job.delete(now),
             false => Transition::Refused,
         };
-        self.transition(("delete", seen.job_id), make, |job| replay::deleted(job, now))
+        self.transition(("delete", read.job_id), make, |job| own_write::deleted(job, now))
     }
 
     async fn checkpoint(&self, id: JobId, update: &MoveCheckpoint) -> PortResult<Transition> {
-        self.transition(("checkpoint", id), |job| job.move_checkpoint(update), |job| replay::checkpointed(job, update))
+        self.transition(
+            ("checkpoint", id),
+            |job| job.move_checkpoint(update),
+            |job| own_write::checkpointed(job, update),
+        )
     }
 
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        self.transition(("finish", id), |job| job.finish(finish), |job| replay::finished(job, finish))
+        self.transition(("finish", id), |job| job.finish(finish), |job| own_write::finished(job, finish))
     }
 
-    async fn count_resend(&self, seen: &Job, now: Timestamp) -> PortResult<Transition> {
+    async fn count_resend(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
         let count = |job: &mut Job| {
-            if (job.generation, job.resends) != (seen.generation, seen.resends) || job.status.is_final() {
+            if (job.generation, job.resends) != (read.generation, read.resends) || job.status.is_final() {
                 return Transition::Refused;
             }
             job.resends += 1;
             job.times.updated_at = now;
             Transition::Made(Box::new(job.clone()))
         };
-        self.transition(("count_resend", seen.job_id), count, |job| replay::resend_counted(job, seen, now))
+        self.transition(("count_resend", read.job_id), count, |job| own_write::resend_counted(job, read, now))
     }
 }

@@ -1,29 +1,29 @@
-//! Calls of services that are too rare here for an SDK.
+//! Calls to services without their SDK, because the calls are few.
 //!
-//! The emulator does not check signatures. It reads only the access key: `test` is the account itself.
+//! The emulator does not check signatures. It reads only the access key; `test` is the root user of the account.
 
 use super::Cloud;
 use anyhow::{Context, Result, ensure};
 use serde_json::{Value, json};
 
 /// Maximum size of a response.
-const ANSWER_LIMIT: u64 = 1 << 30;
+const RESPONSE_LIMIT: u64 = 1 << 30;
 
 impl Cloud {
-    /// A call of a service that speaks JSON: `target` is its version and operation.
+    /// Calls a service that uses JSON. `target` is its version and operation.
     ///
     /// # Errors
     /// If the emulator refuses it.
     pub fn json(&self, service: &str, target: &str, body: &Value) -> Result<Value> {
-        let call = self.agent.post(format!("{}/", self.endpoint())).header("authorization", named(service));
+        let call = self.agent.post(format!("{}/", self.endpoint())).header("authorization", authorization(service));
         let call = call.header("x-amz-target", target).content_type("application/x-amz-json-1.1");
-        let mut answer = call.send(body.to_string()).with_context(|| format!("{target} got no answer"))?;
-        let text = answer.body_mut().with_config().limit(ANSWER_LIMIT).read_to_string()?;
-        ensure!(answer.status().is_success(), "{target} was refused: {text}");
+        let mut response = call.send(body.to_string()).with_context(|| format!("{target}: no response"))?;
+        let text = response.body_mut().with_config().limit(RESPONSE_LIMIT).read_to_string()?;
+        ensure!(response.status().is_success(), "{target} was refused: {text}");
         Ok(if text.is_empty() { Value::Null } else { serde_json::from_str(&text)? })
     }
 
-    /// Events that have been written to a log group since a time in milliseconds.
+    /// Returns the events of a log group since a time in milliseconds.
     ///
     /// # Errors
     /// If there is no such group.
@@ -40,7 +40,7 @@ impl Cloud {
         }
     }
 
-    /// Events that have been written to a log group so far.
+    /// Returns all events of a log group.
     ///
     /// # Errors
     /// If there is no such group.
@@ -48,7 +48,7 @@ impl Cloud {
         self.logs_since(group, 0)
     }
 
-    /// Allows a role these actions on all resources.
+    /// Allows a role to call these actions on all resources.
     ///
     /// # Errors
     /// If the emulator refuses it.
@@ -60,47 +60,47 @@ impl Cloud {
         self.query("iam", &call).map(|_| ())
     }
 
-    /// Access key and secret of a new user without any permission.
+    /// Creates a user without permissions. Returns its access key and secret.
     ///
     /// # Errors
     /// If the emulator refuses it.
     pub fn powerless_key(&self) -> Result<(String, String)> {
         self.query("iam", &[("Action", "CreateUser"), ("UserName", "powerless")])?;
-        let answer = self.query("iam", &[("Action", "CreateAccessKey"), ("UserName", "powerless")])?;
-        let part =
-            |name: &str| element(&answer, name).map(str::to_owned).with_context(|| format!("no {name}: {answer}"));
-        Ok((part("AccessKeyId")?, part("SecretAccessKey")?))
+        let response = self.query("iam", &[("Action", "CreateAccessKey"), ("UserName", "powerless")])?;
+        let field =
+            |name: &str| element(&response, name).map(str::to_owned).with_context(|| format!("no {name}: {response}"));
+        Ok((field("AccessKeyId")?, field("SecretAccessKey")?))
     }
 
-    /// Submits a form to a page of the emulator. Returns the redirect's location, or otherwise the body.
+    /// Submits a form to a page of the emulator. Returns the location of the redirect, or the body if there is none.
     ///
     /// # Errors
     /// If there is no response.
     pub fn form(&self, path: &str, fields: &[(&str, &str)]) -> Result<String> {
         let call = self.agent.post(format!("{}{path}", self.endpoint()));
-        let mut answer = call.send_form(fields.iter().copied())?;
-        match answer.headers().get("location") {
-            Some(to) => Ok(to.to_str()?.to_owned()),
-            None => Ok(answer.body_mut().read_to_string()?),
+        let mut response = call.send_form(fields.iter().copied())?;
+        match response.headers().get("location") {
+            Some(location) => Ok(location.to_str()?.to_owned()),
+            None => Ok(response.body_mut().read_to_string()?),
         }
     }
 
     fn query(&self, service: &str, parameters: &[(&str, &str)]) -> Result<String> {
-        let call = self.agent.post(format!("{}/", self.endpoint())).header("authorization", named(service));
-        let mut answer = call.send_form(parameters.iter().copied())?;
-        let text = answer.body_mut().read_to_string()?;
-        ensure!(answer.status().is_success(), "{service} refused {parameters:?}: {text}");
+        let call = self.agent.post(format!("{}/", self.endpoint())).header("authorization", authorization(service));
+        let mut response = call.send_form(parameters.iter().copied())?;
+        let text = response.body_mut().read_to_string()?;
+        ensure!(response.status().is_success(), "{service} refused {parameters:?}: {text}");
         Ok(text)
     }
 }
 
-fn named(service: &str) -> String {
+fn authorization(service: &str) -> String {
     format!(
         "AWS4-HMAC-SHA256 Credential=test/20260101/us-east-1/{service}/aws4_request, SignedHeaders=host, Signature=0"
     )
 }
 
 fn element<'a>(text: &'a str, name: &str) -> Option<&'a str> {
-    let (_, rest) = text.split_once(&format!("<{name}>"))?;
-    rest.split_once(&format!("</{name}>")).map(|(value, _)| value)
+    let (_, tail) = text.split_once(&format!("<{name}>"))?;
+    tail.split_once(&format!("</{name}>")).map(|(value, _)| value)
 }

@@ -17,31 +17,32 @@ use zip::{CompressionMethod, DateTime, ZipWriter};
 pub struct FunctionConfig {
     /// Environment variables as in the template, with references resolved.
     pub environment: BTreeMap<String, String>,
-    /// Memory in MB, by which the function is billed.
+    /// Memory in MB. It determines the price of an invocation.
     pub memory_mb: u32,
 }
 
 impl Cloud {
-    /// Configuration of a function.
+    /// Returns the configuration of a function.
     ///
     /// # Errors
     /// If there is no such function.
     pub fn function_config(&self, function: &str) -> Result<FunctionConfig> {
         let call = self.lambda().get_function_configuration().function_name(function);
-        let found = self.wait(call.send()).with_context(|| format!("no configuration of {function}"))?;
-        let environment = found.environment.and_then(|environment| environment.variables).unwrap_or_default();
-        let memory_mb = found.memory_size.map_or(Ok(128), u32::try_from)?;
+        let config =
+            self.block_on(call.send()).with_context(|| format!("cannot read the configuration of {function}"))?;
+        let environment = config.environment.and_then(|environment| environment.variables).unwrap_or_default();
+        let memory_mb = config.memory_size.map_or(Ok(128), u32::try_from)?;
         Ok(FunctionConfig { environment: environment.into_iter().collect(), memory_mb })
     }
 
-    /// Replaces the code of a function by this binary.
+    /// Replaces the code of a function with this binary.
     ///
     /// # Errors
     /// If the binary cannot be read, or the emulator refuses it.
     pub fn update_code(&self, function: &str, bootstrap: &Path) -> Result<()> {
         let binary = fs::read(bootstrap).with_context(|| format!("cannot read {}", bootstrap.display()))?;
         let call = self.lambda().update_function_code().function_name(function).zip_file(Blob::new(package(&binary)?));
-        self.wait(call.send()).with_context(|| format!("the emulator refused the code of {function}"))?;
+        self.block_on(call.send()).with_context(|| format!("the emulator refused the code of {function}"))?;
         Ok(())
     }
 
@@ -51,9 +52,9 @@ impl Cloud {
     /// If it fails.
     pub fn invoke(&self, function: &str) -> Result<Value> {
         let call = self.lambda().invoke().function_name(function).payload(Blob::new("{}"));
-        let answer = self.wait(call.send()).with_context(|| format!("cannot invoke {function}"))?;
-        let payload = answer.payload.map(Blob::into_inner).unwrap_or_default();
-        ensure!(answer.function_error.is_none(), "{function} failed: {}", String::from_utf8_lossy(&payload));
+        let response = self.block_on(call.send()).with_context(|| format!("cannot invoke {function}"))?;
+        let payload = response.payload.map(Blob::into_inner).unwrap_or_default();
+        ensure!(response.function_error.is_none(), "{function} failed: {}", String::from_utf8_lossy(&payload));
         Ok(serde_json::from_slice(&payload)?)
     }
 
@@ -62,8 +63,8 @@ impl Cloud {
     }
 }
 
-/// A package with the binary as `bootstrap`. Uncompressed, because it is unpacked at once, and with a fixed date, so
-/// that the same binary gives the same package.
+/// Creates a package with the binary as `bootstrap`. It is uncompressed, because it is unpacked immediately, and has a
+/// fixed date, so that equal binaries have equal packages.
 fn package(binary: &[u8]) -> Result<Vec<u8>> {
     let options = SimpleFileOptions::default()
         .compression_method(CompressionMethod::Stored)
@@ -80,7 +81,7 @@ mod tests {
     use super::package;
 
     #[test]
-    fn a_package_has_one_executable_and_is_the_same_every_time() -> anyhow::Result<()> {
+    fn a_package_has_one_executable_and_is_reproducible() -> anyhow::Result<()> {
         let bytes = package(b"binary")?;
         assert_eq!(bytes, package(b"binary")?);
         let mut archive = zip::ZipArchive::new(std::io::Cursor::new(bytes))?;

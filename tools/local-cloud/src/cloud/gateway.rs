@@ -9,24 +9,24 @@ use std::collections::BTreeMap;
 const PAGE: &str = "500";
 
 impl Cloud {
-    /// The API's routes, such as `POST /api/jobs` or `$default`, each with the name of its function.
+    /// Returns the API's routes, such as `POST /api/jobs` or `$default`, each with the name of its function.
     ///
     /// # Errors
-    /// If the emulator refuses it.
+    /// If the emulator refuses a call.
     pub fn routes(&self, api: &str) -> Result<BTreeMap<String, String>> {
         let client = Client::new(&self.config);
         let integrations = client.get_integrations().api_id(api).max_results(PAGE);
-        let integrations = self.wait(integrations.send()).context("cannot read the API's integrations")?;
+        let integrations = self.block_on(integrations.send()).context("cannot read the API's integrations")?;
         let targets: BTreeMap<String, String> = integrations
             .items()
             .iter()
-            .filter_map(|found| {
-                let id = found.integration_id()?;
-                Some((format!("integrations/{id}"), function_name(found.integration_uri()?).to_owned()))
+            .filter_map(|integration| {
+                let id = integration.integration_id()?;
+                Some((format!("integrations/{id}"), function_name(integration.integration_uri()?).to_owned()))
             })
             .collect();
         let routes = client.get_routes().api_id(api).max_results(PAGE);
-        let routes = self.wait(routes.send()).context("cannot read the API's routes")?;
+        let routes = self.block_on(routes.send()).context("cannot read the API's routes")?;
         let routes = routes.items().iter().filter_map(|route| {
             let target = targets.get(route.target().unwrap_or_default()).cloned().unwrap_or_default();
             Some((route.route_key()?.to_owned(), target))
@@ -35,8 +35,8 @@ impl Cloud {
     }
 }
 
-/// The function's name in the URI of an integration: `arn:aws:apigateway:…:lambda:path/…/functions/ARN/invocations`,
-/// or the function's own ARN.
+/// Returns the function's name in the URI of an integration:
+/// `arn:aws:apigateway:…:lambda:path/…/functions/ARN/invocations`, or the function's own ARN.
 fn function_name(uri: &str) -> &str {
     let name = uri.rsplit("function:").next().unwrap_or(uri);
     name.split(['/', ':']).next().unwrap_or(name)
@@ -47,7 +47,7 @@ mod tests {
     use super::function_name;
 
     #[test]
-    fn the_function_is_named_by_either_form_of_uri() {
+    fn both_forms_of_a_uri_contain_the_name_of_the_function() {
         let arn = "arn:aws:lambda:us-east-1:000000000000:function:longshore-Web-1";
         let path = format!("arn:aws:apigateway:us-east-1:lambda:path/2015-03-31/functions/{arn}/invocations");
         for uri in [arn, &path, &format!("{arn}:live")] {

@@ -1,4 +1,5 @@
-//! Calls of an emulator's AWS: CloudFormation, Lambda, API Gateway and Cognito by their SDKs, the rest as raw requests.
+//! Calls to an AWS emulator: CloudFormation, Lambda, API Gateway and Cognito with their SDKs, other services as plain
+//! requests.
 
 mod calls;
 mod client;

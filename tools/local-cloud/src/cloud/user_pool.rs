@@ -9,7 +9,7 @@ use aws_sdk_cognitoidentityprovider::types::{
 use longshore_cli::aws::pool::{self, Credentials, Pool, SignedIn};
 use std::collections::BTreeMap;
 
-/// A user pool and one of its clients.
+/// A user pool and one of its app clients.
 #[derive(Clone, Debug)]
 pub struct UserPool {
     cloud: Cloud,
@@ -18,46 +18,46 @@ pub struct UserPool {
 }
 
 impl UserPool {
-    /// The user pool of a stack with these outputs; `None` if the stack has no users of its own.
+    /// Returns the user pool of a stack with these outputs, or `None` if it has none.
     pub fn of_stack(cloud: &Cloud, outputs: &BTreeMap<String, String>) -> Option<Self> {
         let output = |name: &str| outputs.get(name).cloned();
         Some(Self { cloud: cloud.clone(), pool: output("UserPoolId")?, client: output("UserPoolClientId")? })
     }
 
-    /// The same pool with another client.
+    /// Returns the same pool with another app client.
     #[must_use]
     pub fn with_client(&self, client: &str) -> Self {
         Self { client: client.to_owned(), ..self.clone() }
     }
 
-    /// Id of the pool.
+    /// Returns the id of the pool.
     pub fn id(&self) -> &str {
         &self.pool
     }
 
-    /// Id of the client.
+    /// Returns the id of the app client.
     pub fn client_id(&self) -> &str {
         &self.client
     }
 
-    /// Creates the user unless there is one of that name, and signs in.
+    /// Signs in a user. Creates it if it does not exist.
     ///
     /// # Errors
-    /// If the emulator refuses it. The error contains neither password nor token.
+    /// If the emulator refuses a call. The error contains neither the password nor a token.
     pub fn sign_in(&self, credentials: Credentials) -> Result<SignedIn> {
         let pool = Pool { id: &self.pool, client: &self.client };
-        self.cloud.wait(pool::sign_in(&self.cloud.config, pool, credentials))
+        self.cloud.block_on(pool::sign_in(&self.cloud.config, pool, credentials))
     }
 
-    /// Sets the only URL that the sign-in page may return to.
+    /// Sets the only URL to which the sign-in page can redirect.
     ///
     /// # Errors
-    /// If the emulator refuses it.
+    /// If the emulator refuses the call.
     pub fn return_to(&self, url: &str) -> Result<()> {
         // An update replaces all settings, so the current ones are sent again.
         let call = self.cognito().describe_user_pool_client().user_pool_id(&self.pool).client_id(&self.client);
-        let found = self.cloud.wait(call.send()).context("cannot describe the pool's client")?;
-        let client = found.user_pool_client.context("the pool's client has no settings")?;
+        let response = self.cloud.block_on(call.send()).context("cannot describe the app client")?;
+        let client = response.user_pool_client.context("the app client has no settings")?;
         let call = self
             .cognito()
             .update_user_pool_client()
@@ -80,32 +80,35 @@ impl UserPool {
             .set_allowed_o_auth_flows_user_pool_client(client.allowed_o_auth_flows_user_pool_client)
             .set_prevent_user_existence_errors(client.prevent_user_existence_errors)
             .set_enable_token_revocation(client.enable_token_revocation)
-            .set_auth_session_validity(client.auth_session_validity);
-        self.cloud.wait(call.send()).context("cannot update the pool's client")?;
+            .set_auth_session_validity(client.auth_session_validity)
+            .set_analytics_configuration(client.analytics_configuration)
+            .set_refresh_token_rotation(client.refresh_token_rotation)
+            .set_enable_propagate_additional_user_context_data(client.enable_propagate_additional_user_context_data);
+        self.cloud.block_on(call.send()).context("cannot update the app client")?;
         Ok(())
     }
 
-    /// Creates a user, with the attribute `custom:tenant` if one is given. Returns the user's attributes.
+    /// Creates a user, with the attribute `custom:tenant` unless `tenant` is `None`. Returns the user's attributes.
     ///
     /// # Errors
-    /// If there is such a user, or the emulator refuses it.
+    /// If the user already exists, or the emulator refuses the call.
     pub fn create(&self, name: &str, tenant: Option<&str>) -> Result<Vec<AttributeType>> {
         let tenant = tenant.map(|tenant| AttributeType::builder().name("custom:tenant").value(tenant).build());
         let call = self.cognito().admin_create_user().user_pool_id(&self.pool).username(name);
         let call = call.message_action(MessageActionType::Suppress);
         let call = call.set_user_attributes(tenant.transpose()?.map(|tenant| vec![tenant]));
-        let made = self.cloud.wait(call.send()).with_context(|| format!("cannot create the user {name}"))?;
-        Ok(made.user.and_then(|user| user.attributes).unwrap_or_default())
+        let response = self.cloud.block_on(call.send()).with_context(|| format!("cannot create the user {name}"))?;
+        Ok(response.user.and_then(|user| user.attributes).unwrap_or_default())
     }
 
     /// Sets the password of a user.
     ///
     /// # Errors
-    /// If the emulator refuses it.
+    /// If the emulator refuses the call.
     pub fn set_password(&self, name: &str, password: &str) -> Result<()> {
         let call = self.cognito().admin_set_user_password().user_pool_id(&self.pool).username(name);
         self.cloud
-            .wait(call.password(password).permanent(true).send())
+            .block_on(call.password(password).permanent(true).send())
             .with_context(|| format!("cannot set the password of {name}"))?;
         Ok(())
     }
@@ -113,17 +116,17 @@ impl UserPool {
     /// Adds a user to a group of the pool.
     ///
     /// # Errors
-    /// If the emulator refuses it.
+    /// If the emulator refuses the call.
     pub fn add_to_group(&self, name: &str, group: &str) -> Result<()> {
         let call = self.cognito().admin_add_user_to_group().user_pool_id(&self.pool).username(name);
-        self.cloud.wait(call.group_name(group).send()).with_context(|| format!("cannot add {name} to {group}"))?;
+        self.cloud.block_on(call.group_name(group).send()).with_context(|| format!("cannot add {name} to {group}"))?;
         Ok(())
     }
 
     /// Signs in an existing user.
     ///
     /// # Errors
-    /// If the emulator refuses it.
+    /// If the emulator refuses the call.
     pub fn tokens(&self, name: &str, password: &str) -> Result<AuthenticationResultType> {
         let call = self
             .cognito()
@@ -133,8 +136,8 @@ impl UserPool {
             .auth_flow(AuthFlowType::AdminUserPasswordAuth)
             .auth_parameters("USERNAME", name)
             .auth_parameters("PASSWORD", password);
-        let answer = self.cloud.wait(call.send()).with_context(|| format!("{name} cannot sign in"))?;
-        answer.authentication_result.with_context(|| format!("signing in {name} gave no tokens"))
+        let response = self.cloud.block_on(call.send()).with_context(|| format!("{name} cannot sign in"))?;
+        response.authentication_result.with_context(|| format!("the sign-in of {name} returned no tokens"))
     }
 
     fn cognito(&self) -> Client {
@@ -142,11 +145,11 @@ impl UserPool {
     }
 }
 
-/// The pool's own id of the user with these attributes.
+/// Returns the id of a user, assigned by the pool, from the user's attributes.
 ///
 /// # Errors
-/// If they do not name it.
+/// If the attributes do not contain it.
 pub fn sub(attributes: &[AttributeType]) -> Result<String> {
-    let sub = attributes.iter().find(|attribute| attribute.name() == "sub").context("a user without sub")?;
-    Ok(sub.value().context("a user with an empty sub")?.to_owned())
+    let sub = attributes.iter().find(|attribute| attribute.name() == "sub").context("the user has no attribute sub")?;
+    Ok(sub.value().context("the attribute sub is empty")?.to_owned())
 }

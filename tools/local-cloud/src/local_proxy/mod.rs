@@ -1,8 +1,8 @@
-//! The local proxy: serves the local API at the root-level URLs that it has on AWS.
+//! The local proxy: serves the local API at root-level URLs, as on AWS.
 //!
-//! The emulator serves an HTTP API below `/_aws/execute-api/ID/STAGE/`; clients, the page and every `Location` header
-//! expect it at `/`. This reverse proxy on 127.0.0.1 maps one to the other. It reads a whole request before it
-//! forwards it, with the same size limit as API Gateway.
+//! The emulator serves an HTTP API at `/_aws/execute-api/ID/STAGE/`, but clients, the page and every `Location` header
+//! expect it at `/`. This reverse proxy on 127.0.0.1 maps the paths. It reads a complete request before it forwards it,
+//! and has the same size limit as API Gateway.
 
 mod forward;
 mod process;

@@ -1,6 +1,6 @@
 //! The proxy as a background process.
 
-use super::forward::{PATIENCE, Upstream};
+use super::forward::{RESPONSE_TIMEOUT, Upstream};
 use super::server::{listen, serve};
 use crate::process::{Background, this_program};
 use crate::project::Project;
@@ -11,22 +11,22 @@ use std::thread::sleep;
 use std::time::{Duration, Instant};
 
 /// Startup timeout.
-const START_PATIENCE: Duration = Duration::from_secs(5);
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Runs the hidden command: serves until it is killed. `upstream` is the URL that `/` is mapped to.
+/// Runs the hidden command: serves the API at `upstream` until the process is killed.
 pub fn run(port: u16, upstream: &str) -> Result<()> {
-    serve(listen(port)?, Upstream::new(upstream.to_owned(), PATIENCE))
+    serve(listen(port)?, Upstream::new(upstream.to_owned(), RESPONSE_TIMEOUT))
 }
 
 /// Starts the proxy as a background process and waits until it listens.
 pub fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background> {
-    // For a clear error message: in the background, the same failure would only reach a log.
+    // Fails here if the port is taken; the error of the background process would only be in its log.
     drop(listen(port)?);
     let log = project.log("local-proxy")?;
     let mut command = Command::new(this_program()?);
     command.args(["local-proxy", "--port", &port.to_string(), "--upstream", upstream]);
     let process = Background::spawn(&mut command, &log)?;
-    let deadline = Instant::now() + START_PATIENCE;
+    let deadline = Instant::now() + START_TIMEOUT;
     while TcpStream::connect(("127.0.0.1", port)).is_err() {
         if !process.is_alive() || Instant::now() > deadline {
             bail!("the local proxy did not start: see {}", log.display());
@@ -36,7 +36,7 @@ pub fn spawn(project: &Project, port: u16, upstream: &str) -> Result<Background>
     Ok(process)
 }
 
-/// The port at the end of a URL.
+/// Returns the port at the end of a URL.
 pub fn port_of(url: &str) -> Option<u16> {
     url.rsplit_once(':')?.1.parse().ok()
 }

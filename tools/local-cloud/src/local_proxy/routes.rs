@@ -1,8 +1,8 @@
-//! Destinations of requests by route.
+//! Selects the destination of a request by its route.
 
 use hyper::Request;
 
-/// The routes of an API, each below a base URL.
+/// Routes of an API, each with a base URL.
 pub(super) struct Routes {
     default: String,
     /// Routes with another destination, the most specific first.
@@ -10,8 +10,8 @@ pub(super) struct Routes {
 }
 
 impl Routes {
-    /// Sends everything to this base URL.
-    pub(super) fn to(default: String) -> Self {
+    /// Creates routes that send all requests to one base URL.
+    pub(super) fn new(default: String) -> Self {
         Self { default, others: Vec::new() }
     }
 
@@ -22,15 +22,15 @@ impl Routes {
         self.others.sort_by_key(|(pattern, _)| (pattern == "$default", pattern.matches('{').count()));
     }
 
-    /// The base URL for a request.
+    /// Returns the base URL for a request.
     pub(super) fn base_for<B>(&self, request: &Request<B>) -> &str {
         let call = format!("{} {}", request.method(), request.uri().path());
         self.others.iter().find(|(pattern, _)| matches(pattern, &call)).map_or(&self.default, |(_, base)| base)
     }
 }
 
-/// Returns true if a call matches a pattern, as `POST /api/jobs/7` matches `POST /api/jobs/{jobId}`. `$default`
-/// matches only calls without another match.
+/// Returns true if a call matches a pattern, as `POST /api/jobs/7` matches `POST /api/jobs/{jobId}`. `$default` matches
+/// every call.
 fn matches(pattern: &str, call: &str) -> bool {
     if pattern == "$default" {
         return true;
@@ -51,7 +51,7 @@ mod tests {
     use super::matches;
 
     #[test]
-    fn patterns_match_as_in_the_template() {
+    fn patterns_match_as_in_api_gateway() {
         for (pattern, call, expected) in [
             ("POST /api/jobs", "POST /api/jobs", true),
             ("POST /api/jobs", "GET /api/jobs", false),

@@ -1,7 +1,7 @@
-//! Processes that outlive the command that started them, and their identification.
+//! Processes that outlive the command that started them.
 //!
-//! A process id alone does not identify a process, because ids are reused. Its start time is stored too, and nothing
-//! is signalled unless both still match.
+//! A process is identified by its id and its start time, because ids are reused. A signal is sent only if both still
+//! match.
 
 use super::signal::{kill_group, terminate_group};
 use anyhow::{Context, Result, bail};
@@ -13,23 +13,23 @@ use std::process::{Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Time that a process gets to stop by itself before it is killed. It is short: our processes have nothing to save,
-/// and the emulator would wait for its functions.
-const STOP_PATIENCE: Duration = Duration::from_secs(1);
+/// Time until a process that does not stop is killed. It is short, because the processes have nothing to save, and the
+/// emulator would wait for its functions.
+const STOP_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The path of this program, for starting it again. On Linux this also works if the file was replaced meanwhile, as
-/// `test` does when it builds the whole workspace.
+/// Returns the path of this program. On Linux, the path is valid even after the file was replaced, as `test` does when
+/// it builds the workspace.
 pub fn this_program() -> Result<PathBuf> {
-    let by_link = PathBuf::from("/proc/self/exe");
-    if by_link.exists() { Ok(by_link) } else { Ok(std::env::current_exe()?) }
+    let link = PathBuf::from("/proc/self/exe");
+    if link.exists() { Ok(link) } else { Ok(std::env::current_exe()?) }
 }
 
-/// A background process of ours, leader of its own process group.
+/// A background process. It is the leader of its own process group.
 #[derive(Clone, Debug, Serialize, Deserialize, PartialEq, Eq)]
 pub struct Background {
     /// Process id, and id of its process group.
     pub pid: u32,
-    /// Start time in a system-specific unit, only compared for equality.
+    /// Start time in a system-specific unit.
     started: String,
 }
 
@@ -45,44 +45,45 @@ impl Background {
             .spawn()
             .with_context(|| format!("cannot start {}", command.get_program().display()))?;
         let pid = child.id();
-        match started(pid) {
+        match start_time(pid) {
             Some(started) => Ok(Self { pid, started }),
-            None => bail!("{} ended at once: see {}", command.get_program().display(), log.display()),
+            None => bail!("{} ended immediately: see {}", command.get_program().display(), log.display()),
         }
     }
 
     /// Returns true if this process is still running.
     pub fn is_alive(&self) -> bool {
-        started(self.pid).as_ref() == Some(&self.started)
+        start_time(self.pid).as_ref() == Some(&self.started)
     }
 
-    /// Asks the whole group to end, then kills it. Does nothing if it has ended.
+    /// Terminates the process group, and kills it if it does not end. Does nothing if the process has ended.
     pub fn stop(&self) -> Result<()> {
         if !self.is_alive() {
             return Ok(());
         }
         terminate_group(self.pid)?;
-        let deadline = Instant::now() + STOP_PATIENCE;
+        let deadline = Instant::now() + STOP_TIMEOUT;
         while self.is_alive() && Instant::now() < deadline {
             sleep(Duration::from_millis(50));
         }
-        // Also after a clean exit: children that ignored the first signal are still in the group.
+        // Also if the process has ended: children that ignore SIGTERM are still in the group.
         kill_group(self.pid)
     }
 }
 
-/// Start time of a living process. A zombie counts as dead, because it holds no port and no file.
-fn started(pid: u32) -> Option<String> {
+/// Returns the start time of a running process. A zombie does not count as running, because it has no open ports or
+/// files.
+fn start_time(pid: u32) -> Option<String> {
     if Path::new("/proc/self/stat").exists() {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
-        started_from_stat(&stat)
+        start_time_from_stat(&stat)
     } else {
-        started_from_ps(pid)
+        start_time_from_ps(pid)
     }
 }
 
-/// Parses the fields after the last bracket: the second field, the name, may itself contain spaces and brackets.
-fn started_from_stat(stat: &str) -> Option<String> {
+/// Parses the fields after the last bracket, because the second field, the name, can contain spaces and brackets.
+fn start_time_from_stat(stat: &str) -> Option<String> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     if matches!(fields.next()?, "Z" | "X") {
         return None;
@@ -90,7 +91,7 @@ fn started_from_stat(stat: &str) -> Option<String> {
     fields.nth(18).map(str::to_owned)
 }
 
-fn started_from_ps(pid: u32) -> Option<String> {
+fn start_time_from_ps(pid: u32) -> Option<String> {
     let output = Command::new("ps").args(["-o", "stat=,lstart=", "-p", &pid.to_string()]).output().ok()?;
     let text = String::from_utf8(output.stdout).ok()?;
     let (stat, started) = text.trim().split_once(' ')?;
@@ -102,18 +103,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn start_time_is_read_behind_a_name_with_brackets_and_spaces() {
+    fn the_name_of_a_process_can_contain_brackets_and_spaces() {
         let stat = "7 (a) (b c) S 1 7 7 0 -1 4194304 1 0 0 0 0 0 0 0 20 0 1 0 4242 1 2 3";
-        assert_eq!(started_from_stat(stat).as_deref(), Some("4242"));
+        assert_eq!(start_time_from_stat(stat).as_deref(), Some("4242"));
     }
 
     #[test]
-    fn a_zombie_is_dead() {
-        assert_eq!(started_from_stat("7 (x) Z 1 7 7 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 4242"), None);
+    fn a_zombie_is_not_running() {
+        assert_eq!(start_time_from_stat("7 (x) Z 1 7 7 0 -1 0 1 0 0 0 0 0 0 0 20 0 1 0 4242"), None);
     }
 
     #[test]
-    fn stopping_ends_children_of_the_process_too() -> Result<()> {
+    fn stop_also_ends_the_children_of_a_process() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let log = dir.path().join("log");
         let parent = Background::spawn(Command::new("sh").args(["-c", "sleep 60 & echo $!; wait"]), &log)?;
@@ -126,10 +127,10 @@ mod tests {
         assert!(parent.is_alive());
         parent.stop()?;
         let deadline = Instant::now() + Duration::from_secs(10);
-        while started(child).is_some() && Instant::now() < deadline {
+        while start_time(child).is_some() && Instant::now() < deadline {
             std::thread::yield_now();
         }
-        assert_eq!(started(child), None);
+        assert_eq!(start_time(child), None);
         assert!(!parent.is_alive());
         parent.stop()
     }

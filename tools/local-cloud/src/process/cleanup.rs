@@ -1,7 +1,7 @@
-//! Cleanup of everything that a test process has started, for every way in which that process can end.
+//! Stops the processes that a test process has started, no matter how the test process ends.
 //!
-//! All tests of a process share one stack in a static, and statics are never dropped. A killed process drops nothing
-//! at all. So a shell waits at one end of a pipe, and only this process holds the other end.
+//! All tests of a process share a stack in a static, and statics are never dropped. A killed process drops nothing.
+//! Therefore, a shell waits for the end of a pipe whose only writer is the test process.
 
 use std::process::{Child, Command, Stdio};
 
@@ -9,8 +9,8 @@ use anyhow::{Context, Result};
 
 use super::Process;
 
-/// Waits for the pipe to close, then kills each process with its children and removes each folder. The script ignores
-/// Ctrl-C, which the shell would receive as well.
+/// Waits for the end of the pipe, kills each process with its children, and removes each folder. Ignores Ctrl-C, which
+/// the shell also receives.
 const SCRIPT: &str = r#"trap '' INT TERM HUP
 cat >/dev/null
 for it do case $it in
@@ -23,16 +23,16 @@ esac; done 2>/dev/null"#;
 pub struct Cleanup(Child);
 
 impl Cleanup {
-    /// Sets up the cleanup of these processes and their folders.
+    /// Starts the shell that will clean up these processes and their folders.
     ///
     /// # Errors
     /// If the shell cannot be started.
-    pub fn new(watched: &[&Process]) -> Result<Self> {
-        let processes: Vec<_> = watched.iter().map(|process| process.id().to_string()).collect();
-        let folders = watched.iter().map(|process| process.scratch());
+    pub fn new(processes: &[&Process]) -> Result<Self> {
+        let ids: Vec<_> = processes.iter().map(|process| process.id().to_string()).collect();
+        let folders = processes.iter().map(|process| process.scratch());
         let shell = Command::new("sh")
             .args(["-c", SCRIPT, "guard"])
-            .args(&processes)
+            .args(&ids)
             .args(folders)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
@@ -41,9 +41,9 @@ impl Cleanup {
         Ok(Self(shell.context("cannot run sh")?))
     }
 
-    /// Cancels the cleanup: the watched processes keep running.
+    /// Cancels the cleanup. The processes keep running.
     pub fn call_off(mut self) {
-        // The shell may have ended already.
+        // Fails if the shell has already ended.
         let _ = self.0.kill();
     }
 }

@@ -10,5 +10,5 @@ pub use background::{Background, this_program};
 pub use cleanup::Cleanup;
 pub use owned::Process;
 pub(crate) use ready::wait_until_ready;
-pub use ready::{agent, answers, free_port};
+pub use ready::{agent, free_port, responds};
 pub use signal::{kill, terminate, terminate_group};

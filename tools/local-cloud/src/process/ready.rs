@@ -1,17 +1,17 @@
-//! Ports, and the servers behind them.
+//! Free ports, and whether a server is ready.
 
 use anyhow::{Context, Result, bail};
 use std::net::TcpListener;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// Startup timeout. A program needs a fraction of a second, and longer on a busy machine that has just unpacked it.
-const START_PATIENCE: Duration = Duration::from_secs(60);
+/// Startup timeout. A program usually starts in a fraction of a second, but takes longer on a busy machine.
+const START_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Pause between two looks at a starting server.
-const PAUSE: Duration = Duration::from_millis(20);
+/// Time between two polls of a starting server.
+const POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Finds a port without a listener at this moment.
+/// Finds a port that currently has no listener.
 ///
 /// # Errors
 /// If no port is free.
@@ -20,7 +20,7 @@ pub fn free_port() -> Result<u16> {
     Ok(listener.local_addr()?.port())
 }
 
-/// A client that returns every status as a response, redirects included.
+/// Creates a client that returns every status as a response, including redirects.
 pub fn agent() -> ureq::Agent {
     let timeout = Some(Duration::from_secs(30));
     ureq::Agent::config_builder()
@@ -33,21 +33,21 @@ pub fn agent() -> ureq::Agent {
         .into()
 }
 
-/// Returns true if a server answers at `url` without a server error.
-pub fn answers(url: &str) -> bool {
+/// Returns true if a server responds at `url` without a server error.
+pub fn responds(url: &str) -> bool {
     let request = agent().get(url).config().timeout_global(Some(Duration::from_secs(3))).build();
-    request.call().is_ok_and(|answer| !answer.status().is_server_error())
+    request.call().is_ok_and(|response| !response.status().is_server_error())
 }
 
-/// Waits until a server answers at `url`. `check` is called meanwhile, and fails if the server has ended.
+/// Waits until a server responds at `url`. Calls `check` repeatedly, which fails if the server has ended.
 pub(crate) fn wait_until_ready(url: &str, mut check: impl FnMut() -> Result<()>) -> Result<()> {
-    let deadline = Instant::now() + START_PATIENCE;
-    while !answers(url) {
+    let deadline = Instant::now() + START_TIMEOUT;
+    while !responds(url) {
         check()?;
         if Instant::now() > deadline {
-            bail!("did not answer at {url} in time");
+            bail!("no response at {url} within {} s", START_TIMEOUT.as_secs());
         }
-        sleep(PAUSE);
+        sleep(POLL_INTERVAL);
     }
     Ok(())
 }

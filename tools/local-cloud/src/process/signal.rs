@@ -4,26 +4,26 @@ use anyhow::{Context, Result};
 use rustix::io::Errno;
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
 
-/// Asks a process to end.
+/// Terminates a process.
 ///
 /// # Errors
 /// If there is no such process.
 pub fn terminate(id: u32) -> Result<()> {
-    kill_process(pid(id)?, Signal::TERM).with_context(|| format!("process {id} cannot be asked to end"))
+    kill_process(pid(id)?, Signal::TERM).with_context(|| format!("cannot terminate process {id}"))
 }
 
-/// Kills a process as the kernel does when memory runs out: none of its code runs afterwards.
+/// Kills a process, as the kernel does when memory runs out. The process cannot clean up.
 ///
 /// # Errors
 /// If there is no such process.
 pub fn kill(id: u32) -> Result<()> {
-    kill_process(pid(id)?, Signal::KILL).with_context(|| format!("process {id} cannot be killed"))
+    kill_process(pid(id)?, Signal::KILL).with_context(|| format!("cannot kill process {id}"))
 }
 
-/// Asks a process group to end. An empty group is not an error.
+/// Terminates a process group. An empty group is not an error.
 ///
 /// # Errors
-/// If the system refuses it.
+/// If the system refuses the signal.
 pub fn terminate_group(group: u32) -> Result<()> {
     signal_group(Signal::TERM, group)
 }
@@ -42,5 +42,5 @@ fn signal_group(signal: Signal, group: u32) -> Result<()> {
 }
 
 fn pid(id: u32) -> Result<Pid> {
-    i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is no process id"))
+    i32::try_from(id).ok().and_then(Pid::from_raw).with_context(|| format!("{id} is not a process id"))
 }

@@ -25,10 +25,10 @@ export function uploadCalls(send: Send, fileGuid: string, signal: AbortSignal | 
     status: () => json(send({ method: "GET", path, signal, repeatable: true })),
     presignFile: () => json(post("url")),
     presignPart: async (partNumber, sha256, signal) => {
-      const wanted = { parts: [{ partNumber, sha256 }] };
-      const { parts } = await json<UploadInParts>(post("url", wanted, signal));
+      const request = { parts: [{ partNumber, sha256 }] };
+      const { parts } = await json<UploadInParts>(post("url", request, signal));
       const part = parts.find((part) => part.partNumber === partNumber);
-      if (!part?.url) throw new Error(`The API gave no URL for part ${partNumber}`);
+      if (!part?.url) throw new Error(`The API returned no URL for part ${partNumber}`);
       return part as Required<UploadPart>;
     },
     complete: () => json(post("complete")),

@@ -5,7 +5,7 @@ import { withTimeout } from "../timeout.js";
 import type { PresignedPut } from "./calls.js";
 import { UploadError } from "./errors.js";
 
-/** Time without any byte sent after which a PUT is aborted as stalled. */
+/** Time without progress after which a PUT is aborted as stalled. */
 const STALL_MS = 60_000;
 /** A rate below any realistic network, for the time limit in `byFetch`. */
 const SLOWEST_BYTES_PER_S = 16 * 1024;

@@ -54,7 +54,7 @@ async function resumeUpload(
 ): Promise<void> {
   const { state, size, partSize, receivedParts } = await withRetry(options.signal, calls.status);
   if (size !== file.size)
-    throw new OtherFileError(`The upload is one of ${size} bytes, the file has ${file.size}`);
+    throw new OtherFileError(`The upload has ${size} bytes, but the file has ${file.size}`);
   if (state === "received") options.onPartProgress(1, file.size);
   else if (partSize) await putParts(calls, { partSize, received: receivedParts ?? [] }, file, options);
   // Includes an abandoned upload: the request for its URL fails with that problem.
@@ -64,7 +64,7 @@ async function resumeUpload(
 function identityOf(file: Blob, options: UploadOptions): Omit<ResumeState, "fileGuid"> {
   const { name, lastModified = null } = file as Partial<File>;
   const fileName = options.fileName ?? name;
-  if (!fileName) throw new TypeError("A Blob has no name: give `fileName`");
+  if (!fileName) throw new TypeError("A Blob has no name: set the option `fileName`");
   return { fileName, size: file.size, lastModified };
 }
 
@@ -73,7 +73,7 @@ function checkSameFile(file: Blob, state: ResumeState, options: UploadOptions): 
   const fileName = options.fileName ?? (file as Partial<File>).name ?? state.fileName;
   const { size, lastModified } = identityOf(file, { fileName });
   const isSame = fileName === state.fileName && size === state.size && lastModified === state.lastModified;
-  if (!isSame) throw new OtherFileError(`This is not ${state.fileName} as it was when its upload began`);
+  if (!isSame) throw new OtherFileError(`This is not the ${state.fileName} that the upload began with`);
 }
 
 /** Browsers do not know JSON Lines; some systems do not know CSV. */

@@ -1,9 +1,9 @@
-/** The key column: a guess, and warnings about a choice. */
+/** The key column: a guess, and warnings about the user's choice. */
 
 import type { Row, Sheet } from "./sheet";
 
 /** Common names of key columns, the most common first. */
-const USUAL = ["id", "key", "email", "sku", "code", "uuid", "number"];
+const COMMON_NAMES = ["id", "key", "email", "sku", "code", "uuid", "number"];
 
 /** Properties of a key column that may be unintended. */
 export type KeyProblem =
@@ -15,11 +15,11 @@ export type KeyProblem =
  * first with distinct values; else the first. Empty if there are no columns.
  */
 export function guessKey(sheet: Sheet, names: string[]): string {
-  const isUsual = (at: number, name: string) =>
-    [sheet.columns[at], names[at]].some((known) => known?.toLowerCase() === name);
-  const usual = USUAL.map((name) => sheet.columns.find((_, at) => isUsual(at, name))).find(Boolean);
-  const telling = sheet.columns.find((column) => keyProblems(sheet.rows, column, column).length === 0);
-  return usual ?? telling ?? sheet.columns[0] ?? "";
+  const isNamed = (at: number, name: string) =>
+    [sheet.columns[at], names[at]].some((own) => own?.toLowerCase() === name);
+  const common = COMMON_NAMES.map((name) => sheet.columns.find((_, at) => isNamed(at, name))).find(Boolean);
+  const distinct = sheet.columns.find((column) => keyProblems(sheet.rows, column, column).length === 0);
+  return common ?? distinct ?? sheet.columns[0] ?? "";
 }
 
 /**

@@ -1,6 +1,6 @@
 /**
- * The mapping from a schema's fields to a CSV file's columns. The import matches by name, so a mapping is a
- * new header: the upload has another first line and the same rows.
+ * Column mapping: from a schema's fields to a CSV file's columns. The import matches columns by name, so a
+ * mapping is a new header: it replaces the first line of the upload, and no row.
  */
 
 import Papa from "papaparse";
@@ -19,12 +19,12 @@ export const UNMAPPED: Mapping = new Map();
 export function guessMapping(fields: Field[], columns: string[]): Mapping {
   const free = new Set(columns);
   const mapping = new Map<string, string>();
-  const alike: ((field: string, column: string) => boolean)[] = [
+  const rules: ((field: string, column: string) => boolean)[] = [
     (field, column) => field === column,
-    (field, column) => plain(field) === plain(column),
+    (field, column) => normalized(field) === normalized(column),
     (field, column) => contains(words(field), words(column)) || contains(words(column), words(field)),
   ];
-  for (const rule of alike) {
+  for (const rule of rules) {
     for (const { name } of fields) {
       const column = mapping.has(name) ? undefined : [...free].find((column) => rule(name, column));
       if (column === undefined) continue;
@@ -67,7 +67,7 @@ function fieldsByColumn(mapping: Mapping): Map<string, string> {
   return new Map([...mapping].map(([field, column]) => [column, field]));
 }
 
-function plain(name: string): string {
+function normalized(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]/gu, "");
 }
 

@@ -26,7 +26,7 @@ type FileWarning =
   | { kind: "every-row"; field: string; reason: string; rows: number }
   | { kind: "schema-not-supported" };
 
-/** The problems with which no row can succeed, so that there is nothing to start. */
+/** Problems that fail every row. They prevent the start. */
 const BLOCKING: ReadonlySet<FileProblem["kind"]> = new Set([
   "delimiter",
   "duplicate-column",
@@ -43,7 +43,7 @@ export function isBlocking({ kind }: FileProblem): boolean {
 }
 
 /** The user's choices. */
-export interface Choice {
+export interface CheckedChoices {
   /** A column of the file; empty if there is none. */
   key: string;
   schema: Schema | null;
@@ -51,9 +51,9 @@ export interface Choice {
 }
 
 /** Returns the blocking problems, or else the warnings. */
-export function findProblems(sheet: Sheet, choice: Choice): FileProblem[] {
-  const certain = structureProblems(sheet) ?? columnProblems(sheet, choice);
-  return certain.length > 0 ? certain : findWarnings(sheet, choice);
+export function findProblems(sheet: Sheet, choices: CheckedChoices): FileProblem[] {
+  const blocking = structureProblems(sheet) ?? columnProblems(sheet, choices);
+  return blocking.length > 0 ? blocking : findWarnings(sheet, choices);
 }
 
 /** Returns null if the file's structure is valid, so that its columns can be checked. */
@@ -65,8 +65,8 @@ function structureProblems(sheet: Sheet): FileProblem[] | null {
   return sheet.rows.length === 0 && sheet.isComplete ? [{ kind: "no-rows" }] : null;
 }
 
-/** JSON Lines have no header: each line may have other properties. */
-function columnProblems(sheet: Sheet, { key, schema, mapping }: Choice): FileProblem[] {
+/** JSON Lines have no header: each line can have different properties. */
+function columnProblems(sheet: Sheet, { key, schema, mapping }: CheckedChoices): FileProblem[] {
   if (sheet.format === "json-lines") return [];
   const names = renamed(sheet.columns, mapping);
   const twice = names.find((name, at) => names.indexOf(name) !== at);
@@ -82,8 +82,8 @@ function columnProblems(sheet: Sheet, { key, schema, mapping }: Choice): FilePro
 }
 
 /**
- * Returns the columns that the schema forbids, if every row has a value in one of them: an empty cell is no
- * property.
+ * Returns the columns that the schema forbids, if every row has a value in one of them. An empty cell is not
+ * a property.
  */
 function unknownColumns(
   { document, fields }: Schema,
@@ -96,8 +96,8 @@ function unknownColumns(
   const patterns = Object.keys(document.patternProperties ?? {});
   const unknown = names.filter((name) => !known.has(name) && !patterns.some((it) => mayMatch(it, name)));
   const rows = sheet.rows.map((row) => renameRow(row, mapping));
-  const each = rows.length > 0 && rows.every((row) => unknown.some((name) => name in row));
-  return each ? unknown : [];
+  const failsAll = rows.length > 0 && rows.every((row) => unknown.some((name) => name in row));
+  return failsAll ? unknown : [];
 }
 
 /** A pattern that the browser cannot compile may match anything. */
@@ -109,13 +109,15 @@ function mayMatch(pattern: string, name: string): boolean {
   }
 }
 
-function findWarnings(sheet: Sheet, { key, schema, mapping }: Choice): FileWarning[] {
+function findWarnings(sheet: Sheet, { key, schema, mapping }: CheckedChoices): FileWarning[] {
   const [name = ""] = renamed([key], mapping);
-  const found: FileWarning[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
+  const warnings: FileWarning[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
   const nameless = sheet.header.flatMap((column, at) => (column === "" ? [at + 1] : []));
-  if (nameless.length > 0) found.push({ kind: "nameless-columns", columns: nameless });
-  if (sheet.badLines.length > 0) found.push({ kind: "bad-lines", lines: sheet.badLines });
-  return [...found, ...cellCountWarnings(sheet), ...(schema ? everyRowWarnings(sheet, schema, mapping) : [])];
+  if (nameless.length > 0) warnings.push({ kind: "nameless-columns", columns: nameless });
+  if (sheet.badLines.length > 0) warnings.push({ kind: "bad-lines", lines: sheet.badLines });
+  warnings.push(...cellCountWarnings(sheet));
+  if (schema) warnings.push(...everyRowWarnings(sheet, schema, mapping));
+  return warnings;
 }
 
 /** A row whose number of cells differs from the header's fails. */

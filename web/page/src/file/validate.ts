@@ -13,8 +13,8 @@ export type Violations = Map<string, string>;
 const validators = new WeakMap<Schema, Validator | null>();
 
 /**
- * Returns the violations of each row. Null if the schema has something unsupported: another pattern syntax,
- * an external reference, or an error. `coerces`: convert cells to the types of the schema.
+ * Returns the violations of each row. Returns null if the schema has something unsupported: another pattern
+ * syntax, an external reference, or an error. `coerces`: convert cells to the types of the schema.
  */
 export function validateRows(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
   const validator = validatorOf(schema);
@@ -28,9 +28,9 @@ export function validateRows(schema: Schema, rows: Row[], coerces: boolean): Vio
 function validatorOf(schema: Schema): Validator | null {
   const known = validators.get(schema);
   if (known !== undefined) return known;
-  const made = makeValidator(schema);
-  validators.set(schema, made);
-  return made;
+  const validator = makeValidator(schema);
+  validators.set(schema, validator);
+  return validator;
 }
 
 function makeValidator({ document }: Schema): Validator | null {

@@ -1,4 +1,4 @@
-/** Texts of errors: of the page, of the API by kind and code, and of whole jobs by code. */
+/** Texts of errors: the page's own, the API's by kind and code, and those of whole jobs by code. */
 
 export const FAILED = "Something went wrong";
 
@@ -15,7 +15,7 @@ export const errorText = {
     NetworkError: [FAILED, UNREACHABLE],
     UploadError: [
       "The upload failed",
-      "The storage did not accept the file. Try again. If that fails, choose the file again.",
+      "The storage did not accept the file. Try again. If that does not help, choose the file again.",
     ],
     NotReadableError: CHANGED,
     NotFoundError: CHANGED,
@@ -31,7 +31,7 @@ export const errorText = {
     completion_failed: "The report could not be written. This is an error on our side.",
     file_empty: "The file is empty.",
     file_binary: "The file is not a text file:",
-    file_not_utf8: 'The file is not in UTF-8. Save it as "CSV UTF-8", and import it again.',
+    file_not_utf8: 'The file is not encoded in UTF-8. Save it as "CSV UTF-8", and import it again.',
     duplicate_column: "Two columns have the same name:",
     key_not_in_header: "The key column is not in the file:",
     required_column_missing: "A column that the schema requires is not in the file:",
@@ -53,28 +53,28 @@ export const errorText = {
     corrected_rows_repeated: "Some rows are in the corrected file more than once:",
     corrected_rows_unreadable: "Some rows of the corrected file could not be read:",
     corrected_rows_unchecked: "Some rows of the corrected file were not compared with the failed rows:",
-    corrected_rows_unchanged: "Some rows of the corrected file still need correction:",
+    corrected_rows_unchanged: "Some rows of the corrected file have not been corrected:",
   } as Record<string, string>,
 
   /** The API's problems, by kind: title and solution. */
   refusals: {
     "already-uploaded": ["The file was already uploaded", "Choose it again."],
-    "body-too-large": ["The request is too large", "A schema may have at most 64 KiB."],
+    "body-too-large": ["The request is too large", "A schema can have at most 64 KiB."],
     busy: ["The server is busy", "Nothing was started. Try again in a few minutes."],
     "file-gone": ["The file no longer exists", "Drop it again as a new import."],
     gateway: ["The server sent an unexpected answer", "Try again in a minute."],
-    internal: ["Something failed on our side", "Try again."],
+    internal: ["An error occurred on our side", "Try again."],
     "job-deleted": ["The job was deleted", "Drop the file again as a new import."],
     "job-ended": ["The job has already ended", "See its result."],
     "no-report": ["There is no report", "It could not be written, or it has expired. The counts remain."],
-    "no-tenant": ["You may not import here", "Ask the operator of this page for access, and sign in again."],
+    "no-tenant": ["You do not have access", "Ask the operator of this page for access, and sign in again."],
     "not-ended": ["The job has not ended yet", "Wait until it ends, or cancel it."],
     "not-finished": ["The job has not ended yet", "Wait until it ends."],
     "not-found": ["There is nothing here", "It was deleted, has expired, or never existed."],
     "not-validated": ["The check has not completed", "Retry it, or drop the file again as a new import."],
     "nothing-to-retry": ["There are no rows to retry", "Every row succeeded or was skipped."],
     "nothing-to-start": ["There is nothing to start", "This job has already imported its rows."],
-    "precondition-failed": ["The job has changed in the meantime", "Check its state and try again."],
+    "precondition-failed": ["The job has changed in the meantime", "Check its status and try again."],
     "rate-limited": ["Too many requests", "Try again in a moment."],
     "too-many-jobs": ["Too many jobs are running", "Wait until one ends, or cancel one."],
     unavailable: ["The service is temporarily unavailable", "Try again in a moment."],
@@ -90,13 +90,13 @@ export const errorText = {
   badFields: {
     empty_file: "The file is empty.",
     file_too_large: "The file is too large.",
-    corrected_file_too_large: "A corrected file may have at most 32 MiB.",
+    corrected_file_too_large: "A corrected file can have at most 32 MiB.",
     unknown_file: "The file no longer exists. Choose it again.",
     file_not_uploaded: "The file is not uploaded yet. Choose it again.",
     file_size_mismatch: "The file has changed since it was chosen. Choose it again.",
-    invalid_dataset: "A dataset's name has 1 to 64 letters, digits, - and _.",
+    invalid_dataset: "A dataset's name has 1 to 64 characters: letters, digits, - and _.",
     invalid_key: "Choose the key column.",
-    schema_too_large: "A schema may have at most 64 KiB.",
+    schema_too_large: "A schema can have at most 64 KiB.",
   } as Record<string, string>,
   signedOut: ["You are no longer signed in", "Try again. If that does not help, sign out and sign in."] as [
     string,

@@ -1,4 +1,4 @@
-/** Texts of a file: choosing, checking and starting it. */
+/** Texts for choosing and checking a file, and for starting its import. */
 
 import { eachOf, number, plural } from "./format";
 
@@ -25,11 +25,11 @@ export const fileText = {
       "This file cannot be read. Folders cannot be imported. If the file was moved or changed, choose it again.",
     empty: "This file is empty.",
     workbook: 'This is a workbook. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
-    archive: "This is an archive. Unpack it, and drop the CSV file that is inside.",
-    pdf: "This is a PDF document. Rows cannot be read from it.",
+    archive: "This is an archive. Unpack it, and drop the CSV file in it.",
+    pdf: "This is a PDF document. Rows cannot be read from PDF.",
     binary: "This is not a text file.",
     "not-utf8":
-      'This file is not in UTF-8. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
+      'This file is not encoded in UTF-8. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
   },
 
   preview: {
@@ -43,7 +43,7 @@ export const fileText = {
     title: "Import options",
     dataset: "Dataset",
     datasetHint: "Letters, digits, - and _. A new name creates a new dataset.",
-    datasetBad: "A name has 1 to 64 letters, digits, - and _.",
+    datasetBad: "A name has 1 to 64 characters: letters, digits, - and _.",
     key: "Key",
     keyHint: "The column that identifies a record.",
     keyNone: "Choose a column",
@@ -76,14 +76,14 @@ export const fileText = {
   problems: {
     title: "Every row would fail",
     delimiter: (found: string) =>
-      `The columns are separated by ${found}. Only commas are read: save the file as comma-separated CSV.`,
+      `The columns are separated by ${found}. Only commas are supported: save the file as comma-separated CSV.`,
     "duplicate-column": (column: string) => `Two columns are named "${column}". Rename one of them.`,
     "no-rows": "The file has a header but no rows.",
     "no-key": (key: string) => `The key column "${key}" is not in the file.`,
     "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,
     "unknown-columns": (columns: string[]) =>
       `The schema does not allow these columns: ${columns.join(", ")}.`,
-    "not-json": "No line is a JSON object. Each line must be one.",
+    "not-json": "No line is a JSON object. Each line must be a JSON object.",
   },
 
   warnings: {
@@ -91,9 +91,9 @@ export const fileText = {
     "key-empty": (key: string, rows: number, of: number) =>
       rows === of
         ? `The key "${key}" is empty in ${eachOf(of)}. A row without a key fails.`
-        : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These fail.`,
+        : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These rows fail.`,
     "key-repeats": (key: string, value: string) =>
-      `The key "${key}" has "${value}" more than once. Rows with the same key are one record.`,
+      `The key "${key}" has "${value}" more than once. Rows with the same key become one record.`,
     "nameless-columns": (columns: number[]) =>
       `Columns without a name are not imported: ${columns.join(", ")}.`,
     "bad-lines": (lines: number[]) => `Rows that are not JSON objects fail: ${lines.join(", ")}.`,

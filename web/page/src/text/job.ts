@@ -70,7 +70,7 @@ export const jobText = {
     theRow: "the row",
     /**
      * Reasons by code, for a column or the row. A colon at the end asks for the API's own sentence, which
-     * says more.
+     * has more detail.
      */
     reasons: {
       schema_required: (what) => `${what} is missing or empty`,
@@ -92,7 +92,7 @@ export const jobText = {
       duplicate_key: () => "the key already exists:",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
-      not_utf8: () => 'the row is not in UTF-8: save the file as "CSV UTF-8"',
+      not_utf8: () => 'the row is not encoded in UTF-8: save the file as "CSV UTF-8"',
       malformed_json: () => "the line is not valid JSON:",
       not_an_object: () => "the line is not a JSON object",
       unterminated_quote: () => "a quote is not closed:",
@@ -114,13 +114,13 @@ export const jobText = {
     correct: "Fix the failed rows",
     correctSteps: [
       "Download the failed rows.",
-      "Correct them in a spreadsheet. Delete the ones that you do not need.",
-      "Drop the file here. Only its rows run again.",
+      "Correct them in a spreadsheet. Delete rows that you do not need.",
+      "Drop the file here. Only its rows are retried.",
     ],
     download: (count: number) => `Download ${plural(count, "row", "rows")}`,
     drop: "Drop the corrected file here",
     choose: "or choose it",
-    retrying: "Running the corrected rows...",
+    retrying: "Retrying the corrected rows...",
   },
 
   jobs: {
@@ -137,7 +137,7 @@ export const jobText = {
     actions: "Actions",
     delete: "Delete",
     deleteOf: (name: string) => `Delete ${name}`,
-    deleted: (name: string) => `${name} is deleted`,
+    deleted: (name: string) => `${name} was deleted`,
     caption: "Jobs, newest first",
     check: "Check",
   },

@@ -1,10 +1,10 @@
 /** The list of datasets. */
 
 import { api } from "../api";
+import { ErrorNotice } from "../components/error-notice";
+import { More } from "../components/more";
+import { Table } from "../components/table";
 import { useList } from "../load";
-import { ErrorNotice } from "../parts/error-notice";
-import { More } from "../parts/more";
-import { Table } from "../parts/table";
 import { moment, text } from "../text";
 
 export function DatasetsView() {

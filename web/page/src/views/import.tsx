@@ -2,16 +2,16 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
+import { DropZone } from "../components/drop-zone";
+import { ErrorNotice } from "../components/error-notice";
+import { FileCard } from "../components/file-card";
+import { useFocusOnChange } from "../components/focus";
+import { ImportForm } from "../components/import-form";
+import { MappingTable } from "../components/mapping-table";
+import { Preview } from "../components/preview";
+import { Problems } from "../components/problems";
 import { type Draft, FILE_TYPES } from "../draft";
 import { currentDraft, pick, remove, start, startedInBackground } from "../importing";
-import { DropZone } from "../parts/drop-zone";
-import { ErrorNotice } from "../parts/error-notice";
-import { FileCard } from "../parts/file-card";
-import { useFocusOnChange } from "../parts/focus";
-import { ImportForm } from "../parts/import-form";
-import { MappingTable } from "../parts/mapping-table";
-import { Preview } from "../parts/preview";
-import { Problems } from "../parts/problems";
 import { text } from "../text";
 
 export function ImportView() {

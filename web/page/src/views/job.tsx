@@ -4,11 +4,11 @@ import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, isRenewed } from "../api";
-import { ErrorNotice } from "../parts/error-notice";
-import { JobActions } from "../parts/job-actions";
-import { Progress } from "../parts/progress";
-import { Result } from "../parts/result";
-import { StatusBadge } from "../parts/status";
+import { ErrorNotice } from "../components/error-notice";
+import { JobActions } from "../components/job-actions";
+import { Progress } from "../components/progress";
+import { Result } from "../components/result";
+import { StatusBadge } from "../components/status";
 import { sessionState } from "../session";
 import { jobMessage, jobName, moment, text } from "../text";
 import { NotFound } from "./not-found";
@@ -66,7 +66,7 @@ function useJob(jobId: string) {
           return;
         } catch (error) {
           if (stop.signal.aborted) return;
-          // A new token that is refused as well would be refused forever.
+          // If a new token is refused as well, further attempts would not help.
           if (isFresh || !(await isRenewed(error))) return setError(error);
           isFresh = true;
         }

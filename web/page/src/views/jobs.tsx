@@ -5,12 +5,12 @@ import { useRef, useState } from "preact/hooks";
 import { announce } from "../announce";
 import { api, guarded } from "../api";
 import { isCheck } from "../check";
+import { CardTable } from "../components/card-table";
+import { ConfirmDelete } from "../components/confirm";
+import { ErrorNotice } from "../components/error-notice";
+import { More } from "../components/more";
+import { StatusBadge } from "../components/status";
 import { type LiveItems, useList } from "../load";
-import { CardTable } from "../parts/card-table";
-import { ConfirmDelete } from "../parts/confirm";
-import { ErrorNotice } from "../parts/error-notice";
-import { More } from "../parts/more";
-import { StatusBadge } from "../parts/status";
 import { jobName, moment, number, text } from "../text";
 
 const STATUSES: Status[] = ["waiting", "running", "completed", "failed", "canceled"];

@@ -23,8 +23,8 @@ export function SignInView({ expired }: { expired: boolean }) {
 }
 
 /**
- * A notice above a view whose session has ended. Sign-in opens another tab, because a redirect would lose the
- * view.
+ * A notice above a view whose session has ended. The user signs in in another tab, because a redirect would
+ * lose the view.
  */
 export function SessionEnded() {
   const { expiredTitle, expiredHere, signInTab } = text.session;

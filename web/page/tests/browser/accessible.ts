@@ -8,8 +8,8 @@ import { picture } from "./support";
 export const WIDTHS = [320, 768, 1440];
 
 /**
- * In either colour scheme axe finds nothing, and at no width the page scrolls to the side. Leaves a picture of each under
- * `.longshore/screenshots`.
+ * Checks that axe finds no violation in either colour scheme, and that the page does not scroll sideways at any
+ * width. Saves a picture of each under `.longshore/screenshots`.
  */
 export async function accessible(page: Page, view: string): Promise<void> {
   for (const colorScheme of ["light", "dark"] as const) {

@@ -3,7 +3,7 @@
 import { expect, test } from "@playwright/test";
 import { complete, figure, fresh, open, people, pick, pickSchema, start } from "./support";
 
-test("rows that fail a check are corrected after the import, not before", async ({ page }) => {
+test("rows that fail a check can be corrected after the import, not before", async ({ page }) => {
   const name = `${fresh("faulty")}.csv`;
   await open(page);
   await pick(page, name, people(30, 10));

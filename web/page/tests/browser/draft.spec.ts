@@ -38,7 +38,7 @@ function problem(kind: string, status: number, title: string) {
 const keyField = (page: Page) => page.locator("select[aria-describedby=key-hint]");
 const startButton = (page: Page) => page.getByRole("button", { name: /^Start/ });
 
-/** Drops a file. Returns true if the page has kept the browser from opening it. */
+/** Drops a file. Returns true if the page has prevented the browser from opening it. */
 async function drop(page: Page, on: string, name: string, content: string): Promise<boolean> {
   return page.evaluate(
     ([on, name, content]) => {
@@ -175,7 +175,7 @@ test("an upload with a temporary error is resumed, not restarted", async ({ page
     });
     await page.locator("main input[type=file]").setInputFiles(path);
     // The client does not retry this error. The upload still exists.
-    await expect(page.getByRole("alert")).toContainText("You may not import here");
+    await expect(page.getByRole("alert")).toContainText("You do not have access");
     await page.getByRole("button", { name: "Try again" }).click();
     await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
     expect(uploads).toHaveLength(1);
@@ -184,7 +184,7 @@ test("an upload with a temporary error is resumed, not restarted", async ({ page
   }
 });
 
-test("a file can be dropped on the zone or beside it, and never replaces the page", async ({ page }) => {
+test("a file can be dropped on the zone or outside it, and never replaces the page", async ({ page }) => {
   const dataset = fresh("dropped");
   await open(page);
   expect(await drop(page, ".drop", `${dataset}.csv`, people(3))).toBe(true);
@@ -201,7 +201,7 @@ test("a file can be dropped on the zone or beside it, and never replaces the pag
   await expect(page.getByText("other.csv")).toHaveCount(0);
 });
 
-test("an upload is announced by tenths in the page's live region", async ({ page }) => {
+test("each tenth of an upload is announced in the page's live region", async ({ page }) => {
   await open(page);
   await page.evaluate(() => {
     const announced: (string | null)[] = [];
@@ -220,7 +220,9 @@ test("an upload is announced by tenths in the page's live region", async ({ page
   expect(announced.every((sentence) => /^(Uploading, \d?0%|Uploaded)$/.test(sentence))).toBe(true);
 });
 
-test("an upload of corrected rows is shown, can be canceled, and survives the view", async ({ page }) => {
+test("an upload of corrected rows is shown, can be canceled, and survives a change of view", async ({
+  page,
+}) => {
   await open(page);
   await pick(page, `${fresh("corrected")}.csv`, people(20, 10));
   await pickSchema(page);

@@ -142,13 +142,13 @@ test("the chosen colour scheme is kept", async ({ page }) => {
   await expect(page.locator("html")).toHaveAttribute("data-theme", "dark");
 });
 
-/** Presses Tab until an element has focus, and returns how often. */
+/** Presses Tab until an element has focus, and returns the number of presses. */
 async function tabsTo(page: Page, target: Locator): Promise<number> {
   for (let tabs = 1; tabs <= 40; tabs++) {
     await page.keyboard.press("Tab");
     if (await target.evaluate((it) => it === document.activeElement)) return tabs;
   }
-  throw new Error("It is not reached by the keyboard");
+  throw new Error("The element cannot be reached by keyboard");
 }
 
 test("a file can be picked and started by keyboard", async ({ page }) => {

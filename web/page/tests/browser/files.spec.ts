@@ -8,7 +8,7 @@ test("a file that is not text is refused with a solution", async ({ page }) => {
   await open(page);
   for (const [name, content, message] of [
     ["people.xlsx", Buffer.from("PK\x03\x04[Content_Types].xml"), "This is a workbook. Save it as"],
-    ["people.csv", Buffer.from([0xff, 0xfe, 0x69, 0, 0x64, 0]), "This file is not in UTF-8"],
+    ["people.csv", Buffer.from([0xff, 0xfe, 0x69, 0, 0x64, 0]), "This file is not encoded in UTF-8"],
     ["people.csv", Buffer.from(""), "This file is empty."],
     ["people.docx", Buffer.from("id,name\n"), "This is not a CSV or JSON Lines file"],
   ] as const) {
@@ -62,9 +62,7 @@ for (const width of WIDTHS) {
   });
 }
 
-test("a preview that is wider than a phone says that it scrolls, and scrolls by keyboard", async ({
-  page,
-}) => {
+test("a preview wider than a phone has a scroll hint, and scrolls by keyboard", async ({ page }) => {
   const columns = ["id", "first_name", "family_name", "postal_address", "telephone_number"];
   await page.setViewportSize({ width: 320, height: 900 });
   await open(page);

@@ -20,7 +20,7 @@ test("a list's error disappears after a successful retry", async ({ page }) => {
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
-test("a late page of another list is not appended", async ({ page }) => {
+test("a page that arrives after the filter has changed is not appended", async ({ page }) => {
   let answerSlowly = () => {};
   const slowly = new Promise<void>((resolve) => {
     answerSlowly = resolve;
@@ -40,7 +40,7 @@ test("a late page of another list is not appended", async ({ page }) => {
   await expect(page.getByRole("main").getByRole("link")).toHaveText(["file-3.csv"]);
 });
 
-test("a running job's row is updated, and the rest of the list and the focus stay", async ({ page }) => {
+test("a running job's row is updated, without a change of other rows or of the focus", async ({ page }) => {
   const running = { status: "running", stage: "processing", itemProgress: 41, percent: 41 } as const;
   let change: object = running;
   let calls = 0;

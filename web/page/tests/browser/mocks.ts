@@ -55,7 +55,7 @@ export async function mockJobList(
   });
 }
 
-/** Returns a job document that the API does not have. */
+/** Returns the document of a job that does not exist in the API. */
 export function fakeJob(number: number, change: Partial<Job> = {}): Job {
   const jobId = `0198c0de-0000-7000-8000-${String(number).padStart(12, "0")}`;
   const at = "2026-07-01T09:00:00Z";

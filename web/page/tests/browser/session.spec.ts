@@ -45,9 +45,9 @@ test("a refused new token is an error, not a loop", async ({ page }) => {
 
 for (const [failure, status] of [
   ["an unreachable issuer", 0],
-  ["a failing issuer", 503],
+  ["a server error of the issuer", 503],
 ] as const) {
-  test(`${failure} does not end the session, and is retried with delays`, async ({ page }) => {
+  test(`a renewal that fails with ${failure} does not end the session, and is retried`, async ({ page }) => {
     await open(page);
     let renewals = 0;
     await page.route(TOKENS, async (route) => {
@@ -121,7 +121,7 @@ test("an unreachable issuer is shown at sign-in", async ({ page }) => {
   await page.route("**/.well-known/openid-configuration", (route) => route.abort());
   await page.goto(stack().webUrl);
   await page.getByRole("button", { name: "Sign in" }).click();
-  await expect(page.getByRole("alert")).toContainText("The sign-in page does not answer.");
+  await expect(page.getByRole("alert")).toContainText("The sign-in page does not respond.");
   await expect(page.getByRole("button", { name: "Try again" })).toBeVisible();
 });
 

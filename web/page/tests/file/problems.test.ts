@@ -29,13 +29,13 @@ async function read(content: string, name = "people.csv"): Promise<Sheet> {
   return (await readSheet(new File([content], name))) as Sheet;
 }
 
-test("a file whose rows may succeed has no problems", async () => {
+test("a file with rows that can succeed has no problems", async () => {
   expect(await problems("id,age\n1,30\n")).toEqual([]);
   expect(await problems("id,age\n1,30\n2,old\n")).toEqual([]);
   expect(await problems("id,anything\n1,x\n", null)).toEqual([]);
 });
 
-test("problems of every row are found", async () => {
+test("problems that fail every row are found", async () => {
   expect(await problems("id;age\n1;30\n")).toEqual([{ kind: "delimiter", delimiter: ";" }]);
   expect(await problems("id,id\n1,2\n")).toEqual([{ kind: "duplicate-column", column: "id" }]);
   expect(await problems("id,age\n")).toEqual([{ kind: "no-rows" }]);

@@ -31,7 +31,7 @@ test("$CHROMIUM comes first, then the system's browser, then the downloads in th
   expect(chromium({ PATH: "/nowhere" }, [fails("no package"), () => "download"])).toBe("download");
 });
 
-test("an error says what was tried and how to install a browser", () => {
+test("the error lists the attempts and explains how to install a browser", () => {
   expect(() => chromium({ CHROMIUM: "/nowhere" })).toThrow("/nowhere, which does not exist");
   if (process.platform !== "linux") return;
   const find = () => chromium({ PATH: "/nowhere" }, [fails("no package"), fails("no download")]);

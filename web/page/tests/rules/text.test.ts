@@ -19,7 +19,7 @@ test("a failed row's reason depends on its code", () => {
   expect(failureReason({ code: "of_a_team", field: "age" })).toBeUndefined();
 });
 
-test("a moment shows its year only if it is another one", () => {
+test("a moment shows its year only if it is not the current year", () => {
   const now = new Date("2026-11-22T12:00:00");
   expect(moment("2026-11-22T14:08:00", now)).toMatch(/^Nov 22, 2:08\sPM$/);
   expect(moment("2025-11-22T14:08:00", now)).toMatch(/^Nov 22, 2025, 2:08\sPM$/);

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { timeLeft } from "../../src/parts/time-left";
+import { timeLeft } from "../../src/components/time-left";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
 

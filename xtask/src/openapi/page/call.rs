@@ -3,7 +3,7 @@
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::document::{Call, array, resolved, text};
+use super::document::{Call, array, resolve, text};
 use super::{curl, shape, words};
 
 impl Call<'_> {
@@ -15,9 +15,9 @@ impl Call<'_> {
                 (words::paragraphs(text(&self.operation["description"])))
                 (self.parameters())
                 (self.body())
-                h4 { "On the command line" }
+                h4 { "Example" }
                 pre { code { (curl::command(self)) } }
-                (self.answers())
+                (self.responses())
             }
         }
     }
@@ -55,30 +55,30 @@ impl Call<'_> {
         }
     }
 
-    fn answers(&self) -> Markup {
+    fn responses(&self) -> Markup {
         html! {
-            h4 { "Answers" }
+            h4 { "Responses" }
             table.rows {
                 thead { tr { th { "status" } th { "meaning" } } }
                 tbody {
-                    @for (status, answer) in self.operation["responses"].as_object().into_iter().flatten() {
-                        (self.answer(status, resolved(self.document, answer)))
+                    @for (status, response) in self.operation["responses"].as_object().into_iter().flatten() {
+                        (self.response(status, resolve(self.document, response)))
                     }
                 }
             }
         }
     }
 
-    fn answer(&self, status: &str, answer: &Value) -> Markup {
+    fn response(&self, status: &str, response: &Value) -> Markup {
         html! {
             tr {
                 td.status { (status) }
                 td {
-                    (words::paragraphs(text(&answer["description"])))
-                    @for (name, header) in answer["headers"].as_object().into_iter().flatten() {
+                    (words::paragraphs(text(&response["description"])))
+                    @for (name, header) in response["headers"].as_object().into_iter().flatten() {
                         p.note { code { (name) } " " (shape::schema_shape(&header["schema"])) " " (text(&header["description"])) }
                     }
-                    @for (media_type, content) in answer["content"].as_object().into_iter().flatten() {
+                    @for (media_type, content) in response["content"].as_object().into_iter().flatten() {
                         p.note { (media_type) ": " (shape::schema_shape(&content["schema"])) }
                         (example(media_type, content))
                     }

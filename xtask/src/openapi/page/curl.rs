@@ -1,17 +1,17 @@
-//! A call as a shell command, with `$API` and `$TOKEN` set as in the README.
+//! A call as a shell command that uses the variables `$API` and `$TOKEN`.
 
 use serde_json::Value;
 
 use super::document::{Call, array, text};
 
-/// Placeholder of an id.
+/// Example of an id.
 const ID: &str = "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e";
 
-/// The command, one option per line.
+/// Returns the command, with one option per line.
 pub(super) fn command(call: &Call<'_>) -> String {
     let method = call.method.to_uppercase();
-    let way = if method == "GET" { "curl -s".to_owned() } else { format!("curl -sX {method}") };
-    let mut lines = vec![format!("{way} \"$API{}\"", path(call))];
+    let curl = if method == "GET" { "curl -s".to_owned() } else { format!("curl -sX {method}") };
+    let mut lines = vec![format!("{curl} \"$API{}\"", path(call))];
     if !call.is_public() {
         lines.push("-H \"authorization: Bearer $TOKEN\"".to_owned());
     }
@@ -23,7 +23,7 @@ pub(super) fn command(call: &Call<'_>) -> String {
     let body = &call.operation["requestBody"]["content"]["application/json"]["example"];
     if !body.is_null() {
         lines.push("-H 'content-type: application/json'".to_owned());
-        lines.push(format!("-d '{}'", quoted(body)));
+        lines.push(format!("-d '{}'", escape(body)));
     }
     lines.join(" \\\n     ")
 }
@@ -36,8 +36,8 @@ fn path(call: &Call<'_>) -> String {
     })
 }
 
-/// JSON for use within single quotes of a shell.
-fn quoted(body: &Value) -> String {
+/// Escapes JSON for single quotes of a shell.
+fn escape(body: &Value) -> String {
     body.to_string().replace('\'', "'\\''")
 }
 
@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_a_command_for_a_shell() {
+    fn a_call_is_shown_as_a_shell_command() {
         let operation = json!({
             "parameters": [
                 { "name": "id", "in": "path" },

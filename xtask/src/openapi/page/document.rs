@@ -1,8 +1,8 @@
-//! Access to the parts of the document.
+//! Access to parts of the document.
 
 use serde_json::Value;
 
-/// One call.
+/// A call.
 pub(super) struct Call<'a> {
     pub(super) document: &'a Value,
     pub(super) method: &'a str,
@@ -20,6 +20,7 @@ impl Call<'_> {
     }
 }
 
+/// Lists the calls of a tag.
 pub(super) fn calls<'a>(document: &'a Value, tag: &'a Value) -> Vec<Call<'a>> {
     let paths = document["paths"].as_object().into_iter().flatten();
     let calls = paths.flat_map(|(path, item)| {
@@ -29,20 +30,20 @@ pub(super) fn calls<'a>(document: &'a Value, tag: &'a Value) -> Vec<Call<'a>> {
     calls.filter(|call| array(&call.operation["tags"]).contains(&tag["name"])).collect()
 }
 
-/// The items of an array; empty for any other value.
+/// Returns the items of an array. Any other value has none.
 pub(super) fn array(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// The string; empty for any other value.
+/// Returns a string. It is empty for any other value.
 pub(super) fn text(value: &Value) -> &str {
     value.as_str().unwrap_or_default()
 }
 
-/// Resolves a `$ref`, or returns the value itself.
-pub(super) fn resolved<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
+/// Follows a `$ref`. Returns any other value itself.
+pub(super) fn resolve<'a>(document: &'a Value, value: &'a Value) -> &'a Value {
     match value["$ref"].as_str() {
-        Some(to) => document.pointer(to.trim_start_matches('#')).unwrap_or(&Value::Null),
+        Some(target) => document.pointer(target.trim_start_matches('#')).unwrap_or(&Value::Null),
         None => value,
     }
 }

@@ -1,4 +1,4 @@
-//! The page as a whole: head, contents, and a section for each group of calls.
+//! The layout of the page: head, table of contents, and a section for each group of calls.
 
 use super::{shape, words};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
@@ -6,10 +6,10 @@ use serde_json::Value;
 
 use super::document::{array, calls, text};
 
-/// Shared with the problem pages, whose content security policy allows no other style.
+/// The style sheet that the problem pages also use. The content security policy allows no other style.
 const STYLE: &str = include_str!("../../../../docs/api/style.css");
 
-/// Renders the whole page.
+/// Renders the page.
 pub(crate) fn page(document: &Value) -> String {
     let page = html! {
         (DOCTYPE)
@@ -26,11 +26,11 @@ pub(crate) fn page(document: &Value) -> String {
                     p.lead { "Version " (text(&document["info"]["version"])) }
                     (words::paragraphs(text(&document["info"]["description"])))
                     p {
-                        "For programs: " a href="/api/openapi.json" { "this as OpenAPI 3.1" } ". For errors: "
-                        a href="/api/problems" { "all problems" } "."
+                        "For programs, there is an " a href="/api/openapi.json" { "OpenAPI 3.1 document" }
+                        ". For errors, see the " a href="/api/problems" { "list of problems" } "."
                     }
                     nav aria-label="Calls" { (contents(document)) }
-                    @for tag in array(&document["tags"]) { (calls_of(document, tag)) }
+                    @for tag in array(&document["tags"]) { (section(document, tag)) }
                     (shape::all(document))
                 }
             }
@@ -51,7 +51,7 @@ fn contents(document: &Value) -> Markup {
     }
 }
 
-fn calls_of(document: &Value, tag: &Value) -> Markup {
+fn section(document: &Value, tag: &Value) -> Markup {
     let name = text(&tag["name"]);
     html! {
         h2 id={ "tag-" (name) } { (name[..1].to_uppercase()) (name[1..]) }
@@ -68,13 +68,13 @@ mod tests {
     const PAGE: &str = include_str!("../../../../docs/api/page.html");
 
     #[test]
-    fn the_committed_page_is_that_of_the_committed_document() {
-        let made = page(&serde_json::from_str(DOCUMENT).unwrap());
-        assert!(made == PAGE, "docs/api/page.html is old: run `cargo xtask openapi`");
+    fn the_committed_page_matches_the_committed_document() {
+        let page = page(&serde_json::from_str(DOCUMENT).unwrap());
+        assert!(page == PAGE, "docs/api/page.html is not up to date: run `cargo xtask openapi`");
     }
 
     #[test]
-    fn the_page_shows_every_call_and_asks_nobody_for_anything() {
+    fn the_page_shows_every_call_and_loads_nothing() {
         let document: Value = serde_json::from_str(DOCUMENT).unwrap();
         for tag in array(&document["tags"]) {
             for call in calls(&document, tag) {
@@ -83,16 +83,16 @@ mod tests {
                 }
             }
         }
-        let of_tags = array(&document["tags"]).iter().map(|tag| calls(&document, tag).len()).sum::<usize>();
-        let all = document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len());
-        assert_eq!(of_tags, all.sum::<usize>(), "a call without a tag is not on the page");
-        for foreign in ["<script", "<link", "<img", "src=", "style=", "@import", "url(", "href=\"http"] {
-            assert!(!PAGE.contains(foreign), "{foreign}");
+        let shown = array(&document["tags"]).iter().map(|tag| calls(&document, tag).len()).sum::<usize>();
+        let existing = document["paths"].as_object().unwrap().values().map(|item| item.as_object().unwrap().len());
+        assert_eq!(shown, existing.sum::<usize>(), "a call without a tag is not on the page");
+        for resource in ["<script", "<link", "<img", "src=", "style=", "@import", "url(", "href=\"http"] {
+            assert!(!PAGE.contains(resource), "{resource}");
         }
     }
 
     #[test]
-    fn every_link_within_the_page_leads_somewhere() {
+    fn every_link_within_the_page_has_a_target() {
         for link in PAGE.split("href=\"#").skip(1) {
             let id = link.split('"').next().unwrap();
             assert!(PAGE.contains(&format!("id=\"{id}\"")), "{id}");

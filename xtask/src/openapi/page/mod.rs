@@ -1,7 +1,7 @@
-//! The page made from the API's document: every call with its parameters and responses, readable without scripts or
-//! network, in light and dark mode, on a phone and on paper.
+//! Renders the API's document as a page: every call with its parameters and responses. The page needs no scripts and no
+//! network, and supports dark mode, phones and print.
 //!
-//! The page is generated here and served as static bytes, because it only changes with the code.
+//! The page is committed and served as a static file, because it only changes with the code.
 
 mod call;
 mod curl;

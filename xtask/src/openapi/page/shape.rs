@@ -1,17 +1,17 @@
-//! Schemas in readable form: a value's type in a line, and an object's properties in a table.
+//! Renders schemas: the type of a value as a line, and the properties of an object as a table.
 
 use maud::{Markup, html};
 use serde_json::Value;
 
-use super::document::{array, resolved, text};
+use super::document::{array, resolve, text};
 use super::words;
 
 /// Renders every named schema, each with an anchor for references.
 pub(super) fn all(document: &Value) -> Markup {
     let schemas = document["components"]["schemas"].as_object();
     html! {
-        h2 id="shapes" { "Shapes" }
-        p.lead { "What bodies and answers are made of." }
+        h2 id="shapes" { "Schemas" }
+        p.lead { "The JSON documents of requests and responses." }
         @for (name, schema) in schemas.into_iter().flatten() {
             section.call id={ "shape-" (name) } {
                 h3 { (name) }
@@ -22,13 +22,13 @@ pub(super) fn all(document: &Value) -> Markup {
     }
 }
 
-/// Renders the properties of an object, required ones first, in the order of the responses.
+/// Renders the properties of an object. Required properties are first, in the order of `required`.
 pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
-    let schema = resolved(document, schema);
+    let schema = resolve(document, schema);
     let required = array(&schema["required"]);
     let mut properties: Vec<_> = schema["properties"].as_object().into_iter().flatten().collect();
-    let place = |name: &str| required.iter().position(|known| known == name).unwrap_or(required.len());
-    properties.sort_by_key(|(name, _)| place(name));
+    let position = |name: &str| required.iter().position(|known| known == name).unwrap_or(required.len());
+    properties.sort_by_key(|(name, _)| position(name));
     html! {
         table.rows {
             thead { tr { th { "property" } th { "value" } th { "meaning" } } }
@@ -37,7 +37,7 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
                     tr {
                         td { code { (name) } @if !required.iter().any(|known| known == name) { " " span.note { "optional" } } }
                         td { (schema_shape(property)) }
-                        td { (words::paragraphs(meaning(property))) }
+                        td { (words::paragraphs(description(property))) }
                     }
                 }
             }
@@ -45,19 +45,22 @@ pub(super) fn properties(document: &Value, schema: &Value) -> Markup {
     }
 }
 
-/// The description of a property. For a nullable property it is at the other alternative.
-fn meaning(property: &Value) -> &str {
-    let forms = array(&property["oneOf"]).iter().map(|form| text(&form["description"]));
-    [text(&property["description"])].into_iter().chain(forms).find(|form| !form.is_empty()).unwrap_or_default()
+/// Returns the description of a property. For a nullable property, an alternative has the description.
+fn description(property: &Value) -> &str {
+    let alternatives = array(&property["oneOf"]).iter().map(|schema| text(&schema["description"]));
+    let mut descriptions = [text(&property["description"])].into_iter().chain(alternatives);
+    descriptions.find(|description| !description.is_empty()).unwrap_or_default()
 }
 
-/// The type of a value, in a line.
+/// Renders the type of a value as a line.
 pub(super) fn schema_shape(schema: &Value) -> Markup {
-    if let Some(name) = schema["$ref"].as_str().and_then(|to| to.rsplit('/').next()) {
+    if let Some(name) = schema["$ref"].as_str().and_then(|target| target.rsplit('/').next()) {
         return html! { a href={ "#shape-" (name) } { (name) } (default(schema)) };
     }
-    if let Some(forms) = schema["oneOf"].as_array() {
-        return html! { @for (i, form) in forms.iter().enumerate() { @if i > 0 { " or " } (schema_shape(form)) } };
+    if let Some(alternatives) = schema["oneOf"].as_array() {
+        return html! {
+            @for (i, schema) in alternatives.iter().enumerate() { @if i > 0 { " or " } (schema_shape(schema)) }
+        };
     }
     if let Some(values) = schema["enum"].as_array() {
         return html! {
@@ -85,15 +88,15 @@ fn types(schema: &Value) -> String {
 }
 
 fn limits(schema: &Value) -> Markup {
-    let range = |least: &str, most: &str, unit: &str| match (&schema[least], &schema[most]) {
+    let range = |min: &str, max: &str, unit: &str| match (&schema[min], &schema[max]) {
         (Value::Null, Value::Null) => None,
-        (least, Value::Null) => Some(format!(", at least {least}{unit}")),
-        (Value::Null, most) => Some(format!(", up to {most}{unit}")),
-        (least, most) => Some(format!(", {least} to {most}{unit}")),
+        (min, Value::Null) => Some(format!(", at least {min}{unit}")),
+        (Value::Null, max) => Some(format!(", at most {max}{unit}")),
+        (min, max) => Some(format!(", {min} to {max}{unit}")),
     };
-    let numbers = range("minimum", "maximum", "");
-    let lengths = range("minLength", "maxLength", " characters");
-    html! { (numbers.unwrap_or_default()) (lengths.unwrap_or_default()) }
+    let value = range("minimum", "maximum", "");
+    let length = range("minLength", "maxLength", " characters");
+    html! { (value.unwrap_or_default()) (length.unwrap_or_default()) }
 }
 
 fn default(schema: &Value) -> Markup {

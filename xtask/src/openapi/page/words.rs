@@ -1,4 +1,4 @@
-//! The Markdown subset of descriptions: paragraphs, numbered lists, and code in backticks.
+//! Renders the Markdown subset of descriptions: paragraphs, numbered lists, and code in backticks.
 
 use maud::{Markup, html};
 
@@ -15,7 +15,7 @@ pub(super) fn paragraphs(text: &str) -> Markup {
     }
 }
 
-/// The items of a numbered list; a line without a number continues the item above.
+/// Splits a numbered list into items. A line without a number continues the previous item.
 fn items(block: &str) -> Vec<String> {
     block.lines().fold(Vec::new(), |mut items: Vec<String>, line| {
         match (line.split_once(". "), items.last_mut()) {
@@ -27,7 +27,7 @@ fn items(block: &str) -> Vec<String> {
     })
 }
 
-/// Renders a line; text between backticks is code.
+/// Renders a line. Text in backticks is code.
 fn line(text: &str) -> Markup {
     html! {
         @for (i, piece) in text.split('`').enumerate() {

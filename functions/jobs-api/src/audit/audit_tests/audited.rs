@@ -12,7 +12,7 @@ use longshore_domain::job::{Finish, Job, SourceFile, SplitState, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryFiles;
 
 use crate::audit::document::AuditDocument;

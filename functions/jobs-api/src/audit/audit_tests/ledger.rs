@@ -14,7 +14,7 @@ fn a_sound_job_is_equal() {
 }
 
 #[test]
-fn whatever_is_changed_in_the_table_is_named() {
+fn every_change_of_the_ledger_is_reported() {
     let table: [Tampering; 14] = [
         (
             "a group has lost a success",
@@ -117,7 +117,7 @@ fn whatever_is_changed_in_the_table_is_named() {
 }
 
 #[test]
-fn of_a_job_that_runs_the_ledger_is_checked() {
+fn the_ledger_of_a_running_job_is_checked() {
     let mut audited = Audited::sound();
     let job = &mut audited.records.job;
     (job.status, job.stage, job.completion.totals) = (Status::Running, Stage::Processing, None);
@@ -128,7 +128,7 @@ fn of_a_job_that_runs_the_ledger_is_checked() {
     // In a later round, only the work files show which items have ended.
     let cursor = audited.cursor(ChunkId::new(1, 0));
     (cursor.round, cursor.position) = (1, 0);
-    assert_eq!(audited.differences(), ["work_ended of group 1: 2 3"], "nothing was filed for this round");
+    assert_eq!(audited.differences(), ["work_ended of group 1: 2 3"], "this round has no work file");
     let failed = r#"{"n":5,"end":"failed","code":"bad","field":null,"message":"no","raw":"e"}"#;
     let waits = r#"{"n":6,"end":"transient","attempts":1,"reason":"busy","raw":"f"}"#;
     audited.put_work(ChunkId::new(1, 0), &format!("{failed}\n{waits}"));
@@ -143,7 +143,7 @@ fn of_a_job_that_runs_the_ledger_is_checked() {
 }
 
 #[test]
-fn of_a_retry_the_base_is_what_the_generations_before_have_done() {
+fn carried_over_counts_equal_those_of_earlier_generations() {
     let retried = || {
         let mut audited = Audited::sound();
         let job = &mut audited.records.job;

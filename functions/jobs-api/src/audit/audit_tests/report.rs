@@ -7,7 +7,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use super::audited::*;
 
 #[test]
-fn whatever_is_changed_in_the_report_is_named() {
+fn every_change_of_the_report_is_reported() {
     let table: [Tampering; 13] = [
         ("a byte", |a| a.put("failed.csv", &FAILED.replace(",e,", ",E,")), &["sha256 of failed.csv"]),
         (
@@ -53,7 +53,7 @@ fn whatever_is_changed_in_the_report_is_named() {
         ),
         ("a file is gone", |a| a.files.remove(&a.key("skipped.csv")), &["rows of skipped.csv"]),
         (
-            "the result counts others",
+            "the result has other counts",
             |a| a.edit(RESULT_NAME, "\"failed\":2,", "\"failed\":3,"),
             &[
                 "result_failed of result.json",
@@ -64,14 +64,14 @@ fn whatever_is_changed_in_the_report_is_named() {
             ],
         ),
         (
-            "the result names another's file",
+            "the result names a file of another tenant",
             |a| a.edit(RESULT_NAME, "jobs/t/", "jobs/u/"),
             &["result_files of failed.csv", "result_files of skipped.csv"],
         ),
         ("the result is damaged", |a| a.put(RESULT_NAME, "{"), &["result of result.json"]),
         ("the receipt is damaged", |a| a.put(RECEIPT_NAME, ""), &["receipt of receipt.json"]),
         (
-            "the receipt is another's",
+            "the receipt belongs to another job",
             |a| a.edit(RECEIPT_NAME, &a.records.job.job_id.to_string(), &JobId::generate().to_string()),
             &["receipt of receipt.json"],
         ),
@@ -91,9 +91,9 @@ fn whatever_is_changed_in_the_report_is_named() {
 }
 
 #[test]
-fn what_could_not_be_checked_is_never_called_equal() {
-    type Lack = (&'static str, fn(&mut Audited), &'static [&'static str]);
-    let table: [Lack; 5] = [
+fn a_job_is_never_equal_if_something_could_not_be_checked() {
+    type Missing = (&'static str, fn(&mut Audited), &'static [&'static str]);
+    let table: [Missing; 5] = [
         ("no time", |a| a.in_time = false, &["failed.csv", "skipped.csv", "work_files", "input_items"]),
         ("no work file", |a| a.files.remove(&a.work_key(ChunkId::new(0, 1))), &["work_files"]),
         ("no report", |a| a.files.remove(&a.key(RESULT_NAME)), &["report"]),

@@ -23,7 +23,7 @@ fn put_input(audited: &mut Audited, text: &str) {
 }
 
 #[test]
-fn a_chunk_counts_with_the_entries_that_it_may_have_recorded() {
+fn the_size_of_a_chunk_includes_the_entries_of_its_work_files() {
     let mut audited = Audited::sound();
     let largest = |audited: &Audited| {
         let (group, manifest) = audited.records.planned().next().unwrap();
@@ -32,11 +32,11 @@ fn a_chunk_counts_with_the_entries_that_it_may_have_recorded() {
     assert_eq!(largest(&audited), 4 + 2 * 3_072, "two items of four bytes");
     audited.cursor(ChunkId::new(0, 0)).file = None;
     audited.cursor(ChunkId::new(0, 1)).file = None;
-    assert_eq!(largest(&audited), 4, "nothing was filed");
+    assert_eq!(largest(&audited), 4, "no work file");
 }
 
 #[test]
-fn whatever_is_changed_in_the_work_files_is_named() {
+fn every_change_of_a_work_file_is_reported() {
     let table: [Tampering; 7] = [
         (
             "a line is gone",
@@ -61,7 +61,7 @@ fn whatever_is_changed_in_the_work_files_is_named() {
             ],
         ),
         (
-            "an item waits that has ended",
+            "an ended item is waiting",
             |a| edit(a, ChunkId::new(0, 1), "\"skipped\"", "\"transient\""),
             &[
                 "work_ended of group 0: 4 3",
@@ -71,14 +71,18 @@ fn whatever_is_changed_in_the_work_files_is_named() {
                 "work_items of skipped.csv",
             ],
         ),
-        ("it is damaged", |a| edit(a, ChunkId::new(0, 1), "\"n\":", "\"m\":"), &["work_files of chunk 1 of group 0"]),
         (
-            "the cursor names none",
+            "a file is damaged",
+            |a| edit(a, ChunkId::new(0, 1), "\"n\":", "\"m\":"),
+            &["work_files of chunk 1 of group 0"],
+        ),
+        (
+            "the cursor refers to no work file",
             |a| a.cursor(ChunkId::new(0, 0)).file = None,
             &["work_failed of group 0: 1 0", "work_rows of failed.csv: 1 2", "work_items of failed.csv"],
         ),
         (
-            "the cursor has passed more items than there are",
+            "the cursor is behind the last item",
             |a| {
                 let cursor = a.cursor(ChunkId::new(1, 0));
                 (cursor.position, cursor.finished) = (9, false);
@@ -86,11 +90,11 @@ fn whatever_is_changed_in_the_work_files_is_named() {
             &["cursors of group 1: 3 9", "work_files of chunk 0 of group 1"],
         ),
     ];
-    hold(&table);
+    assert_differences(&table);
 }
 
 #[test]
-fn a_plan_that_is_not_the_inputs_is_named() {
+fn a_plan_that_differs_from_the_input_is_reported() {
     let table: [Tampering; 3] = [
         (
             "a record fewer",
@@ -113,10 +117,10 @@ fn a_plan_that_is_not_the_inputs_is_named() {
             &["planned_items of chunk 1 of group 0: 2 1", "planned_numbers of chunk 1 of group 0: 3 4"],
         ),
     ];
-    hold(&table);
+    assert_differences(&table);
 }
 
-fn hold(table: &[Tampering]) {
+fn assert_differences(table: &[Tampering]) {
     for (what, change, expected) in table {
         let mut audited = Audited::sound();
         change(&mut audited);

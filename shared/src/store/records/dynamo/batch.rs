@@ -12,8 +12,8 @@ use std::time::Duration;
 use aws_sdk_dynamodb::types::BatchStatementResponse;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
-use longshore_domain::ids::fraction;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::random::fraction;
+use longshore_domain::timestamp::Timestamp;
 
 use super::statement::{Next, Pending, Step};
 use super::write_rate::{STATEMENTS, WriteRate};
@@ -31,12 +31,12 @@ const THROTTLED: [&str; 3] = ["ThrottlingException", "ProvisionedThroughputExcee
 const BYTES: usize = 1 << 20;
 /// Maximum number of attempts for one record: INSERT, UPDATE, and some for throttling and for keys that are written
 /// and removed meanwhile.
-const TRIES: u32 = 12;
+const ATTEMPTS: u32 = 12;
 /// Time after which no further record is started: a stop of the job must be noticed within seconds.
 const BEGIN_WITHIN: Duration = Duration::from_secs(1);
 /// Time of the whole write after which no third attempt of a record is started. The second one is still made: it is
 /// the other half of the first, and without it the holders of existing keys are unknown.
-const PATIENCE: Duration = Duration::from_secs(3);
+const RETRY_TIME: Duration = Duration::from_secs(3);
 
 /// The table's calls, and the clock.
 pub(super) trait Calls: Sync {
@@ -66,7 +66,7 @@ pub(super) enum CallError {
 impl CallError {
     /// Distinguishes a call without capacity from other failures.
     pub(super) fn from_code(code: Option<&str>, detail: String) -> Self {
-        let code = code.unwrap_or("no answer");
+        let code = code.unwrap_or("no response");
         if THROTTLED.contains(&code) {
             return Self::Throttled(code.to_owned());
         }
@@ -93,7 +93,7 @@ pub(super) struct Done {
 
 /// Parameters of a write.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Way<'a> {
+pub(super) struct Parameters<'a> {
     pub(super) into: &'a Dataset,
     pub(super) rule: Rule,
     /// The first statement to try.
@@ -105,7 +105,7 @@ pub(super) struct Batch<'a, C> {
     calls: &'a C,
     write_rate: &'a WriteRate,
     rule: Rule,
-    began: Duration,
+    started: Duration,
     waiting: VecDeque<Waiting>,
     done: Vec<Done>,
 }
@@ -120,7 +120,7 @@ struct Waiting {
 #[derive(Default)]
 struct Tried {
     bytes: usize,
-    tries: u32,
+    attempts: u32,
     /// True if nothing of it was written, for lack of capacity, and no later response has left that open.
     throttled: bool,
     /// Reason for the failure of the last attempt; empty if the other statement is due.
@@ -134,15 +134,27 @@ struct Answer {
 }
 
 impl<'a, C: Calls> Batch<'a, C> {
-    /// Starts with every record unsent.
-    pub(super) fn new(calls: &'a C, write_rate: &'a WriteRate, way: Way<'_>, records: Vec<NewRecord>) -> Self {
+    /// Creates a write in which no record has been sent.
+    pub(super) fn new(
+        calls: &'a C,
+        write_rate: &'a WriteRate,
+        parameters: Parameters<'_>,
+        records: Vec<NewRecord>,
+    ) -> Self {
         let now = Timestamp::now();
         let waiting = records.into_iter().enumerate().map(|(index, record)| {
             let bytes = size::bytes(&record.key, &record.data);
-            let pending = Pending::new(way.into, index, record, way.first, now);
+            let pending = Pending::new(parameters.into, index, record, parameters.first, now);
             Waiting { pending, tried: Tried { bytes, ..Tried::default() } }
         });
-        Self { calls, write_rate, rule: way.rule, began: calls.now(), waiting: waiting.collect(), done: Vec::new() }
+        Self {
+            calls,
+            write_rate,
+            rule: parameters.rule,
+            started: calls.now(),
+            waiting: waiting.collect(),
+            done: Vec::new(),
+        }
     }
 
     /// Sends statements until every record's result is known; records without a known result are reported as unknown.
@@ -174,10 +186,10 @@ impl<'a, C: Calls> Batch<'a, C> {
     }
 
     /// Returns the next records to send; those whose time is over get the result known so far.
-    fn take(&mut self, most: usize) -> Vec<Waiting> {
-        let late = self.calls.now().saturating_sub(self.began);
+    fn take(&mut self, max: usize) -> Vec<Waiting> {
+        let late = self.calls.now().saturating_sub(self.started);
         let (mut next, mut bytes) = (Vec::new(), 0);
-        while next.len() < most
+        while next.len() < max
             && let Some(waiting) = self.waiting.pop_front()
         {
             if let Some(written) = waiting.tried.given_up(late) {
@@ -198,11 +210,11 @@ impl<'a, C: Calls> Batch<'a, C> {
         let mut any_throttled = false;
         // Iterate from the last one, so that the requeued records are first and in their order.
         for (position, mut waiting) in sent.into_iter().enumerate().rev() {
-            waiting.tried.tries += 1;
+            waiting.tried.attempts += 1;
             let next = match &result {
                 Ok(responses) => match responses.get(position) {
                     Some(response) => waiting.pending.next(self.rule, response.error()),
-                    None => Next::Wait(String::from("the table left a statement unanswered")),
+                    None => Next::Wait(String::from("the table returned no response for a statement")),
                 },
                 Err(CallError::Throttled(reason)) => Next::Throttled(reason.clone()),
                 Err(error @ CallError::Failed(_)) => Next::Done(error.clone().into()),
@@ -229,14 +241,18 @@ impl<'a, C: Calls> Batch<'a, C> {
 impl Tried {
     /// Returns the result of a record that is not sent any more; `None` if it will be sent again.
     fn given_up(&self, late: Duration) -> Option<Written> {
-        match self.tries {
+        match self.attempts {
             0 => (late > BEGIN_WITHIN).then_some(Written::Untried),
-            tries if tries < TRIES && (late <= PATIENCE || (tries == 1 && self.reason.is_empty())) => None,
+            attempts if attempts < ATTEMPTS && (late <= RETRY_TIME || (attempts == 1 && self.reason.is_empty())) => {
+                None
+            }
             _ if self.throttled && self.reason.is_empty() => {
                 Some(Written::Throttled(String::from("no capacity in time")))
             }
             _ if self.throttled => Some(Written::Throttled(self.reason.clone())),
-            _ if self.reason.is_empty() => Some(Written::Unknown(String::from("there was no time left to write it"))),
+            _ if self.reason.is_empty() => {
+                Some(Written::Unknown(String::from("there was no time to write the record")))
+            }
             _ => Some(Written::Unknown(self.reason.clone())),
         }
     }

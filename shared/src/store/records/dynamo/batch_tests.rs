@@ -14,7 +14,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::tenant::TenantId;
 use serde_json::Map;
 
-use super::{Batch, CallError, Calls, Pending, Step, Way, WriteRate};
+use super::{Batch, CallError, Calls, Parameters, Pending, Step, WriteRate};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::NewRecord;
 use longshore_domain::writer::Writer;
@@ -29,7 +29,7 @@ thread_local! {
 fn run<F: Future>(future: F) -> F::Output {
     NOW.set(Duration::ZERO);
     #[allow(clippy::disallowed_methods, reason = "the same waits in every run")]
-    longshore_domain::chance::seed(1);
+    longshore_domain::random::seed(1);
     let mut future = pin!(future);
     loop {
         if let Poll::Ready(output) = future.as_mut().poll(&mut Context::from_waker(&noop_waker())) {
@@ -146,8 +146,8 @@ fn dataset() -> Dataset {
     Dataset { tenant: TenantId::from_static("t"), name: "d".into() }
 }
 
-fn way(rule: Rule, into: &Dataset) -> Way<'_> {
-    Way { into, rule, first: Step::Insert }
+fn parameters(rule: Rule, into: &Dataset) -> Parameters<'_> {
+    Parameters { into, rule, first: Step::Insert }
 }
 
 /// One worker: writes rows until each is stored, in chunks of a thousand. Returns the number of rows deferred to a
@@ -157,7 +157,7 @@ async fn work(table: &Limited, rows: usize) -> usize {
     let (mut left, mut written) = (rows, 0);
     while left > 0 {
         let count = left.min(1_000);
-        let done = Batch::new(table, &write_rate, way(Rule::Upsert, &dataset()), records(count)).run().await;
+        let done = Batch::new(table, &write_rate, parameters(Rule::Upsert, &dataset()), records(count)).run().await;
         assert_eq!(done.len(), count, "each record has one answer");
         for done in done {
             match done.written {
@@ -175,7 +175,7 @@ async fn work(table: &Limited, rows: usize) -> usize {
 }
 
 #[test]
-fn no_row_fails_on_a_table_that_is_too_slow_and_the_rate_stays_near_its_limit() {
+fn no_row_fails_on_a_slow_table_and_the_rate_stays_near_its_limit() {
     for (rate, workers, rows, refuses_calls) in
         [(1_000.0, 1, 20_000, false), (1_000.0, 4, 10_000, true), (4_000.0, 10, 10_000, false), (200.0, 2, 3_000, true)]
     {
@@ -194,10 +194,10 @@ fn no_row_fails_on_a_table_that_is_too_slow_and_the_rate_stays_near_its_limit() 
 }
 
 #[test]
-fn a_table_without_any_room_is_left_alone_soon_and_no_row_is_reported_to_be_written() {
+fn a_table_without_capacity_soon_gets_few_statements_and_every_row_is_reported_as_throttled() {
     let table = Limited::new(0.0);
     let write_rate = WriteRate::default();
-    let done = run(Batch::new(&table, &write_rate, way(Rule::Insert, &dataset()), records(1_000)).run());
+    let done = run(Batch::new(&table, &write_rate, parameters(Rule::Insert, &dataset()), records(1_000)).run());
     let count = |wanted: fn(&Written) -> bool| done.iter().filter(|done| wanted(&done.written)).count();
     let (throttled, untried) =
         (count(|written| matches!(written, Written::Throttled(_))), count(|written| *written == Written::Untried));
@@ -209,11 +209,12 @@ fn a_table_without_any_room_is_left_alone_soon_and_no_row_is_reported_to_be_writ
 }
 
 #[test]
-fn records_that_meet_no_limit_are_written_with_full_calls() {
+fn records_without_throttling_are_written_in_full_calls() {
     let table = Limited::new(1e9);
     NOW.set(Duration::ZERO);
     table.state.lock().unwrap().tokens = 1e6;
-    let done = run(Batch::new(&table, &WriteRate::default(), way(Rule::Upsert, &dataset()), records(1_000)).run());
+    let done =
+        run(Batch::new(&table, &WriteRate::default(), parameters(Rule::Upsert, &dataset()), records(1_000)).run());
     assert!(
         done.iter().all(|done| done.written == Written::Stored && done.was_present == done.index.is_multiple_of(3))
     );
@@ -222,7 +223,7 @@ fn records_that_meet_no_limit_are_written_with_full_calls() {
 }
 
 #[test]
-fn a_call_that_found_no_capacity_is_reported_from_one_that_failed() {
+fn a_throttled_call_is_distinguished_from_a_failed_one() {
     for code in ["ThrottlingException", "ProvisionedThroughputExceededException", "RequestLimitExceeded"] {
         assert_eq!(CallError::from_code(Some(code), String::new()), CallError::Throttled(code.into()));
     }

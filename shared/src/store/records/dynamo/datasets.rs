@@ -12,13 +12,13 @@ use aws_sdk_dynamodb::operation::put_item::PutItemError;
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ports::{Page, PortError, PortResult};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::batch::CallError;
 use super::table::DynamoRecords;
 use crate::telemetry;
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::KnownDataset;
+use longshore_domain::ports::DatasetInfo;
 
 /// `PutItem` if absent, once per process. Idempotent.
 pub(super) async fn put(records: &DynamoRecords, dataset: &Dataset) -> Result<(), CallError> {
@@ -45,13 +45,13 @@ pub(super) async fn put(records: &DynamoRecords, dataset: &Dataset) -> Result<()
 }
 
 /// `Query`, consistent, in the order of the names, for one item more than the page holds, so that the last page is
-/// recognised.
+/// recognized.
 pub(super) async fn page(
     records: &DynamoRecords,
     tenant: &TenantId,
     limit: usize,
     after: Option<&str>,
-) -> PortResult<Page<KnownDataset>> {
+) -> PortResult<Page<DatasetInfo>> {
     let key = |name: &str| [("PK", partition(tenant)), ("SK", name.to_owned())];
     let start = after.map(|name| key(name).map(|(of, value)| (of.to_owned(), AttributeValue::S(value))).into());
     let output = records
@@ -84,8 +84,8 @@ pub fn list_key(dataset: &Dataset) -> (String, String) {
     (partition(&dataset.tenant), dataset.name.clone())
 }
 
-fn known(item: &HashMap<String, AttributeValue>) -> Option<KnownDataset> {
+fn known(item: &HashMap<String, AttributeValue>) -> Option<DatasetInfo> {
     let name = item.get("SK")?.as_s().ok()?.clone();
     let created_at = item.get("notedAt")?.as_n().ok()?.parse().ok()?;
-    Some(KnownDataset { name, created_at: Timestamp(created_at) })
+    Some(DatasetInfo { name, created_at: Timestamp(created_at) })
 }

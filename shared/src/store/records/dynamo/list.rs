@@ -5,10 +5,10 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::future::try_join_all;
 use longshore_domain::ports::{Page, PortError};
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use super::table::DynamoRecords;
-use crate::store::records::cursor::Cursor;
+use crate::store::records::cursor::RecordsCursor;
 use crate::store::records::shard::{self, SHARDS};
 use crate::store::records::size;
 use longshore_domain::dataset::Dataset;
@@ -24,14 +24,14 @@ const PAGE_BYTES: usize = 4 << 20;
 
 type Item = HashMap<String, AttributeValue>;
 
-/// Reads a page: asks for one record more than the page holds, so that the last page is recognised.
+/// Reads a page: asks for one record more than the page holds, so that the last page is recognized.
 pub(super) async fn page(
     records: &DynamoRecords,
     from: &Dataset,
     limit: usize,
     cursor: Option<&str>,
 ) -> Result<Page<StoredRecord>, ListError> {
-    let mut at = Some(Cursor::decode(cursor)?);
+    let mut at = Some(RecordsCursor::decode(cursor)?);
     let mut page = Filling { items: Vec::new(), limit, bytes: 0, more: false };
     let mut width = 1;
     while let Some(start) = at.take().filter(|_| !page.more) {
@@ -39,13 +39,13 @@ pub(super) async fn page(
         let wanted = limit + 1 - page.items.len();
         let answers = try_join_all((start.shard..end).map(|shard| {
             let after = start.after.clone().filter(|_| shard == start.shard);
-            query(records, from, Cursor { shard, after }, wanted)
+            query(records, from, RecordsCursor { shard, after }, wanted)
         }))
         .await?;
-        at = page.take(answers).or((end < SHARDS).then_some(Cursor { shard: end, after: None }));
+        at = page.take(answers).or((end < SHARDS).then_some(RecordsCursor { shard: end, after: None }));
         width = (width * 2).min(SHARDS_AT_ONCE);
     }
-    let next = page.items.last().filter(|_| page.more).map(|last| Cursor::behind(&last.key).encode());
+    let next = page.items.last().filter(|_| page.more).map(|last| RecordsCursor::after(&last.key).encode());
     Ok(Page { items: page.items, next })
 }
 
@@ -60,7 +60,7 @@ struct Filling {
 impl Filling {
     /// Takes the records of consecutive shards; returns the next position if one of the shards was not read to its
     /// end.
-    fn take(&mut self, answers: Vec<(Vec<Item>, Option<Cursor>)>) -> Option<Cursor> {
+    fn take(&mut self, answers: Vec<(Vec<Item>, Option<RecordsCursor>)>) -> Option<RecordsCursor> {
         for (items, rest) in answers {
             for record in items.into_iter().filter_map(stored) {
                 self.bytes += size::bytes(&record.key, &record.record);
@@ -84,9 +84,9 @@ impl Filling {
 async fn query(
     records: &DynamoRecords,
     from: &Dataset,
-    at: Cursor,
+    at: RecordsCursor,
     limit: usize,
-) -> Result<(Vec<Item>, Option<Cursor>), PortError> {
+) -> Result<(Vec<Item>, Option<RecordsCursor>), PortError> {
     let partition = shard::partition(from, at.shard);
     let start = at.after.map(|key| {
         HashMap::from([
@@ -107,7 +107,7 @@ async fn query(
         .await
         .map_err(|e| PortError { service: "store", operation: "list records", source: Box::new(e) })?;
     let last = output.last_evaluated_key.as_ref().and_then(|key| key.get("SK")?.as_s().ok().cloned());
-    Ok((output.items.unwrap_or_default(), last.map(|key| Cursor { shard: at.shard, after: Some(key) })))
+    Ok((output.items.unwrap_or_default(), last.map(|key| RecordsCursor { shard: at.shard, after: Some(key) })))
 }
 
 /// Reads an item; `None` if it is not a record.

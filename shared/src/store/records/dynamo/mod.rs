@@ -2,7 +2,7 @@
 //! program sets it. It also has an item for each dataset, from which datasets are listed.
 //!
 //! A write is an `INSERT`; if the key exists, an `UPDATE` with the rule as its condition. Both are sent in batches of
-//! PartiQL, because `BatchWriteItem` has no conditions (infra/decisions/0004-records-partiql.md).
+//! PartiQL, because `BatchWriteItem` has no conditions (docs/decisions/0004-records-partiql.md).
 
 mod batch;
 mod datasets;

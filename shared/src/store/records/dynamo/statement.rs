@@ -5,7 +5,7 @@ use aws_sdk_dynamodb::types::{
     AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code, BatchStatementRequest,
     ReturnValuesOnConditionCheckFailure,
 };
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 
 use crate::store::records::shard;
 use longshore_domain::dataset::Dataset;
@@ -26,11 +26,11 @@ pub(super) enum Step {
 pub(super) enum Next {
     /// The record's result is known.
     Done(Written),
-    /// The other statement is due: the key exists, or does not exist any more.
+    /// Send the other statement: the key exists, or no longer exists.
     Go(Step),
-    /// The same statement again, later; with the reason.
+    /// Send the same statement again, later; with the reason.
     Wait(String),
-    /// The same statement again, later: there was no capacity for it, and it was not written.
+    /// Send the same statement again, later: there was no capacity for it, and it was not written.
     Throttled(String),
 }
 
@@ -127,7 +127,7 @@ impl Pending {
             Some(Some(refusal)) => Next::Done(refusal),
             Some(None) => Next::Go(Step::Update),
             None if rule == Rule::Insert => Next::Done(Written::Taken(None)),
-            None => Next::Done(Written::Refused(String::from("the key is taken by a record that no import wrote"))),
+            None => Next::Done(Written::Refused(String::from("the key belongs to a record that no import wrote"))),
         }
     }
 }
@@ -135,7 +135,7 @@ impl Pending {
 /// Result for a key whose holder is unknown: `INSERT` twice found an existing key, and `UPDATE` twice was refused,
 /// both without an image of the record. The record may be this writer's own, or already removed.
 fn unseen_holder() -> Written {
-    Written::Unknown(String::from("the key is taken, and the table does not show by whom"))
+    Written::Unknown(String::from("the key exists, and the table does not show which writer has it"))
 }
 
 /// Key: `PK`, `SK`. Condition, built into `INSERT`: the item does not exist.

@@ -3,7 +3,7 @@
 use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code};
 use longshore_domain::ids::JobId;
 use longshore_domain::tenant::TenantId;
-use longshore_domain::time_stamp::Timestamp;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Map;
 
 use super::{Next, Pending, Step};
@@ -23,7 +23,7 @@ fn error(code: Code, holder: Option<&str>) -> BatchStatementError {
 }
 
 #[test]
-fn each_answer_has_its_consequence() {
+fn each_response_has_its_next_action() {
     let job = JobId::generate();
     let [earlier, own, later] = [1, 2, 3].map(|row| Writer { job, row });
     let refused = |holder: Writer| error(Code::ConditionalCheckFailed, Some(&holder.to_string()));
@@ -65,7 +65,7 @@ fn each_answer_has_its_consequence() {
 }
 
 #[test]
-fn a_refusal_that_never_shows_its_reason_comes_to_an_end() {
+fn a_refusal_without_the_stored_record_is_repeated_a_limited_number_of_times() {
     for rule in [Rule::Insert, Rule::Upsert] {
         let mut pending = pending(Writer { job: JobId::generate(), row: 1 }, Step::Insert);
         let answers = [Code::DuplicateItem, Code::ConditionalCheckFailed].map(|code| error(code, None));

@@ -8,13 +8,13 @@ use aws_sdk_dynamodb::types::BatchStatementResponse;
 use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::tenant::TenantId;
 
-use super::batch::{Batch, CallError, Calls, Way};
+use super::batch::{Batch, CallError, Calls, Parameters};
 use super::statement::{Pending, Step};
 use super::table::DynamoRecords;
 use super::{datasets, list};
 use crate::telemetry;
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::{KnownDataset, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 use longshore_domain::writer::{Rule, Written};
 
 impl DynamoRecords {
@@ -32,8 +32,9 @@ impl RecordStore for DynamoRecords {
         if let Err(error) = datasets::put(self, into).await {
             return vec![error.into(); count];
         }
-        let done =
-            Batch::new(self, &self.write_rate, Way { into, rule, first: self.first_step(rule) }, records).run().await;
+        let done = Batch::new(self, &self.write_rate, Parameters { into, rule, first: self.first_step(rule) }, records)
+            .run()
+            .await;
         let mut written = vec![Written::Untried; count];
         let mut present = 0;
         for done in done {
@@ -48,7 +49,7 @@ impl RecordStore for DynamoRecords {
         list::page(self, from, limit, cursor).await
     }
 
-    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<KnownDataset>> {
+    async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         datasets::page(self, tenant, limit, after).await
     }
 }
@@ -61,14 +62,14 @@ impl Calls for DynamoRecords {
         match self.client.batch_execute_statement().set_statements(Some(statements)).send().await {
             Ok(output) => Ok(output.responses.unwrap_or_default()),
             Err(error) => {
-                tracing::warn!(error = telemetry::chain(&error), records = open.len(), "writing records failed");
-                Err(CallError::from_code(error.code(), String::from("the row may have been written all the same")))
+                tracing::warn!(error = telemetry::chain(&error), records = open.len(), "cannot write records");
+                Err(CallError::from_code(error.code(), String::from("the row may have been written nevertheless")))
             }
         }
     }
 
     fn now(&self) -> Duration {
-        self.began.elapsed()
+        self.started.elapsed()
     }
 
     async fn sleep(&self, time: Duration) {

@@ -31,7 +31,7 @@ pub struct DynamoRecords {
     pub(super) datasets: KnownDatasets,
     pub(super) write_rate: WriteRate,
     /// Start of time measurement.
-    pub(super) began: Instant,
+    pub(super) started: Instant,
 }
 
 impl DynamoRecords {
@@ -50,7 +50,7 @@ impl DynamoRecords {
             mostly_present: AtomicBool::new(false),
             datasets: KnownDatasets::default(),
             write_rate: WriteRate::default(),
-            began: Instant::now(),
+            started: Instant::now(),
         }
     }
 }
@@ -60,7 +60,7 @@ impl DynamoRecords {
 pub(super) struct KnownDatasets(Mutex<BTreeSet<Dataset>>);
 
 /// Maximum number of remembered datasets: more than any process writes to between two deployments; bounds its memory.
-const MOST_KNOWN: usize = 1_000;
+const MAX_KNOWN: usize = 1_000;
 
 impl KnownDatasets {
     pub(super) fn has(&self, dataset: &Dataset) -> bool {
@@ -69,7 +69,7 @@ impl KnownDatasets {
 
     pub(super) fn add(&self, dataset: &Dataset) {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if known.len() >= MOST_KNOWN {
+        if known.len() >= MAX_KNOWN {
             known.clear();
         }
         known.insert(dataset.clone());

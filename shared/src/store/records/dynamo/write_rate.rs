@@ -14,7 +14,7 @@ use crate::aws_limits::dynamodb::BATCH_STATEMENTS;
 pub(super) const STATEMENTS: usize = BATCH_STATEMENTS;
 /// Maximum number of statements in flight: eight full calls. Enough to hide a call's 10 ms; more would only queue up
 /// in one Lambda's CPU share.
-const MOST: usize = 8 * STATEMENTS;
+const MAX_STATEMENTS: usize = 8 * STATEMENTS;
 /// Statements added after each call without throttling.
 const GAIN: usize = 2;
 
@@ -31,7 +31,7 @@ struct Window {
 
 impl Default for WriteRate {
     fn default() -> Self {
-        Self(Mutex::new(Window { statements: MOST, stale_calls: 0 }))
+        Self(Mutex::new(Window { statements: MAX_STATEMENTS, stale_calls: 0 }))
     }
 }
 
@@ -54,7 +54,7 @@ impl WriteRate {
     pub(super) fn accepted(&self) {
         let mut window = self.window();
         if !window.is_stale() {
-            window.statements = (window.statements + GAIN).min(MOST);
+            window.statements = (window.statements + GAIN).min(MAX_STATEMENTS);
         }
     }
 
@@ -74,24 +74,24 @@ impl WriteRate {
 
 #[cfg(test)]
 mod tests {
-    use super::{MOST, WriteRate};
+    use super::{MAX_STATEMENTS, WriteRate};
 
     #[test]
-    fn the_pace_halves_once_for_the_calls_of_one_moment_and_grows_again() {
+    fn concurrent_throttled_calls_halve_the_rate_once_and_it_grows_again() {
         let write_rate = WriteRate::default();
         for in_flight in (0..8).rev() {
             write_rate.throttled(in_flight);
         }
-        assert_eq!(write_rate.statements(), MOST / 2);
+        assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2);
         write_rate.accepted();
-        assert_eq!(write_rate.statements(), MOST / 2 + 2);
+        assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2 + 2);
         for _ in 0..100 {
             write_rate.throttled(0);
         }
         assert_eq!(write_rate.statements(), 1);
-        for _ in 0..MOST {
+        for _ in 0..MAX_STATEMENTS {
             write_rate.accepted();
         }
-        assert_eq!(write_rate.statements(), MOST);
+        assert_eq!(write_rate.statements(), MAX_STATEMENTS);
     }
 }

@@ -1,0 +1,41 @@
+//! Ports: the traits through which the rules use storage, queues and files, in the domain's terms. Adapters and
+//! in-memory fakes implement them and pass one conformance suite.
+//!
+//! Every write is conditional or idempotent. The result of a condition is a named outcome; [`PortError`] is for
+//! unexpected failures.
+
+mod concurrency;
+mod created;
+mod dead_letters;
+mod error;
+mod files;
+mod jobs;
+mod ledger;
+mod limits;
+mod listing;
+mod queues;
+mod records;
+mod sweeps;
+mod transitions;
+mod uploads;
+
+pub use concurrency::{Acquisition, ParkedChunks, Permits, WakeMark};
+pub use created::{Created, IdempotencyKey, Started};
+pub use dead_letters::{
+    DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
+};
+pub use error::{Busy, PortError, PortResult};
+pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
+pub use jobs::{Definition, JobStore, Upload};
+pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
+pub use limits::{CallCount, CallWindow, QuotaExceeded, Reopened, TenantCounts, TenantLimits};
+pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
+pub use queues::{InFlight, QueueDepth, Queues, Visibility};
+pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
+pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
+pub use transitions::JobTransitions;
+pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
+
+/// Storage of everything about jobs.
+pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}
+impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords> Store for T {}

@@ -1,0 +1,68 @@
+//! Random names and fractions. Their bits are the operating system's, unless a simulation has seeded this thread.
+//!
+//! A simulation run must be reproducible, including the names of its attempts and its jitter. Nothing else may seed a
+//! thread: a repeated sequence would repeat names that must be unique. `clippy.toml` refuses it outside the simulation.
+
+use std::cell::Cell;
+
+use uuid::Uuid;
+
+thread_local!(static STATE: Cell<Option<u64>> = const { Cell::new(None) });
+
+/// Makes this thread draw from the deterministic sequence of this seed from now on.
+pub fn seed(seed: u64) {
+    STATE.set(Some(seed));
+}
+
+/// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
+/// own.
+pub fn nonce() -> String {
+    const ALPHABET: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
+    let bits = bits();
+    (0..8).map(|i| char::from(ALPHABET[(bits >> (5 * i)) as usize & 31])).collect()
+}
+
+/// Returns a random fraction in 0..1, for jitter.
+pub fn fraction() -> f64 {
+    (bits() as u32) as f64 / f64::from(u32::MAX)
+}
+
+/// Returns 128 random bits.
+fn bits() -> u128 {
+    match STATE.get() {
+        None => Uuid::new_v4().as_u128(),
+        Some(state) => {
+            let (high, state) = split_mix(state);
+            let (low, state) = split_mix(state);
+            STATE.set(Some(state));
+            (u128::from(high) << 64) | u128::from(low)
+        }
+    }
+}
+
+/// Returns the next number of a SplitMix64 sequence and the next state.
+#[must_use]
+pub const fn split_mix(state: u64) -> (u64, u64) {
+    let state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mixed = (state ^ (state >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    (mixed ^ (mixed >> 31), state)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    #[allow(clippy::disallowed_methods, reason = "what is tested")]
+    fn only_seeded_threads_repeat_their_random_bits() {
+        let names = || {
+            seed(7);
+            [nonce(), nonce()]
+        };
+        assert_eq!(names(), names());
+        assert_ne!(names()[0], names()[1]);
+        let drawn = || std::thread::spawn(nonce).join().unwrap();
+        assert_ne!(drawn(), drawn());
+    }
+}

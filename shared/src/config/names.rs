@@ -1,0 +1,24 @@
+//! Names of the environment variables of resources, as the template sets them.
+
+/// Table of jobs, groups, uploads and idempotency keys.
+pub const JOBS_TABLE: &str = "LONGSHORE_JOBS_TABLE";
+/// Table of the records that imports write.
+pub const RECORDS_TABLE: &str = "LONGSHORE_RECORDS_TABLE";
+/// Bucket of uploads, work files and reports.
+pub const BUCKET: &str = "LONGSHORE_BUCKET";
+/// Queue of create-job messages (FIFO).
+pub const CREATE_QUEUE: &str = "LONGSHORE_CREATE_JOB_QUEUE_URL";
+/// Queue of the chunks of jobs of high priority (standard).
+pub const HIGH_CHUNK_QUEUE: &str = "LONGSHORE_HIGH_CHUNK_QUEUE_URL";
+/// Queue of the chunks of jobs of normal priority (standard).
+pub const CHUNK_QUEUE: &str = "LONGSHORE_CHUNK_QUEUE_URL";
+/// Queue of the chunks of jobs of low priority (standard).
+pub const LOW_CHUNK_QUEUE: &str = "LONGSHORE_LOW_CHUNK_QUEUE_URL";
+/// Queue of complete-job messages (FIFO).
+pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
+/// Dead-letter queue of create-job.
+pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
+/// Dead-letter queue of process-item.
+pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
+/// Dead-letter queue of complete-job.
+pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";

@@ -1,0 +1,112 @@
+//! The settings of the functions: limits, quotas and times.
+
+use longshore_domain::rate::Rate;
+
+use super::{ConfigError, parsed};
+
+/// Returns the maximum size of an upload in bytes: `LONGSHORE_MAX_FILE_BYTES`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn max_file_bytes() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_FILE_BYTES")
+}
+
+/// Returns the size in bytes above which a file is uploaded in parts: `LONGSHORE_MULTIPART_BYTES`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn multipart_bytes() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MULTIPART_BYTES")
+}
+
+/// Returns the days until uploads, job files and job records expire: `LONGSHORE_RETENTION_DAYS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn retention_days() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_RETENTION_DAYS")
+}
+
+/// Returns the maximum number of active jobs of a tenant: `LONGSHORE_MAX_ACTIVE_JOBS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn max_active_jobs() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_ACTIVE_JOBS")
+}
+
+/// Returns the rate limit of a tenant's calls per process: `LONGSHORE_TENANT_CALLS_PER_SECOND` and
+/// `LONGSHORE_TENANT_CALLS_AT_ONCE`.
+///
+/// # Errors
+/// If one is missing or not a whole number.
+pub fn tenant_calls() -> Result<Rate, ConfigError> {
+    let (per_second, burst) = ("LONGSHORE_TENANT_CALLS_PER_SECOND", "LONGSHORE_TENANT_CALLS_AT_ONCE");
+    Ok(Rate { per_second: parsed(per_second)?, burst: parsed(burst)? })
+}
+
+/// Returns the maximum number of a tenant's calls that create work, in ten seconds and over all processes:
+/// `LONGSHORE_TENANT_WORK_CALLS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn tenant_work_calls() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_TENANT_WORK_CALLS")
+}
+
+/// Returns the maximum bytes of one tenant's uploads in a day: `LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn max_tenant_upload_bytes_per_day() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY")
+}
+
+/// Returns the maximum bytes of the files of one tenant's jobs in a day: `LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn max_tenant_job_bytes_per_day() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_TENANT_JOB_BYTES_PER_DAY")
+}
+
+/// Returns the queue depth in chunks above which no job is accepted: `LONGSHORE_MAX_QUEUED_CHUNKS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn max_queued_chunks() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_MAX_QUEUED_CHUNKS")
+}
+
+/// Returns the seconds after which an unfinished job is stopped: `LONGSHORE_JOB_TIME_LIMIT_SECONDS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn job_time_limit_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_JOB_TIME_LIMIT_SECONDS")
+}
+
+/// Returns the seconds between a stop and the final count: `LONGSHORE_STOP_GRACE_SECONDS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn stop_grace_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_STOP_GRACE_SECONDS")
+}
+
+/// Returns the first delay of a transient item, in seconds: `LONGSHORE_RETRY_BASE_SECONDS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn retry_base_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_RETRY_BASE_SECONDS")
+}
+
+/// Returns the seconds without progress after which the sweeper sends a chunk again: `LONGSHORE_STALL_SECONDS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn stall_s() -> Result<i64, ConfigError> {
+    parsed("LONGSHORE_STALL_SECONDS")
+}

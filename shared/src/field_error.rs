@@ -1,0 +1,43 @@
+//! Errors of the fields of a request, with JSON pointers.
+
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// An error of one field of a request.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+pub struct FieldError {
+    /// JSON pointer into the request's body, or `/` and the name of a parameter.
+    #[schema(examples("/options/dataset"))]
+    pub pointer: String,
+    /// Stable code in snake case. The page about `invalid-request` lists all codes.
+    #[schema(pattern = "^[a-z][a-z0-9_]*$", examples("invalid_dataset"))]
+    pub code: String,
+    /// The error, and what would be valid.
+    pub detail: String,
+}
+
+impl FieldError {
+    /// Creates an error at a pointer.
+    pub fn new(pointer: impl Into<String>, code: &str, detail: impl Into<String>) -> Self {
+        Self { pointer: pointer.into(), code: code.to_owned(), detail: detail.into() }
+    }
+
+    /// Creates an error from serde's error in the options.
+    pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
+        let pointer = path.iter().fold(String::from("/options"), |mut pointer, segment| {
+            match segment {
+                serde_path_to_error::Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
+                serde_path_to_error::Segment::Map { key } => pointer.push_str(&format!("/{}", escape(key))),
+                _ => {}
+            }
+            pointer
+        });
+        let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };
+        Self::new(pointer, code, detail)
+    }
+}
+
+/// Escapes a key as one segment of a JSON pointer.
+pub(crate) fn escape(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1")
+}

@@ -1,0 +1,43 @@
+//! Conditions and layers of the protocol, by the names under which `cargo xtask prove --without` removes them.
+
+/// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
+/// any one of them, a count or a report is wrong in some run, or a job hangs.
+pub const CONDITIONS: [(&str, &str); 19] = [
+    ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
+    ("unique-cursors", "every cursor value names the attempt that wrote it"),
+    ("open-group", "a commit succeeds only in an open group"),
+    ("attempt-in-names", "a work file is named by the attempt that wrote it"),
+    (
+        "attempt-in-reports",
+        "a report is named by its completion attempt, and the final status names the report that counts",
+    ),
+    ("closed-before-status", "the groups are closed before the final status is written"),
+    ("final-count-first", "the final count is recorded with or before the last send"),
+    ("split-cursor", "a group is committed only at the split cursor that the splitter read"),
+    (
+        "place-of-the-split",
+        "a group is committed only at the split position, and its splitter continues only from its own write",
+    ),
+    ("final-status", "a final status is written once"),
+    ("generation", "the ledger refuses writes of an earlier generation"),
+    ("begin-once", "only a waiting job can be begun"),
+    ("no-group-after-stop", "no group is committed to a stopping job"),
+    ("end-of-split-only-while-splitting", "the end of the split is recorded only while the job is being split"),
+    ("stop-only-while-alive", "only an active job can be stopped"),
+    ("no-completion-of-a-stopping-job", "a stopping job is not completed"),
+    ("reopen-only-what-has-ended", "only a job that has ended, in the generation that was read, is reopened"),
+    ("no-roll-up-after-the-end", "a group is recorded as done only while its job has not ended"),
+    ("permits-acquired-when-free", "a permit is acquired only if it has no holder"),
+];
+
+/// Layers: redundant mechanisms that only save work or time. Without one of them, no result is wrong.
+pub const LAYERS: [(&str, &str); 8] = [
+    ("deduplication", "queues drop a message that was sent before"),
+    ("sweeper", "a job without progress is pushed; without the sweeper, only jobs whose messages were lost wait"),
+    ("pushes-counted-once", "of two concurrent sweeps, one counts a push"),
+    ("groups-at-the-end-of-the-split", "the end of the split names the number of groups"),
+    ("permits-released-by-their-holder", "only the holder of a permit releases it"),
+    ("checkpoint-as-it-was-read", "of two completions that continue from one checkpoint, one moves it"),
+    ("called-by-one", "of two functions that wake a chunk, one sends its message"),
+    ("forgotten-as-it-was-read", "a chunk that was parked again stays parked"),
+];

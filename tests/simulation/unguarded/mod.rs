@@ -1,0 +1,13 @@
+//! In-memory services with one of their conditions removed. The simulation must then detect a violation.
+//!
+//! The removed condition is set per thread, for one run. If none is removed, the services are unchanged.
+
+mod condition;
+mod jobs;
+mod ledger;
+mod records;
+mod services;
+
+use condition::{NONCE, as_is};
+
+pub(crate) use condition::{Unguarded, remove_condition, without};

@@ -1,0 +1,41 @@
+/** A notice of an error and its solution. */
+
+import { ProblemError } from "longshore-client";
+import { sessionState } from "../session";
+import { text } from "../text";
+
+export function ErrorNotice({ error, retry }: { error: unknown; retry?: (() => void) | undefined }) {
+  // Hidden while the page asks to sign in, because the ended session is the cause.
+  const isSignedOut =
+    error instanceof ProblemError && error.status === 401 && sessionState.value === "expired";
+  if (!error || isSignedOut) return null;
+  const [title, solution] = describe(error);
+  return (
+    <div class="notice bad" role="alert">
+      <div>
+        <strong>{title}</strong>
+        <p>{solution}</p>
+        {error instanceof ProblemError && error.requestId && (
+          <p class="quiet small">{text.request(error.requestId)}</p>
+        )}
+      </div>
+      {retry && (
+        <button type="button" onClick={retry}>
+          {text.tryAgain}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** Returns title and solution: in the page's words, or in the API's for an unknown kind. */
+function describe(error: unknown): [string, string] {
+  if (error instanceof ProblemError) {
+    if (error.status === 401) return text.signedOut;
+    const fields = error.errors.map(({ code, detail }) => text.badFields[code] ?? detail);
+    if (error.kind === "invalid-request") return [text.invalid, fields.join(" ") || error.detail];
+    return text.refusals[error.kind] ?? [error.title, [error.detail, ...fields].join(" ")];
+  }
+  if (!(error instanceof Error)) return [text.failed, String(error)];
+  return text.clientErrors[error.name] ?? [text.failed, error.message];
+}

@@ -1,0 +1,115 @@
+/** The result of an ended job: its error, warnings, failures and files. */
+
+import type { Job, Output } from "longshore-client";
+import { useState } from "preact/hooks";
+import { api, guarded } from "../api";
+import { isCheck } from "../check";
+import { useLoad } from "../load";
+import { datasetOf } from "../local-storage";
+import { text } from "../text";
+import { CodeMessage } from "./code-message";
+import { CorrectionsCard } from "./corrections-card";
+import { ErrorNotice } from "./error-notice";
+import { Failures } from "./failures";
+
+/** A file of the report. */
+type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
+
+export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
+  const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
+  const failed = job.counts.failed;
+  const dataset = datasetOf(job.jobId);
+  const wrote = job.counts.succeeded > 0 && !isCheck(job);
+  return (
+    <>
+      {job.error && (
+        <div class="notice bad">
+          <p>
+            <CodeMessage words={text.jobCodes[job.error.code]} message={job.error.message} />
+          </p>
+        </div>
+      )}
+      <Issues issues={job.issues} />
+      {job.status === "completed" && failed === 0 && (
+        <p class="notice good">{isCheck(job) ? text.job.allChecked : text.job.allRight}</p>
+      )}
+      {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
+      {failed > 0 && !isCheck(job) && (
+        <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
+      )}
+      {failed > 0 && <Failures job={job} />}
+      {output.value && <Files jobId={job.jobId} output={output.value} />}
+      <ErrorNotice error={output.error} retry={output.reload} />
+      {wrote && dataset && (
+        <p>
+          <a href={`/datasets/${dataset}`}>{text.job.dataset(dataset)}</a>
+        </p>
+      )}
+    </>
+  );
+}
+
+/** A start imports the file as it was checked, so rows cannot be corrected before it. */
+function CheckedBad({ job }: { job: Job }) {
+  const { checkedBad, checkedBadStarted, another } = text.job;
+  return (
+    <div class="notice warn">
+      <p>{job.startedAs ? checkedBadStarted : checkedBad(job.counts.failed)}</p>
+      {!job.startedAs && <a href="/">{another}</a>}
+    </div>
+  );
+}
+
+function Issues({ issues }: { issues: Job["issues"] }) {
+  if (issues.length === 0) return null;
+  return (
+    <div class="notice">
+      <div>
+        <strong>{text.job.issues}</strong>
+        <ul>
+          {issues.map(({ code, message }) => (
+            <li key={code + message}>
+              <CodeMessage words={text.jobCodes[code]} message={message} />
+            </li>
+          ))}
+        </ul>
+      </div>
+    </div>
+  );
+}
+
+function Files({ jobId, output }: { jobId: string; output: Output }) {
+  const [error, setError] = useState<unknown>(null);
+  const names: FileName[] = ["failed", "skipped", "unprocessed", "receipt"];
+  const available = names.filter((name) => linkOf(output, name));
+  if (available.length === 0) return null;
+  return (
+    <section class="card" aria-labelledby="files-title">
+      <h2 id="files-title">{text.job.files}</h2>
+      <ul class="files">
+        {available.map((name) => (
+          <li key={name}>
+            <button type="button" class="plain" onClick={() => void save(jobId, name).catch(setError)}>
+              {text.job.fileNames[name]}
+            </button>
+            {name !== "receipt" && (
+              <span class="quiet small">{text.job.fileRows(output.files[name]?.rows ?? 0)}</span>
+            )}
+          </li>
+        ))}
+      </ul>
+      <ErrorNotice error={error} />
+    </section>
+  );
+}
+
+/** Downloads a file by a new link, because links expire after minutes and a page can be open for days. */
+async function save(jobId: string, name: FileName): Promise<void> {
+  const output = await guarded(() => api.output(jobId));
+  const url = linkOf(output, name)?.url;
+  if (url) location.assign(url);
+}
+
+function linkOf(output: Output, name: FileName): { url: string } | null {
+  return name === "receipt" ? output.receipt : output.files[name];
+}
