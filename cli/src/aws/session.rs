@@ -66,7 +66,8 @@ pub fn emulator(endpoint: &str) -> Result<SdkConfig> {
 /// If no region is set, or the two variables for it differ: the AWS SDKs for Rust and Python would use different ones,
 /// and SAM deploys with the latter.
 pub async fn account() -> Result<SdkConfig> {
-    let [region, default] = ["AWS_REGION", "AWS_DEFAULT_REGION"].map(|name| std::env::var(name).ok());
+    let [region, default] =
+        ["AWS_REGION", "AWS_DEFAULT_REGION"].map(|name| std::env::var(name).ok().filter(|value| !value.is_empty()));
     if let (Some(region), Some(default)) = (region, default)
         && region != default
     {

@@ -18,7 +18,7 @@ const OPERATOR: &str = "operator";
 /// Options of `dead-letters`.
 #[derive(clap::Args)]
 #[command(
-    after_help = "Without --api-url, the command uses the local stack that `cargo xtask up` started in the current \
+    after_help = "Without --api-url and LONGSHORE_API_URL, the command uses the local stack that `cargo xtask up` started in the current \
 folder or a parent folder, and its user `operator`. Exit codes: 0 success, 1 refused or failed, 2 wrong usage."
 )]
 pub struct Options {

@@ -33,7 +33,7 @@ fn about(dead_letter: &DeadLetter) -> String {
         (Some(first), Some(count)) => format!(", {count} rows from {first}"),
         _ => String::new(),
     };
-    format!("job {job} ({}){rows}", dead_letter.job_status.as_deref().unwrap_or("deleted"))
+    format!("job {job} ({}){rows}", dead_letter.job_status.as_deref().unwrap_or("removed"))
 }
 
 fn describe(effect: &str) -> &str {

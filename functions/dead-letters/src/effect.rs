@@ -82,9 +82,7 @@ pub(crate) fn refused(replay: ReplayDecision) -> Problem {
         ReplayDecision::NoEffect(NoEffect::AlreadyRetried) => {
             nothing("a later attempt has already retried the items of the dead letter")
         }
-        ReplayDecision::NoEffect(NoEffect::AlreadyDone) => {
-            nothing("another message has completed the work of the dead letter")
-        }
+        ReplayDecision::NoEffect(NoEffect::AlreadyDone) => nothing("the work of the dead letter has already ended"),
         ReplayDecision::RedriveToSource
         | ReplayDecision::SendAgain
         | ReplayDecision::Open

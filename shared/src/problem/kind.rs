@@ -126,13 +126,13 @@ kinds! {
         "Retry the job until it is completed, or create an import in another mode than validate.";
     NothingToReplay = 409 "nothing-to-replay" "Nothing to replay"
         "A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its \
-         items were processed by a later attempt or another message."
+         items were retried by a later attempt or have already ended."
         "Discard the dead letter.";
     NothingToRetry = 409 "nothing-to-retry" "Nothing to retry"
         "Every item of the job succeeded or was skipped."
         "No action is needed. To import changed rows, create another job.";
     NothingToStart = 409 "nothing-to-start" "Nothing to start"
-        "The job is not a validation job: it has already imported its rows."
+        "The job is not a validation job, so no import can be started from it."
         "No action is needed. To process failed items again, retry the job.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
         "The job has changed since the response whose ETag is in If-Match. Nothing was done."

@@ -4364,7 +4364,7 @@ export interface operations {
              *
              *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-start`: The job is not a validation job: it has already imported its rows.
+             *     `nothing-to-start`: The job is not a validation job, so no import can be started from it.
              *
              *     `not-validated`: Only a job that has validated its whole file can be started. This job failed or was canceled, or it was deleted or reopened at the same moment.
              */
@@ -5594,7 +5594,7 @@ export interface operations {
             /**
              * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were processed by a later attempt or another message.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were retried by a later attempt or have already ended.
              */
             409: {
                 headers: {
@@ -6101,7 +6101,7 @@ export interface operations {
              *
              *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
-             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were processed by a later attempt or another message.
+             *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were retried by a later attempt or have already ended.
              */
             409: {
                 headers: {

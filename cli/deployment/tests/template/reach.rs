@@ -59,6 +59,11 @@ fn read(function: &str, parts: &[&str]) -> String {
             "{function} uses {module}: add it to its row"
         );
     }
+    let sends_create = own.contains("ports.send_create(");
+    assert!(
+        !sends_create || parts.contains(&"ports.rs"),
+        "{function} calls ports.send_create: add ports.rs to its row"
+    );
     let shared = parts.iter().map(|part| {
         let path = root().join("shared/src").join(part);
         assert!(path.exists(), "{} has moved", path.display());
