@@ -1,5 +1,8 @@
 # Variables and functions for the guides' commands. Source it in the repository's root: `. docs/guides/env.sh`.
 # It uses the stack that `cargo xtask up` started. For another deployment, first set API (its output ApiUrl) and TOKEN.
+if [ -z "${API:-}" ] && [ ! -e .longshore/local.json ]; then
+    echo "Start the local stack with cargo xtask up, or set API and TOKEN." >&2
+fi
 API=${API:-$(python3 -c 'import json; print(json.load(open(".longshore/local.json"))["apiUrl"])')}
 TOKEN=${TOKEN:-$(cargo xtask token)}
 AUTH="authorization: Bearer $TOKEN"

@@ -48,7 +48,8 @@ enum Action {
         #[arg(value_name = "ID")]
         dead_letter: String,
     },
-    /// Replay dead letters: resend the message, or retry the job for the items that failed with it
+    /// Replay dead letters: resend the message, retry the job for the items that failed with it and all unprocessed
+    /// ones, or return an unreadable message to its queue
     Replay {
         #[arg(value_name = "ID", required_unless_present = "job")]
         dead_letters: Vec<String>,

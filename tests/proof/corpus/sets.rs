@@ -25,7 +25,7 @@ fn crafted() -> Vec<File> {
 
 /// One test for all sets, because they share a stack.
 #[test]
-fn every_row_of_every_odd_file_has_exactly_one_outcome() -> Result<()> {
+fn every_row_of_every_malformed_file_has_exactly_one_outcome() -> Result<()> {
     let is_complete = includes_large_files();
     let seed = generated::seed();
     println!("LONGSHORE_SEED={seed}");
@@ -100,7 +100,7 @@ fn describe(run: &Run<'_>, error: &anyhow::Error) -> String {
     let Run { file, work, end } = run;
     format!(
         "{:?} ({work:?}, {end:?}): {error:?}\n  to reproduce: LONGSHORE_SEED={} LONGSHORE_FILE={:?} \
-         cargo xtask test every_row_of_every_odd_file",
+         cargo xtask test every_row_of_every_malformed_file",
         file.name,
         generated::seed(),
         file.name

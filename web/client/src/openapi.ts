@@ -1591,7 +1591,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -1766,7 +1766,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -1958,7 +1958,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2152,7 +2152,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2362,7 +2362,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2612,7 +2612,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2876,7 +2876,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3039,7 +3039,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3261,7 +3261,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3467,7 +3467,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3663,7 +3663,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3885,7 +3885,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4130,7 +4130,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4386,7 +4386,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4561,7 +4561,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4757,7 +4757,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4898,7 +4898,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5010,7 +5010,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5122,7 +5122,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5249,7 +5249,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5421,7 +5421,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5605,7 +5605,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5808,7 +5808,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5948,7 +5948,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6112,7 +6112,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -67,12 +67,12 @@ export const text = {
     expiredBody: "Sign in again to continue where you were. Nothing is lost: your jobs keep running.",
     expiredHere: "Sign in again in another tab. This tab keeps its content and continues by itself.",
     signIn: "Sign in",
-    signInTab: "Sign in in another tab",
+    signInTab: "Open sign-in in another tab",
     signOut: "Sign out",
     errors: {
       refused: "Sign-in failed.",
       unreachable:
-        "The sign-in page does not respond. Check your connection. If that does not help, ask the operator of this page.",
+        "The sign-in page does not respond. Check your connection. If that does not help, ask your administrator.",
     },
     noName: "Signed in",
   },

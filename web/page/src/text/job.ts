@@ -47,9 +47,9 @@ export const jobText = {
     allRight: "Every row succeeded.",
     allChecked: "Every row is valid.",
     checkedBad: (count: number) =>
-      `An import skips ${count === 1 ? "the row that failed" : `the ${number(count)} rows that failed`}. Start it and ` +
-      "correct them afterwards, or correct the file and drop it as a new import.",
-    checkedBadStarted: "The import has skipped the rows that failed. Correct them there.",
+      `${count === 1 ? "The row that failed" : `The ${number(count)} rows that failed`} will fail in the import too. Start it ` +
+      "and correct them afterwards, or correct the file and drop it as a new import.",
+    checkedBadStarted: "The same rows fail in the import. Correct them there.",
     another: "Import another file",
     dataset: (name: string) => `See the records of ${name}`,
   },

@@ -12,7 +12,7 @@ test("rows that fail a check can be corrected after the import, not before", asy
   await start(page);
   await complete(page);
   expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
-  await expect(page.getByText("An import skips the 3 rows that failed.")).toBeVisible();
+  await expect(page.getByText("The 3 rows that failed will fail in the import too.")).toBeVisible();
   await expect(page.getByRole("region", { name: "Row by row" })).toBeVisible();
   await expect(page.getByText("Drop the corrected file here")).toHaveCount(0);
   await expect(page.getByRole("button", { name: "Retry failed rows" })).toHaveCount(0);

@@ -87,7 +87,7 @@ test("a form survives the end of the session, and continues after a sign-in in a
   await page.unrouteAll();
 
   const opened = context.waitForEvent("page");
-  await notice.getByRole("link", { name: "Sign in in another tab" }).click();
+  await notice.getByRole("link", { name: "Open sign-in in another tab" }).click();
   await signIn(await opened);
   await expect(notice).toHaveCount(0);
   await expect(page.getByLabel(/^Dataset/)).toHaveValue(dataset);
@@ -107,7 +107,7 @@ test("a job is followed again after a sign-in in another tab", async ({ page, co
   await page.unrouteAll();
   await release();
   const opened = context.waitForEvent("page");
-  await page.getByRole("link", { name: "Sign in in another tab" }).click();
+  await page.getByRole("link", { name: "Open sign-in in another tab" }).click();
   await signIn(await opened);
   await complete(page);
 });
