@@ -5,14 +5,14 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | [`command`] | options and steps of the command |
-//! | [`cases`], [`rows`] | jobs to measure, and their input files |
-//! | [`run`], [`usage`], [`price`] | a job: its time, its calls, and their cost |
-//! | [`environment`] | the stack of the jobs |
-//! | [`beside`], [`reads`] | a small job beside a large one, and the cost of reads |
-//! | [`cold_start`], [`runtime_api`], [`sizes`] | cold starts, and package sizes |
-//! | [`results`], [`statistics`], [`goals`], [`report`] | all measurements, and their evaluation |
-//! | [`machine`], [`markdown`] | the machine, and Markdown tables; also used by xtask |
+//! | `command` | options and steps of the command |
+//! | `cases`, `rows` | jobs to measure, and their input files |
+//! | `run`, `usage`, `price` | a job: its time, its calls, and their cost |
+//! | `environment` | the stack of the jobs |
+//! | `beside`, `reads` | a small job beside a large one, and the cost of reads |
+//! | `cold_start`, `runtime_api`, `sizes` | cold starts, and package sizes |
+//! | `results`, `statistics`, `goals`, `report` | all measurements, and their evaluation |
+//! | `machine`, `markdown` | the machine, and Markdown tables; also used by xtask |
 
 mod beside;
 mod cases;
