@@ -1,6 +1,12 @@
 #!/bin/sh
-# What cargo calls in place of rustc for the packages of this workspace, and for no other: the compiler with the
-# instrumentation by which libFuzzer sees which code an input has reached, and what it was compared with.
+# The compiler as cargo calls it for the packages of this workspace, and for no other: with the instrumentation that
+# shows libFuzzer which code an input reaches, and the values that it is compared with. FUZZ_LINK is the folder of
+# libFuzzer, which is linked into the fuzzer's binary.
+case " $* " in
+*" --crate-name libfuzzer "*)
+    set -- "$@" -L "$FUZZ_LINK" -l static:+whole-archive=fuzzer -l stdc++
+    ;;
+esac
 exec "$@" -Cpasses=sancov-module \
     -Cllvm-args=-sanitizer-coverage-level=4 \
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters \

@@ -1,3 +1,27 @@
 //! Test support: an AWS emulator with the system's resources, and faults.
 
-pub mod harness;
+pub mod harness {
+    //! A local AWS for tests, and the faults that can be injected into it. The emulator and the calls of its services
+    //! are in the package `local-cloud`.
+    //!
+    //! | module | contents |
+    //! | --- | --- |
+    //! | [`setup`] | a table, queues and a bucket, created directly in milliseconds; the parts of a deployment |
+    //! | [`faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
+    //! | [`aws_limits`] | a proxy in front of the emulator that enforces the limits of AWS |
+    //! | [`stack`] | the system, deployed from the template |
+    //! | [`backdoor`] | access to its resources, and states that a crash leaves behind, created without a crash |
+    //! | [`users`] | users of the stack's pool, signed in |
+    //! | [`client`], [`jobs`], [`parts`], [`watch`] | a browser that checks every response |
+
+    pub mod aws_limits;
+    pub mod backdoor;
+    pub mod client;
+    pub mod faults;
+    pub mod jobs;
+    pub mod parts;
+    pub mod setup;
+    pub mod stack;
+    pub mod users;
+    pub mod watch;
+}

@@ -1,15 +1,21 @@
-//! A job of fifty rows, alone and beside a large import: shows the effect of a separate queue per priority.
+//! A job of fifty rows, alone and beside a large import, and the cost of reads.
 //!
-//! The large job is an upsert of a million rows with low priority, which takes minutes on the emulator. The small jobs
-//! are upserts of fifty rows with high priority, one after the other.
+//! The times show the effect of a separate queue per priority. The large job is an upsert of a million rows with low
+//! priority, which takes minutes on the emulator. The small jobs are upserts of fifty rows with high priority, one after
+//! the other. The reads are a status, a 304, and a page of the list. The functions count their calls. Read units are
+//! computed from the stored items, by DynamoDB's rules.
 
 use crate::environment::Bench;
 use crate::rows;
 use crate::run::{Input, follow};
+use crate::usage::{Calls, Logs};
 use anyhow::{Context, Result, ensure};
 use longshore_cli::api::{Api, ImportOptions, LocalFile, Mode};
 use longshore_cli::progress;
+use serde_json::{Value, json};
 use std::fs;
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Number of rows of each small job.
 const SMALL_ROWS: u64 = 50;
@@ -23,7 +29,16 @@ const RUNS: usize = 30;
 /// Number of small jobs that warm up processes and caches before the measurement.
 const WARM_UP: usize = 5;
 
-/// The measurements.
+/// Number of reads of each kind.
+const READS: u64 = 10;
+
+/// Bytes of one strongly consistent read unit.
+const UNIT_BYTES: u64 = 4_096;
+
+/// Jobs per page.
+const PAGE: usize = 20;
+
+/// The times of the small jobs.
 pub(crate) struct Beside {
     /// Seconds of each small job, from the create call to its `finishedAt`.
     pub(crate) alone: Vec<f64>,
@@ -37,8 +52,18 @@ pub(crate) struct Beside {
 
 /// A running large job.
 pub(crate) struct LargeJob {
-    pub(crate) url: String,
+    url: String,
     input: Input,
+}
+
+/// The cost of one kind of read.
+pub(crate) struct ReadCost {
+    pub(crate) name: &'static str,
+    /// Calls of all reads together.
+    pub(crate) calls: Calls,
+    pub(crate) reads: u64,
+    /// Read units of one read.
+    pub(crate) units: f64,
 }
 
 /// Runs small jobs alone, starts the large job, and runs the same number of small jobs beside it. Returns the large job
@@ -67,10 +92,10 @@ pub(crate) fn measure(bench: &Bench<'_>, api: &Api) -> Result<(Beside, LargeJob)
 
 impl LargeJob {
     /// Cancels the job and waits until it has ended.
-    pub(crate) fn cancel(&self, api: &Api) -> Result<()> {
+    fn cancel(&self, api: &Api) -> Result<()> {
         api.cancel(&self.url)?;
         while !matches!(api.poll(&self.url)?.job.status.as_str(), "canceled" | "completed") {
-            std::thread::sleep(std::time::Duration::from_millis(200));
+            sleep(Duration::from_millis(200));
         }
         fs::remove_file(&self.input.path)?;
         Ok(())
@@ -86,7 +111,7 @@ fn wait_for_queue(api: &Api, url: &str) -> Result<u64> {
         if job.item_count_final && job.item_progress > 0 {
             return Ok(job.item_progress);
         }
-        std::thread::sleep(std::time::Duration::from_millis(100));
+        sleep(Duration::from_millis(100));
     }
 }
 
@@ -119,4 +144,109 @@ fn seconds(api: &Api, small: &Input) -> Result<f64> {
     let (seconds, job) = follow(api, || api.create_job(&guid, options(small), "high"))?;
     ensure!(job.succeeded == small.rows, "{} of {} rows succeeded", job.succeeded, small.rows);
     Ok(seconds)
+}
+
+/// Measures each kind of read: of the large job while it runs and after it was canceled, and of the completed small
+/// jobs.
+pub(crate) fn measure_reads(bench: &Bench<'_>, api: &Api, large: &LargeJob) -> Result<Vec<ReadCost>> {
+    let step = progress::step("Reads");
+    let id = large.url.rsplit('/').next().context("a job's URL ends with its id")?;
+    let running_calls = count(bench, || api.read(&large.url, None).map(|_| ()))?;
+    let running_units = units(&job_items(bench, id)?);
+    large.cancel(api)?;
+    let (_, etag) = api.read(&large.url, None)?;
+    let unchanged_calls = count(bench, || {
+        let (status, _) = api.read(&large.url, Some(&etag))?;
+        ensure!(status == 304, "status {status} instead of 304");
+        Ok(())
+    })?;
+    let unchanged_units = units(&job_items(bench, id)?);
+    let list_calls = count(bench, || api.read(&format!("/api/jobs?status=completed&limit={PAGE}"), None).map(|_| ()))?;
+    step.done();
+    let read = |name, calls, units| ReadCost { name, calls, reads: READS, units };
+    Ok(vec![
+        read("status of the running job of 1 M rows", running_calls, running_units),
+        read("304 of the same job, after it was canceled", unchanged_calls, unchanged_units),
+        // The eventually consistent index returns about 115 bytes per job. Each job is smaller than a read unit.
+        read("a page of 20 completed jobs", list_calls, 0.5 + PAGE as f64),
+    ])
+}
+
+/// Counts the calls of jobs-api for `READS` reads.
+fn count(bench: &Bench<'_>, read: impl Fn() -> Result<()>) -> Result<Calls> {
+    let logs = Logs::from_now(bench.state)?;
+    for _ in 0..READS {
+        read()?;
+    }
+    let usage = logs.usage([&"jobs-api".to_owned()])?;
+    Ok(usage.into_values().next().map(|usage| usage.calls).unwrap_or_default())
+}
+
+/// Returns the read units of a status: a read of the job, and a query of its groups and the job.
+fn units(items: &[Value]) -> f64 {
+    let total: u64 = items.iter().map(size).sum();
+    let job = items.last().map_or(0, size);
+    (job.div_ceil(UNIT_BYTES) + total.div_ceil(UNIT_BYTES)) as f64
+}
+
+/// Reads the groups of a job, followed by the job.
+fn job_items(bench: &Bench<'_>, id: &str) -> Result<Vec<Value>> {
+    let (mut items, mut start_key) = (Vec::new(), Value::Null);
+    loop {
+        let mut query = json!({
+            "TableName": bench.state.output("JobsTableName")?, "ConsistentRead": true,
+            "KeyConditionExpression": "PK = :job AND SK BETWEEN :groups AND :end",
+            "ExpressionAttributeValues":
+                { ":job": { "S": format!("JOB#{id}") }, ":groups": { "S": "GROUP#" }, ":end": { "S": "JOB" } },
+        });
+        if !start_key.is_null() {
+            query["ExclusiveStartKey"] = start_key;
+        }
+        let mut page = bench.dynamodb("Query", &query)?;
+        items.extend(page["Items"].as_array().cloned().unwrap_or_default());
+        start_key = page["LastEvaluatedKey"].take();
+        if start_key.is_null() {
+            return Ok(items);
+        }
+    }
+}
+
+/// Returns the size of an item in bytes: names and strings in UTF-8, a number with one byte per two digits plus one, a
+/// map or list with three bytes plus one per entry.
+fn size(item: &Value) -> u64 {
+    let attributes = item.as_object().into_iter().flatten();
+    attributes.map(|(name, value)| name.len() as u64 + value_size(value)).sum()
+}
+
+fn value_size(value: &Value) -> u64 {
+    let Some((kind, value)) = value.as_object().and_then(|typed| typed.iter().next()) else { return 0 };
+    let length = |value: &Value| value.as_str().unwrap_or_default().len() as u64;
+    match kind.as_str() {
+        "S" => length(value),
+        "N" => length(value).div_ceil(2) + 1,
+        "NS" => value.as_array().into_iter().flatten().map(|number| length(number).div_ceil(2) + 1).sum(),
+        "M" => 3 + size(value) + value.as_object().map_or(0, |map| map.len() as u64),
+        "L" => 3 + value.as_array().into_iter().flatten().map(|value| 1 + value_size(value)).sum::<u64>(),
+        _ => 1,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_size_of_an_item_follows_the_rules_of_dynamodb() {
+        let item = json!({
+            "PK": { "S": "JOB#1" }, "n": { "N": "1234" }, "open": { "BOOL": true }, "none": { "NULL": true },
+            "cur": { "M": { "0": { "S": "abc" } } }, "set": { "NS": ["1", "22"] }, "list": { "L": [{ "S": "ab" }] }
+        });
+        assert_eq!(size(&item), 7 + 4 + 5 + 5 + (3 + 3 + 1 + 1 + 3) + (3 + 4) + (4 + 3 + 1 + 2));
+    }
+
+    #[test]
+    fn a_status_costs_a_read_of_the_job_and_a_query_of_groups_and_job() {
+        let item = |bytes: usize| json!({ "s": { "S": "x".repeat(bytes - 1) } });
+        assert!((units(&[item(3_000), item(3_000), item(1_000)]) - 3.0).abs() < 1e-9);
+    }
 }

@@ -1,4 +1,5 @@
-//! Cold starts: the startup time of a new process, compared with the smallest possible function.
+//! Cold starts: the startup time of a new process, compared with the smallest possible function; and package sizes,
+//! which affect cold starts.
 //!
 //! The baseline and the functions run in turn, so that other load on the machine affects all of them equally. The first
 //! poll is measured without an endpoint, as on AWS, where the preparation of TLS is part of a cold start. The first
@@ -6,13 +7,15 @@
 
 use crate::runtime_api;
 use crate::statistics::median;
-use anyhow::{Context, Result};
-use local_cloud::cargo;
+use anyhow::{Context, Result, ensure};
 use local_cloud::project::Project;
 use local_cloud::stack::Stack;
 use local_cloud::state::State;
+use local_cloud::tools::Tools;
+use local_cloud::{cargo, functions};
 use serde_json::json;
 use std::collections::BTreeMap;
+use std::fs;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -25,6 +28,13 @@ pub(crate) const RUNS: usize = 21;
 /// Id of a job that does not exist, so that a response needs a single lookup.
 const ABSENT_JOB: &str = "0199a0f0-0000-7000-8000-000000000000";
 
+/// Zips a file as SAM does, and prints the size of the archive.
+const ZIP: &str = "import io, sys, zipfile
+archive = io.BytesIO()
+with zipfile.ZipFile(archive, 'w', zipfile.ZIP_DEFLATED) as file:
+    file.write(sys.argv[1], 'bootstrap')
+print(len(archive.getvalue()))";
+
 /// The median cold start of a function, in milliseconds.
 pub(crate) struct ColdStart {
     pub(crate) function: &'static str,
@@ -32,6 +42,13 @@ pub(crate) struct ColdStart {
     pub(crate) poll_ms: f64,
     /// Time from spawn to first response. The baseline calls no service; the functions call DynamoDB.
     pub(crate) response_ms: f64,
+}
+
+/// Sizes of a function's binary and package, in bytes.
+pub(crate) struct Size {
+    pub(crate) function: String,
+    pub(crate) bootstrap: u64,
+    pub(crate) zipped: u64,
 }
 
 struct Subject {
@@ -139,4 +156,19 @@ fn queue_event() -> String {
         "eventSourceARN": "arn:aws:sqs:us-east-1:000000000000:bench"
     }] })
     .to_string()
+}
+
+/// Measures the binaries and packages of all functions.
+pub(crate) fn measure_sizes(project: &Project, tools: &Tools) -> Result<Vec<Size>> {
+    let names = functions::names(project)?;
+    names.into_iter().map(|function| size(project, tools, function)).collect()
+}
+
+fn size(project: &Project, tools: &Tools, function: String) -> Result<Size> {
+    let path = project.bootstrap(&function);
+    let bootstrap = fs::metadata(&path).with_context(|| format!("cannot read {}", path.display()))?.len();
+    let output = tools.command("python").args(["-c", ZIP]).arg(&path).output()?;
+    ensure!(output.status.success(), "cannot zip {}", path.display());
+    let zipped = String::from_utf8(output.stdout)?.trim().parse()?;
+    Ok(Size { function, bootstrap, zipped })
 }

@@ -3,7 +3,7 @@
 use crate::cases::Case;
 use crate::environment::Bench;
 use crate::results::{BesideResults, Results};
-use crate::{beside, cases, cold_start, machine, reads, report, sizes};
+use crate::{beside, cases, cold_start, machine, report};
 use anyhow::{Context, Result};
 use local_cloud::project::{Build, Project};
 use local_cloud::stack::Stack;
@@ -67,7 +67,7 @@ fn measure_beside(project: &Project) -> Result<BesideResults> {
     let bench = Bench { project, stack: &stack, state: &state, functions: Vec::new() };
     let api = Api::new(&state.api_url, state.token());
     let (beside, large) = beside::measure(&bench, &api)?;
-    let reads = reads::measure(&bench, &api, &large)?;
+    let reads = beside::measure_reads(&bench, &api, &large)?;
     Ok(BesideResults { machine: machine::describe(project)?, beside, reads })
 }
 
@@ -91,7 +91,7 @@ fn measure(project: &Project, options: &Options) -> Result<Results> {
         machine: machine::describe(project)?,
         cases: cases?,
         cold_starts,
-        sizes: sizes::measure(project, &tools)?,
+        sizes: cold_start::measure_sizes(project, &tools)?,
         memory_mb,
     })
 }

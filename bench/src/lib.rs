@@ -9,9 +9,9 @@
 //! | `cases`, `rows` | jobs to measure, and their input files |
 //! | `run`, `usage`, `price` | a job: its time, its calls, and their cost |
 //! | `environment` | the stack of the jobs |
-//! | `beside`, `reads` | a small job beside a large one, and the cost of reads |
-//! | `cold_start`, `runtime_api`, `sizes` | cold starts, and package sizes |
-//! | `results`, `statistics`, `goals`, `report` | all measurements, and their evaluation |
+//! | `beside` | a small job beside a large one, and the cost of reads |
+//! | `cold_start`, `runtime_api` | cold starts, and package sizes |
+//! | `results`, `statistics`, `report` | all measurements, and their evaluation |
 //! | `machine`, `markdown` | the machine, and Markdown tables; also used by xtask |
 
 mod beside;
@@ -19,17 +19,14 @@ mod cases;
 mod cold_start;
 mod command;
 mod environment;
-mod goals;
 pub mod machine;
 pub mod markdown;
 mod price;
-mod reads;
 mod report;
 mod results;
 mod rows;
 mod run;
 mod runtime_api;
-mod sizes;
 mod statistics;
 mod usage;
 

@@ -1,10 +1,8 @@
 //! All measurements.
 
-use crate::beside::Beside;
-use crate::cold_start::ColdStart;
-use crate::reads::ReadCost;
+use crate::beside::{Beside, ReadCost};
+use crate::cold_start::{ColdStart, Size};
 use crate::run::CaseResult;
-use crate::sizes::Size;
 use longshore_cli::api::Mode;
 use std::collections::BTreeMap;
 

@@ -10,10 +10,10 @@ use std::io::{BufWriter, Write};
 use std::path::Path;
 
 /// The header row.
-pub(crate) const COLUMNS: &str = "id,name,email,amount,created";
+const COLUMNS: &str = "id,name,email,amount,created";
 
 /// Size of a row in bytes, including its line break.
-pub(crate) const ROW_BYTES: usize = 100;
+const ROW_BYTES: usize = 100;
 
 /// Returns the schema of the rows.
 pub(crate) fn schema() -> Value {

@@ -9,7 +9,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use crate::aws::pool::{self, Credentials, Pool};
-use crate::aws::session::Session;
+use crate::aws::stack::Session;
 
 /// Path of the file in a checkout. `cargo xtask up` writes it.
 const FILE: &str = ".longshore/local.json";

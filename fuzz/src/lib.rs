@@ -14,7 +14,6 @@ mod oracle;
 mod requests;
 mod rows;
 mod splitter;
-mod world;
 
 /// The environment variable that names the target of libFuzzer's binary.
 pub const VARIABLE: &str = "LONGSHORE_FUZZ_TARGET";

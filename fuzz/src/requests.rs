@@ -1,22 +1,49 @@
 //! Fuzz target for HTTP requests: for any request, the response is one that the API document allows, and never a server
 //! error.
 //!
-//! The input is written like a request: a line with method and path, lines of headers, a blank line, the body.
+//! The input is written like a request: a line with method and path, lines of headers, a blank line, the body. The HTTP
+//! functions run on in-memory services, with an upload, a job with failed rows, a waiting job, a validation and a
+//! dataset. Their ids are constant, so that an input can name them.
 
 use std::cell::RefCell;
 
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
+use dead_letters::DeadLetters;
+use jobs_api::{Api, Backend, Limits, QueueDepths};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
+use longshore::http::{Access, Operators};
+use longshore::job_types::builtin;
+use longshore::ports::{JobFolder, Ports, upload_key};
+use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::job::{Finish, Job, JobTimes, SourceFile, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, PortError, Upload};
+use longshore_domain::ports::{NewRecord, RecordStore};
+use longshore_domain::records::Format;
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::writer::{Rule, Writer};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
-
-use crate::world::{TENANT, World};
+use upload::Uploads;
 
 /// The id of every request.
 const REQUEST_ID: &str = "r-1";
+
+/// The time of all events.
+const NOW: Timestamp = Timestamp(1_700_000_000_000);
+
+/// The tenant that owns everything.
+static TENANT: TenantId = TenantId::from_static("t");
+
+const FILE: &str = "id,name\n1,Ann\n,\"=1\n2\"\n";
+const FAILED: &str = "row,id,name,code,field,message\r\n2,,\"'=1\n2\",missing_key,id,it is missing\r\n";
 
 thread_local! {
     static RUNTIME: RefCell<Option<Runtime>> = const { RefCell::new(None) };
@@ -89,4 +116,164 @@ fn problem(status: u16, body: &[u8]) {
     };
     assert!(errors.iter().all(is_complete), "{problem}");
     assert!(status != 422 || !errors.is_empty(), "the problem has no errors: {problem}");
+}
+
+/// The in-memory services.
+#[derive(Clone, Default)]
+struct World {
+    store: MemoryStore,
+    queues: MemoryQueues,
+    files: MemoryFiles,
+    records: MemoryRecords,
+}
+
+struct Memory;
+
+impl Backend for Memory {
+    type Store = MemoryStore;
+    type Queues = MemoryQueues;
+    type Files = MemoryFiles;
+    type Records = MemoryRecords;
+}
+
+/// Returns an id made of one digit.
+fn id(digit: &str) -> String {
+    format!("{0}{0}{0}{0}{0}{0}{0}{0}-{0}{0}{0}{0}-7{0}{0}{0}-8{0}{0}{0}-{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}{0}", digit)
+}
+
+fn job_id(digit: &str) -> JobId {
+    JobId::parse(&id(digit)).unwrap_or_else(|| panic!("{digit} is not a digit of an id"))
+}
+
+fn file_guid(digit: &str) -> FileGuid {
+    FileGuid::parse(&id(digit)).unwrap_or_else(|| panic!("{digit} is not a digit of an id"))
+}
+
+impl World {
+    /// Creates the services with all fixtures.
+    async fn with_fixtures() -> Result<Self, PortError> {
+        let world = Self::default();
+        world.upload("a", "people.csv", FILE).await?;
+        world.upload("b", "failed.csv", FAILED).await?;
+        world.upload("c", "people.jsonl", "{\"id\":1}\n").await?;
+        world.job("1", "upsert").await?;
+        world.finish("1", 1).await?;
+        world.job("2", "upsert").await?;
+        world.job("3", "validate").await?;
+        world.finish("3", 0).await?;
+        let dataset = Dataset { tenant: TENANT.clone(), name: "people".to_owned() };
+        let writer = Writer { job: job_id("1"), row: 1 };
+        let data = json!({ "id": "1" }).as_object().cloned().unwrap_or_default();
+        let records = ["1", "2", "3"].map(|key| NewRecord { key: key.to_owned(), data: data.clone(), writer });
+        world.records.put(&dataset, Rule::Upsert, records.to_vec()).await;
+        Ok(world)
+    }
+
+    /// Returns the function that serves this path.
+    fn router(self, path: &str) -> axum::Router {
+        let Self { store, queues, files, records } = self;
+        let access = Access::SignedIn { tenant_claim: "sub".to_owned() };
+        if path.starts_with("/api/uploads") {
+            let (storage, max_bytes_per_day) = (files, 1 << 40);
+            return upload::router(Uploads {
+                store,
+                storage,
+                access,
+                max_file_bytes: 5 << 30,
+                multipart_bytes: 64 << 20,
+                tenant_calls: longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 },
+                max_bytes_per_day,
+                retention_days: 14,
+                clock: || NOW,
+            });
+        }
+        if path.starts_with("/api/dead-letters") {
+            let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+            let ports = Ports { store, queues, files: () };
+            return dead_letters::router(DeadLetters { ports, access, operators, clock: || NOW });
+        }
+        let limits =
+            Limits { max_file_bytes: 5 << 30, retention_days: 14, job_time_limit_s: 3_600, max_queued_chunks: 9 };
+        let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
+        let (registry, queue_depths) = (builtin(records.clone()), QueueDepths::default());
+        let ports = Ports { store, queues, files };
+        jobs_api::router(Api::<Memory> {
+            tenant_calls,
+            ports,
+            records,
+            registry,
+            access,
+            limits,
+            queue_depths,
+            clock: || NOW,
+        })
+    }
+
+    async fn upload(&self, digit: &str, name: &str, bytes: &str) -> Result<(), PortError> {
+        let (file_guid, key) = (file_guid(digit), upload_key(&TENANT, file_guid(digit)));
+        self.files.put(&key, bytes);
+        let upload = Upload {
+            file_guid,
+            tenant: TENANT.clone(),
+            key,
+            file_name: name.to_owned(),
+            content_type: String::new(),
+            size_bytes: bytes.len() as u64,
+            sha256: None,
+            multipart: None,
+            promised_at: NOW,
+            expires_at: NOW.plus_seconds(60).seconds(),
+        };
+        self.store.create_upload(&upload, None).await.map(drop)
+    }
+
+    /// Creates a waiting job over the first upload.
+    async fn job(&self, digit: &str, mode: &str) -> Result<(), PortError> {
+        let key = upload_key(&TENANT, file_guid("a"));
+        let info = self.files.info(&key).await?.unwrap_or_else(|| panic!("the upload does not exist"));
+        let (size_bytes, etag, format) = (info.size_bytes, info.etag, Format::Csv);
+        let source = Some(SourceFile { key, size_bytes, etag, format, name: "people.csv".to_owned() });
+        let waiting = Job::waiting(job_id(digit), TENANT.clone(), "import", NOW);
+        let job = Job {
+            source,
+            times: JobTimes {
+                timeout_s: 3_600,
+                expires_at: NOW.seconds() + 86_400,
+                deadline_at: NOW.plus_seconds(3_600),
+                ..waiting.times.clone()
+            },
+            ..waiting
+        };
+        let options: Value = json!({ "dataset": "people", "key": "id", "mode": mode });
+        let columns = Some(vec!["id".to_owned(), "name".to_owned()]);
+        self.store.create_job(&job, &Definition { options, columns }, None).await.map(drop)
+    }
+
+    /// Ends the job, with its report.
+    async fn finish(&self, digit: &str, failed: u64) -> Result<(), PortError> {
+        let id = job_id(digit);
+        self.store.begin(id, NOW).await?;
+        let totals = Counts { failed, ..Counts::default() };
+        let end = Finish {
+            generation: 0,
+            status: Status::Completed,
+            totals,
+            report: None,
+            error: None,
+            at: NOW.plus_seconds(2),
+        };
+        self.store.finish(id, &end).await?;
+        let Some(job) = self.store.job(id).await? else { return Ok(()) };
+        let folder = JobFolder::for_job(&job);
+        let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
+        if failed > 0 {
+            self.files.put(&file.key, FAILED);
+        }
+        let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
+        let counts = ResultCounts { succeeded: 1, failed, ..ResultCounts::default() };
+        let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
+        let bytes = serde_json::to_vec(&document).unwrap_or_else(|error| panic!("{error}"));
+        self.files.put(&folder.report_key(0, None, RESULT_NAME), bytes);
+        Ok(())
+    }
 }

@@ -5,26 +5,20 @@
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 use std::collections::BTreeSet;
-use std::fs::{read, read_dir};
+use std::fs::read;
 use std::panic::catch_unwind;
 use std::path::Path;
 
 use fuzz::TARGETS;
-use fuzz_engine::{pack, unpack};
+use fuzz_engine::{pack, seeds, unpack};
 
-/// The inputs of a target, each with a name: a seed's file, or its number in the packed corpus.
+/// The inputs of a target, each with a name: that of a seed, or its number in the packed corpus.
 fn inputs(target: &str) -> Vec<(String, Vec<u8>)> {
-    let mut inputs = seeds(target);
+    let mut inputs: Vec<_> = seeds(target).iter().map(|(name, seed)| (name.to_string(), seed.to_vec())).collect();
     let packed = packed(target);
     let numbered = unpack(&packed).unwrap().into_iter().enumerate();
     inputs.extend(numbered.map(|(number, input)| (format!("input {number} of the packed corpus"), input.to_vec())));
     inputs
-}
-
-fn seeds(target: &str) -> Vec<(String, Vec<u8>)> {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("seeds").join(target);
-    let paths = read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    paths.map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), read(&path).unwrap())).collect()
 }
 
 fn packed(target: &str) -> Vec<u8> {
@@ -45,14 +39,14 @@ fn every_target_has_named_seeds_and_a_separate_packed_corpus() {
     for target in TARGETS {
         let seeds = seeds(target.name);
         assert!((10..=40).contains(&seeds.len()), "{} has {} seeds", target.name, seeds.len());
-        for (name, _) in &seeds {
+        for (name, _) in seeds {
             let is_word = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
             assert!(name.contains('-') && name.split('-').all(is_word), "{name} does not name its input");
         }
         let packed = packed(target.name);
         let inputs = unpack(&packed).unwrap();
         assert!(inputs.len() >= 20, "{} has {} packed inputs", target.name, inputs.len());
-        let seeds: BTreeSet<_> = seeds.iter().map(|(_, bytes)| bytes.as_slice()).collect();
+        let seeds: BTreeSet<_> = seeds.iter().map(|(_, bytes)| *bytes).collect();
         assert!(
             inputs.iter().all(|input| !seeds.contains(input)),
             "the packed corpus of {} contains a seed",

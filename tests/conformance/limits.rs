@@ -14,7 +14,7 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Written};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords};
-use longshore_tests::harness::resources::CreatedQueues;
+use longshore_tests::harness::setup::CreatedQueues;
 use serde_json::json;
 
 use crate::fixtures::{accepted, at, job_after, split, waiting_job};

@@ -2,7 +2,7 @@
 //! S3.
 //!
 //! Each test of a store runs on the in-memory store and on DynamoDB in an emulator. `interleavings` compares the two
-//! on random sequences of operations, and `lost_replies` shows that nothing counts twice when a reply is lost.
+//! on random sequences of operations, and `repeated_calls` shows that nothing counts twice when a reply is lost.
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
@@ -13,20 +13,13 @@ mod concurrency;
 mod dead_letters;
 mod files;
 mod fixtures;
-mod generations;
-mod idempotency_keys;
 mod interleavings;
 mod ledger;
 mod limits;
-mod listed_jobs;
-mod lost_replies;
-mod presigned;
 mod queues;
-mod races;
 mod records;
-mod records_at_once;
-mod removal;
-mod started_jobs;
+mod repeated_calls;
+mod retries;
 mod stored_jobs;
 mod sweeps;
 mod tenant_bytes;

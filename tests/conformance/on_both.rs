@@ -6,7 +6,7 @@ use longshore::files::S3Files;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::ids::JobId;
 use longshore_tests::harness::aws_limits::LimitsProxy;
-use longshore_tests::harness::resources::{aws, create_bucket, create_jobs_table};
+use longshore_tests::harness::setup::{aws, create_bucket, create_jobs_table};
 
 /// Turns each `async fn name(store: impl Store)` into a test on the in-memory store and one on DynamoDB.
 macro_rules! on_both_stores {

@@ -12,7 +12,7 @@ use longshore_domain::ports::{DeadLetterQueues, QueueDepth, Queues, Received, Re
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryQueues;
-use longshore_tests::harness::resources::CreatedQueues;
+use longshore_tests::harness::setup::CreatedQueues;
 
 use crate::on_both::Local;
 

@@ -10,7 +10,7 @@ use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::fixtures::{at, definition, finish, job_after, reopened_job, waiting_job};
-use crate::stored_jobs::key;
+use crate::repeated_calls::key;
 use crate::tenant_limits::{Limited, end, retry};
 
 on_both_stores! {

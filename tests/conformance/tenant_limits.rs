@@ -13,7 +13,7 @@ use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_testing::MemoryStore;
 
 use crate::fixtures::{at, definition, finish, job_after, reopened_job, waiting_job};
-use crate::stored_jobs::key;
+use crate::repeated_calls::key;
 
 on_both_stores! {
     concurrent_jobs_fill_the_limit_exactly,

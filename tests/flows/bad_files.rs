@@ -3,8 +3,7 @@
 //! Invalid rows in a valid file: each fails alone, and the others are imported.
 
 use anyhow::ensure;
-use longshore_tests::harness::report::Report;
-use longshore_tests::harness::watch::Watch;
+use longshore_tests::harness::watch::{Report, Watch};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, error_code, lines, stack, work};

@@ -1,16 +1,17 @@
 //! Invalid requests and messages: each has a response, and does not affect other jobs.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::ports::{JobStore, Queues};
 use longshore_domain::tenant::TenantId;
-use longshore_tests::harness::crafted::unsent_job;
+use longshore_tests::harness::backdoor::unsent_job;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
-use std::time::{Duration, Instant};
 
 use crate::shared::{Story, counts, dataset, error_code, lines, own, stack, work};
 

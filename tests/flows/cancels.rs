@@ -5,8 +5,7 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use anyhow::{Context, Result, ensure};
-use longshore_tests::harness::backdoor::{items, objects};
-use longshore_tests::harness::crafted::unsent_job;
+use longshore_tests::harness::backdoor::{items, objects, unsent_job};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;

@@ -3,8 +3,8 @@
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::random::nonce;
+use longshore_tests::harness::backdoor::unsent_job;
 use longshore_tests::harness::client::{Answer, Client};
-use longshore_tests::harness::crafted::unsent_job;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 

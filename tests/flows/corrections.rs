@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, ensure};
-use longshore_tests::harness::report::Report;
 use longshore_tests::harness::stack::Stack;
-use longshore_tests::harness::watch::Watch;
+use longshore_tests::harness::watch::{Report, Watch};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, end, finish, lines, own, stack, work};

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::random::nonce;
+use longshore_tests::harness::backdoor::unsent_chunks;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};

@@ -7,24 +7,20 @@
 //!
 //! With `LONGSHORE_ENDPOINT`, the stories use a running emulator, and those that need their own one are skipped.
 
+mod access;
 mod at_least_once;
 mod audits;
 mod bad_files;
 mod bad_input;
 mod cancels;
-mod concurrency;
 mod conventions;
 mod corrections;
-mod crashes;
 mod dead_letters;
 mod imports;
-mod item_outcomes;
 mod large_uploads;
-mod least_privilege;
 mod limits;
 mod malformed;
 mod read_back;
-mod receipts;
 mod retries;
 mod shared;
 mod tenants;

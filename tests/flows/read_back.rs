@@ -5,8 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::{Context, Result, ensure};
 use base64::Engine;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::report::csv_rows;
-use longshore_tests::harness::watch::Watch;
+use longshore_tests::harness::watch::{Watch, csv_rows};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 

@@ -7,9 +7,8 @@ use std::sync::OnceLock;
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::JobId;
 use longshore_domain::random::nonce;
-use longshore_tests::harness::report::{Report, csv_rows};
 use longshore_tests::harness::stack::{Stack, StackOptions};
-use longshore_tests::harness::watch::Watch;
+use longshore_tests::harness::watch::{Report, Watch, csv_rows};
 use serde_json::Value;
 
 /// Result of a story.

@@ -1,13 +1,28 @@
 //! Direct access to the resources behind a stack's API: the table, the bucket, the queues with their messages, and the
 //! sweeper's schedule.
+//!
+//! States that a crash leaves behind, written to the real store: a job whose create message was never sent, a job whose
+//! chunk messages were lost, and a job whose items have ended without a request for completion. A crash at exactly that
+//! point is hard to produce; its result is easy to write.
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, bail};
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::queues::{QueueUrls, SqsQueues};
 use longshore::store::dynamo::DynamoStore;
-use longshore_domain::job::Priority;
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
+use longshore_domain::ids::{ChunkId, FileGuid, JobId};
+use longshore_domain::job::{Job, JobTimes, Priority, SourceFile, Transition};
+use longshore_domain::message::ChunkMessage;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
+use longshore_domain::random::nonce;
+use longshore_domain::records::{Format, records};
+use longshore_domain::split::{ChunkLimits, Chunker};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::stack::{NAME, Stack};
@@ -127,3 +142,136 @@ impl Stack {
 
 /// Logical id that SAM gives the rule of the function `Sweep` with the event `EveryMinute`.
 const RULE: &str = "SweepEveryMinute";
+
+/// Creates a job over an uploaded CSV file, as the API stores it, without sending its create message.
+///
+/// # Errors
+/// If the stack refuses a call.
+pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) -> Result<Job> {
+    let file = stack.client.upload("crafted.csv", csv)?;
+    let file = FileGuid::parse(&file).context("a fileGuid is a UUID")?;
+    let upload = stack.run(stack.store()?.upload(file))?.context("the upload has no record")?;
+    let info = stack.run(stack.files()?.info(&upload.key))?.context("the file is not in the bucket")?;
+    let now = Timestamp::now();
+    let job = Job {
+        source: Some(SourceFile {
+            key: upload.key,
+            size_bytes: info.size_bytes,
+            etag: info.etag,
+            format: Format::Csv,
+            name: upload.file_name,
+        }),
+        times: JobTimes {
+            timeout_s: 3_600,
+            deadline_at: now.plus_seconds(3_600),
+            expires_at: now.seconds() + 86_400,
+            ..JobTimes::accepted(now)
+        },
+        ..Job::waiting(
+            JobId::generate(),
+            TenantId::parse(&stack.tenant).context("the user has no tenant")?,
+            job_type,
+            now,
+        )
+    };
+    let definition = Definition { options: options.clone(), columns: None };
+    stack.run(stack.store()?.create_job(&job, &definition, None))?;
+    Ok(job)
+}
+
+/// Creates a job as [`unsent_job`] does, and splits it into chunks of `chunk_items` items. Returns the messages of the
+/// chunks, without sending them.
+///
+/// # Errors
+/// If the stack refuses a call.
+pub fn unsent_chunks(
+    stack: &Stack,
+    job_type: &str,
+    csv: &[u8],
+    options: &Value,
+    chunk_items: u32,
+) -> Result<(Job, Vec<ChunkMessage>)> {
+    let mut job = unsent_job(stack, job_type, csv, options)?;
+    let (store, id, now) = (stack.store()?, job.job_id, Timestamp::now());
+    job = job_after(stack.run(store.begin(id, now))?)?;
+    let mut rows = records(Format::Csv, csv);
+    let header = rows.next().context("the file has no header")?;
+    let names = &csv[header.start as usize..header.content_end as usize];
+    let columns: Vec<_> = String::from_utf8_lossy(names).split(',').map(str::to_owned).collect();
+    stack.run(store.put_columns(id, &columns))?;
+    let mut chunker = Chunker::new(ChunkLimits { items: chunk_items, bytes: 1 << 20, item_bytes: 1 << 20 }, 1);
+    let mut plans = Vec::new();
+    rows.for_each(|row| chunker.push(row, &mut |plan| plans.push(plan)));
+    plans.extend(chunker.finish());
+    let mut messages = Vec::new();
+    for (group, chunks) in (0..).zip(plans.chunks(2)) {
+        let manifest = Manifest { group, chunks: chunks.to_vec() };
+        let end = chunks.last().map_or(0, |plan| plan.end);
+        job = job_after(stack.run(store.commit_group(
+            &job,
+            &GroupPlan::from_file(0, manifest, job.split.offset..end),
+            now,
+        ))?)?;
+        messages.extend((0..).zip(chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
+    }
+    let job = job_after(stack.run(store.end_split(&job, job.split.groups, &[], now))?)?;
+    Ok((job, messages))
+}
+
+/// The messages of all chunks of a job, as its splitter sends them.
+///
+/// # Errors
+/// If the job does not exist.
+pub fn chunk_messages(stack: &Stack, job: &str) -> Result<Vec<ChunkMessage>> {
+    let (store, id) = (stack.store()?, JobId::parse(job).context("a job's id is a UUID")?);
+    let job = stack.run(store.job(id))?.context("the job does not exist")?;
+    let mut messages = Vec::new();
+    for group in 0..job.split.groups {
+        let manifest = stack.run(store.manifest(id, group))?.context("a manifest is missing")?;
+        messages.extend((0..).zip(&manifest.chunks).map(|(chunk, plan)| message(&job, group, chunk, plan)));
+    }
+    Ok(messages)
+}
+
+/// Commits every item of these chunks as succeeded, and rolls up every group, without requesting completion.
+///
+/// # Errors
+/// If the store refuses a call.
+pub fn finish_chunks(stack: &Stack, messages: &[ChunkMessage]) -> Result<()> {
+    let store = stack.store()?;
+    for message in messages {
+        let counts = Counts { succeeded: message.plan.items.into(), ..Counts::default() };
+        let token = Cursor::token(&nonce(), 1);
+        let to = Cursor {
+            round: 0,
+            position: 0,
+            token,
+            file: None,
+            deferred: 0,
+            due: None,
+            finished: true,
+            by_sweeper: false,
+        };
+        let commit = Commit { chunk: message.chunk, from: None, to, counts, at: Timestamp::now() };
+        match stack.run(store.commit(message.job_id, message.group, &commit))? {
+            CommitOutcome::Committed(group) if group.is_done() => {
+                stack.run(store.group_done(message.job_id, message.group, Timestamp::now()))?;
+            }
+            CommitOutcome::Committed(_) => {}
+            other => bail!("a crafted commit was refused: {other:?}"),
+        }
+    }
+    Ok(())
+}
+
+fn message(job: &Job, group: u32, chunk: u32, plan: &longshore_domain::group::ChunkPlan) -> ChunkMessage {
+    ChunkMessage::new(job, ChunkId::new(group, chunk), plan)
+}
+
+/// The job after a transition.
+fn job_after(transition: Transition) -> Result<Job> {
+    match transition {
+        Transition::Made(job) => Ok(*job),
+        Transition::Refused => bail!("a crafted transition was refused"),
+    }
+}

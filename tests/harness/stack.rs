@@ -21,11 +21,10 @@ use tokio::runtime::Runtime;
 use super::aws_limits::LimitsProxy;
 use super::client::Client;
 use super::faults::Faults;
-use super::resources::aws;
-use super::staging::stage;
+use super::setup::{aws, stage};
 use super::users::Users;
 
-pub use super::stack_options::StackOptions;
+pub use super::setup::StackOptions;
 
 /// The stack's name. On an emulator that this process did not start it has a suffix, because a stack of that name can
 /// already exist.

@@ -4,7 +4,23 @@
 //! `cargo xtask prove` runs the complete sets, and writes a table of the measurements.
 
 mod corpus;
-mod faults;
+mod faults {
+    //! Every kind of fault in every call that the functions make, and the loss of functions, emulator and schedule.
+    //!
+    //! | module | fault |
+    //! | --- | --- |
+    //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] |
+    //! | [`losses`] | functions are killed at random; the emulator is restarted; the sweeper's schedule is stopped |
+    //! | [`poison`] | every queue contains an unreadable message |
+    //!
+    //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one.
+
+    mod calls;
+    mod jobs;
+    mod losses;
+    mod operations;
+    mod poison;
+}
 mod load;
 mod release;
 mod sample;

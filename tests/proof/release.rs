@@ -1,9 +1,8 @@
 //! A release as deployed to AWS: `cargo xtask prove release` builds it with cargo-lambda, whose flags differ from
 //! those of plain cargo.
 
-use longshore_tests::harness::report::{Report, csv_rows};
 use longshore_tests::harness::stack::{Stack, StackOptions};
-use longshore_tests::harness::watch::Watch;
+use longshore_tests::harness::watch::{Report, Watch, csv_rows};
 use serde_json::json;
 
 #[test]

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context, Result};
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::report::{Report, csv_rows};
+use longshore_tests::harness::watch::{Report, csv_rows};
 use serde_json::{Value, json};
 
 /// Maximum number of differences that are listed for one job. Further ones are counted.

@@ -20,9 +20,9 @@
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
-//! | `starved` | a queue that is never empty: waiting messages are not pushed, lost ones are detected |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
-//! | `stories`, `concurrency`, `corrections`, `recursion` | situations that random runs seldom reach |
+//! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
+//! | `concurrency`, `corrections`, `recursion` | further situations that random runs seldom reach |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
 
@@ -43,7 +43,6 @@ mod rows;
 mod run;
 mod seeds;
 mod soak;
-mod starved;
 mod stepwise;
 mod stories;
 mod throughput;

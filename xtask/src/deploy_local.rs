@@ -3,8 +3,7 @@
 use anyhow::{Result, bail};
 use local_cloud::project::Project;
 use local_cloud::stack::Stack;
-use local_cloud::{deploy, functions};
-use local_cloud::{state, tools};
+use local_cloud::{functions, state, tools, up};
 
 /// Options of `deploy-local`.
 #[derive(clap::Args)]
@@ -33,7 +32,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let fingerprint = functions::build_one(project, function, package)?;
     let endpoint = state.emulator_url.clone();
     let stack = Stack { project, tools: &tools, endpoint: &endpoint };
-    deploy::update_code(&stack, &mut state, function, &fingerprint)?;
+    up::update_code(&stack, &mut state, function, &fingerprint)?;
     state::write(project, &state)?;
     if package != function {
         println!("{function} now runs {package}. `cargo xtask up` restores {function}.");

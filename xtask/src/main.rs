@@ -7,13 +7,13 @@
 #[macro_use]
 extern crate longshore_cli;
 
-mod account_checks;
 mod demo;
 mod deploy_local;
 mod fuzz;
 mod openapi;
 mod prove;
 mod sim;
+mod soak;
 mod test;
 mod token;
 mod up;

@@ -3,13 +3,14 @@
 //! The tests start their own emulators; only the browser tests of the page use the stack of `up`. Environment variables
 //! have the paths of the tools and the function binaries. Without them, plain `cargo test` reports what is missing.
 
-use crate::account_checks;
 use crate::up;
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use clap::{Args, FromArgMatches};
 use local_cloud::functions;
 use local_cloud::project::Project;
 use local_cloud::stack::NAME;
 use local_cloud::{cargo, guard, page, state, tools};
+use longshore_cli::deploy_check::{self, AccountReport};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -125,7 +126,7 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
-    let outcome = account_checks::run(project, &state.emulator_url)
+    let outcome = check_account(project, &state.emulator_url)
         .and_then(|()| smoke(project, &state.emulator_url))
         .and_then(|()| guides(project))
         .and_then(|()| test("page", "test:browser"));
@@ -163,6 +164,32 @@ fn check(command: &mut Command) -> Result<()> {
     if !command.status().context("cannot run cargo")?.success() {
         bail!("tests failed: see above");
     }
+    Ok(())
+}
+
+/// Tests the checks of `longshore deploy-check` that need an account: runs them against the stack, which was deployed
+/// with the `local` settings of samconfig.toml.
+fn check_account(project: &Project, endpoint: &str) -> Result<()> {
+    let check = |stack: &str, overrides: &[&str]| -> Result<AccountReport> {
+        let root = project.root.display();
+        let (template, config) = (format!("{root}/template.yaml"), format!("{root}/samconfig.toml"));
+        let files = ["deploy-check", "--template", &template, "--config", &config];
+        let account = ["--endpoint", endpoint, "--stack-name", stack, "--parameter-overrides"];
+        let command = deploy_check::Options::augment_args(clap::Command::new("deploy-check"));
+        let matches = command.try_get_matches_from([&files[..], &account, overrides].concat())?;
+        let report = deploy_check::check_account(&deploy_check::Options::from_arg_matches(&matches)?)?;
+        ensure!(report.skipped.is_empty(), "skipped checks: {:?}", report.skipped);
+        Ok(report)
+    };
+    let locations =
+        |report: &AccountReport| report.findings.iter().map(|finding| finding.location.clone()).collect::<Vec<_>>();
+    let lossy = ["Environment=small", "Access=open", "OperatorGroup=others"];
+    let absent = check("no-such-stack", &lossy)?;
+    ensure!(locations(&absent).is_empty(), "a stack that does not exist: {:?}", absent.findings);
+    let update = check(NAME, &lossy)?;
+    ensure!(locations(&update) == ["Access", "OperatorGroup"], "an update that loses data: {:?}", update.findings);
+    let unchanged = check(NAME, &["Environment=small"])?;
+    ensure!(locations(&unchanged).is_empty(), "an update that changes nothing: {:?}", unchanged.findings);
     Ok(())
 }
 

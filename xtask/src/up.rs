@@ -4,8 +4,7 @@ pub(crate) use local_cloud::up::{Options, bring_up};
 
 use anyhow::Result;
 use local_cloud::project::Project;
-use local_cloud::state::State;
-use local_cloud::user::User;
+use local_cloud::state::{State, User};
 
 /// Options of `up`.
 #[derive(clap::Args)]

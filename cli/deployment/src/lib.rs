@@ -4,26 +4,23 @@
 //! | --- | --- |
 //! | [`yaml`] | CloudFormation's YAML, including short tags, as JSON |
 //! | [`template`] | sections, resources and parameters |
-//! | `intrinsic` | values of expressions, conditions and assertions |
+//! | `evaluation` | constraints on parameter values; values of expressions, conditions and assertions |
 //! | [`roles`] | permissions of each function's role |
 //! | [`settings`] | stack name and parameters of a deployment, and their sources |
 //! | [`samconfig`] | the settings of samconfig.toml |
 //! | [`overrides`] | the syntax of `--parameter-overrides` |
-//! | `constraint` | type, range, length, pattern and allowed values of a parameter |
 //! | [`parameters`] | parameters that CloudFormation refuses |
 //! | [`rules`] | the template's rules |
 //! | [`binary`] | machine, size, symbols and build settings of a function's binary |
-//! | [`check`] | all checks that need no AWS account |
+//! | [`check`] | all checks that need no AWS account; the result: errors, warnings, and skipped checks |
 //! | [`updates`] | parameter changes that lose data |
 //! | [`quotas`] | concurrent executions: the stack's maximum, and the account's quota |
 //! | [`finding`] | a problem, its location, and its fix |
-//! | [`verdict`] | the result: errors, warnings, and skipped checks |
 
 pub mod binary;
 pub mod check;
-mod constraint;
+mod evaluation;
 pub mod finding;
-mod intrinsic;
 pub mod overrides;
 pub mod parameters;
 pub mod quotas;
@@ -33,5 +30,4 @@ pub mod samconfig;
 pub mod settings;
 pub mod template;
 pub mod updates;
-pub mod verdict;
 pub mod yaml;

@@ -1,6 +1,6 @@
 //! Checks parameter values against their declarations, as CloudFormation does.
 
-use crate::constraint::{pattern, refusal};
+use crate::evaluation::{pattern, refusal};
 use crate::finding::Finding;
 use crate::settings::Settings;
 use crate::template::{Parameters, Template};

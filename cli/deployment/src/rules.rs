@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
+use crate::evaluation::holds;
 use crate::finding::Finding;
-use crate::intrinsic::holds;
 use crate::settings::Settings;
 use crate::template::Template;
 

@@ -1,17 +1,26 @@
-//! The calls for jobs, results and records.
+//! The calls for jobs, results and records, and the upload of a local file directly to the bucket: by one PUT, or in
+//! parts if the API requires it.
 
 use super::documents::{ImportOptions, Job, Output, Page};
-use anyhow::{Context, Result, bail};
+use anyhow::{Context, Result, bail, ensure};
+use data_encoding::HEXLOWER;
+use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::Read;
+use std::path::Path;
 use std::time::Duration;
 use ureq::http::{Response, StatusCode};
 use ureq::typestate::{WithBody, WithoutBody};
-use ureq::{Agent, Body, RequestBuilder};
+use ureq::{Agent, AsSendBody, Body, RequestBuilder};
 
 /// A client of one deployment.
 pub struct Api {
     base: String,
-    pub(super) agent: Agent,
+    agent: Agent,
     /// The `Authorization` header, sent to the API only; empty if the API is open.
     bearer: String,
 }
@@ -39,7 +48,7 @@ impl Api {
 
     /// Creates an import job. Returns the URL to poll.
     pub fn create_job(&self, file_guid: &str, options: ImportOptions, priority: &str) -> Result<String> {
-        let request = serde_json::json!({
+        let request = json!({
             "jobType": "import", "fileGuid": file_guid, "priority": priority, "options": options,
         });
         let response = self.post("/api/jobs").send_json(request);
@@ -104,7 +113,7 @@ impl Api {
         self.authorize(self.agent.get(url))
     }
 
-    pub(super) fn post(&self, path: &str) -> RequestBuilder<WithBody> {
+    fn post(&self, path: &str) -> RequestBuilder<WithBody> {
         self.authorize(self.agent.post(format!("{}{path}", self.base)))
     }
 
@@ -117,6 +126,100 @@ impl Api {
     }
 }
 
+/// A local file to upload.
+pub struct LocalFile<'a> {
+    /// Path.
+    pub path: &'a Path,
+    /// File name.
+    pub name: &'a str,
+    /// Media type.
+    pub content_type: &'a str,
+    /// Size.
+    pub size_bytes: u64,
+    /// SHA-256, hexadecimal. If set, the bucket accepts no other content.
+    pub sha256: Option<&'a str>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Upload {
+    file_guid: String,
+    #[serde(flatten)]
+    target: Option<Target>,
+    #[serde(default)]
+    parts: Vec<Part>,
+}
+
+/// A presigned URL, and the headers that must be sent with it.
+#[derive(Deserialize)]
+struct Target {
+    url: String,
+    headers: BTreeMap<String, String>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Part {
+    part_number: u32,
+    size: u64,
+    #[serde(flatten)]
+    target: Option<Target>,
+}
+
+impl Api {
+    /// Creates an upload and sends the file directly to the bucket. Returns the upload's id.
+    pub fn upload(&self, file: &LocalFile<'_>) -> Result<String> {
+        let upload = self.create_upload(file)?;
+        let mut source = File::open(file.path)?;
+        match &upload.target {
+            Some(target) => self.put(target, file.size_bytes, source)?,
+            None => self.put_parts(&upload, &mut source)?,
+        }
+        Ok(upload.file_guid)
+    }
+
+    /// Creates the upload. Retries without the file's checksum if the API requires an upload in parts, which has a
+    /// checksum per part. Only the API knows from which size.
+    fn create_upload(&self, file: &LocalFile<'_>) -> Result<Upload> {
+        let mut request = json!({ "fileName": file.name, "contentType": file.content_type, "size": file.size_bytes });
+        request["sha256"] = file.sha256.into();
+        let mut response = self.post("/api/uploads").send_json(&request).context("creating the upload: no response")?;
+        if response.status() == StatusCode::UNPROCESSABLE_ENTITY && file.sha256.is_some() {
+            let problem: Value = serde_json::from_str(&response.body_mut().read_to_string()?)?;
+            ensure!(problem["errors"][0]["code"] == "sha256_not_allowed", "creating the upload: {problem}");
+            request["sha256"] = Value::Null;
+            response = self.post("/api/uploads").send_json(&request).context("creating the upload: no response")?;
+        }
+        read_json(Ok(response), StatusCode::CREATED, "creating the upload")
+    }
+
+    fn put_parts(&self, upload: &Upload, source: &mut File) -> Result<()> {
+        let path = format!("/api/uploads/{}", upload.file_guid);
+        for part in &upload.parts {
+            let mut bytes = vec![0; usize::try_from(part.size)?];
+            source.read_exact(&mut bytes)?;
+            let sha256 = HEXLOWER.encode(&Sha256::digest(&bytes));
+            let request = json!({ "parts": [{ "partNumber": part.part_number, "sha256": sha256 }] });
+            let response = self.post(&format!("{path}/url")).send_json(request);
+            let urls: Upload = read_json(response, StatusCode::OK, "requesting the URL of a part")?;
+            let target = urls.parts.first().and_then(|part| part.target.as_ref());
+            let target = target.context("requesting the URL of a part: the response has none")?;
+            self.put(target, part.size, &bytes[..])?;
+        }
+        let response = self.post(&format!("{path}/complete")).send_empty();
+        expect_status(response, StatusCode::OK, "completing the upload").map(drop)
+    }
+
+    fn put(&self, target: &Target, size_bytes: u64, body: impl AsSendBody) -> Result<()> {
+        let mut put = ureq::http::Request::put(&target.url).header("content-length", size_bytes);
+        for (name, value) in &target.headers {
+            put = put.header(name, value);
+        }
+        let response = self.agent.run(put.body(body)?);
+        expect_status(response, StatusCode::OK, "sending the file to the bucket").map(drop)
+    }
+}
+
 fn header(response: &Response<Body>, name: &str) -> Option<String> {
     Some(response.headers().get(name)?.to_str().ok()?.to_owned())
 }
@@ -124,7 +227,7 @@ fn header(response: &Response<Body>, name: &str) -> Option<String> {
 type CallResult = Result<Response<Body>, ureq::Error>;
 
 /// Fails unless the response has this status. `action` describes the call in errors.
-pub(super) fn expect_status(response: CallResult, expected: StatusCode, action: &str) -> Result<Response<Body>> {
+fn expect_status(response: CallResult, expected: StatusCode, action: &str) -> Result<Response<Body>> {
     let mut response = response.with_context(|| format!("{action}: no response"))?;
     let status = response.status();
     if status != expected {
@@ -135,7 +238,7 @@ pub(super) fn expect_status(response: CallResult, expected: StatusCode, action: 
 }
 
 /// Parses the body of a response that has this status.
-pub(super) fn read_json<T: DeserializeOwned>(response: CallResult, expected: StatusCode, action: &str) -> Result<T> {
+fn read_json<T: DeserializeOwned>(response: CallResult, expected: StatusCode, action: &str) -> Result<T> {
     let mut body = expect_status(response, expected, action)?.into_body();
     let text = body.with_config().limit(u64::MAX).read_to_string()?;
     serde_json::from_str(&text).with_context(|| format!("{action}: the response is not the expected JSON: {text}"))

@@ -2,14 +2,11 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `client` | the calls for jobs, results and records |
-//! | `upload` | the upload of a local file |
+//! | `client` | the calls for jobs, results and records, and the upload of a local file |
 //! | `documents` | the API's documents |
 
 mod client;
 mod documents;
-mod upload;
 
-pub use client::{Api, JobResponse};
+pub use client::{Api, JobResponse, LocalFile};
 pub use documents::{ImportOptions, Job, Mode, Output, Page};
-pub use upload::LocalFile;

@@ -3,13 +3,10 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `command` | options and output |
+//! | `command` | options and output; queries of the account, and the checks that need them |
 //! | `inputs` | the files of the deployment |
-//! | `account` | queries of the account, and the checks that need them |
 
-mod account;
 mod command;
 mod inputs;
 
-pub use account::AccountReport;
-pub use command::{Options, check_account, run};
+pub use command::{AccountReport, Options, check_account, run};

@@ -6,25 +6,18 @@
 //! | file | content |
 //! | --- | --- |
 //! | `plan` | an import: its file, its options, and its expected result |
-//! | `source` | properties of the file |
-//! | `run` | the import |
-//! | `follow` | waits for the end of the job |
-//! | `report` | the report files |
+//! | `run` | the import, until the end of its job |
+//! | `report` | the report files, and the check of the receipt |
 //! | `records` | the records of a dataset |
 //! | `verify` | the checks of counts, report and records |
-//! | `receipt` | the check of the receipt |
 //! | `show` | the printed outcome |
 
-mod follow;
 mod plan;
-mod receipt;
 mod records;
 mod report;
 mod run;
 mod show;
-mod source;
 mod verify;
 
-pub use plan::{Expected, Plan};
+pub use plan::{Expected, Plan, Source};
 pub use run::{Created, Import};
-pub use source::Source;

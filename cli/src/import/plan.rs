@@ -1,11 +1,14 @@
-//! An import: its file, its options, and its expected result.
+//! An import: its options, its expected result, and its file with the properties that an upload needs and an
+//! independent count of its rows.
 
-use super::source::Source;
-use crate::api::{ImportOptions, Mode};
+use crate::api::{ImportOptions, LocalFile, Mode};
 use anyhow::{Context, Result};
+use data_encoding::HEXLOWER;
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
-use std::fs;
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 
 /// An import: its file and options.
@@ -41,7 +44,99 @@ pub struct Expected {
     pub keys: BTreeSet<String>,
 }
 
+/// A local file and its properties.
+pub struct Source {
+    /// Path as given.
+    pub path: PathBuf,
+    /// File name.
+    pub name: String,
+    /// Media type.
+    pub content_type: &'static str,
+    /// Size.
+    pub size_bytes: u64,
+    /// SHA-256, hexadecimal.
+    pub sha256: String,
+    /// Number of rows as counted by the csv crate, or of lines that are not blank.
+    pub items: u64,
+}
+
+impl Source {
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// If it cannot be read.
+    pub fn read(path: &Path) -> Result<Self> {
+        let open = || File::open(path).with_context(|| format!("cannot read {}", path.display()));
+        let name = path.file_name().context("the file has no name")?.to_string_lossy().into_owned();
+        let json_lines = name.ends_with(".jsonl") || name.ends_with(".ndjson");
+        let (content_type, items) = if json_lines {
+            ("application/x-ndjson", count_lines(BufReader::new(open()?))?)
+        } else {
+            ("text/csv", count_rows(open()?)?)
+        };
+        let (size_bytes, sha256) = measure(open()?)?;
+        Ok(Self { path: path.to_owned(), name, content_type, size_bytes, sha256, items })
+    }
+
+    /// The properties that an upload needs.
+    pub(super) fn file(&self) -> LocalFile<'_> {
+        LocalFile {
+            path: &self.path,
+            name: &self.name,
+            content_type: self.content_type,
+            size_bytes: self.size_bytes,
+            sha256: Some(&self.sha256),
+        }
+    }
+}
+
 fn read_schema(path: &Path) -> Result<serde_json::Value> {
     let text = fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
     serde_json::from_str(&text).with_context(|| format!("{} is not JSON", path.display()))
+}
+
+/// Counts the rows below the header. Rows of the wrong length count too, because they are items that fail.
+fn count_rows(file: impl Read) -> Result<u64> {
+    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(file);
+    let mut record = csv::ByteRecord::new();
+    let mut rows = 0;
+    while reader.read_byte_record(&mut record)? {
+        rows += 1;
+    }
+    Ok(rows)
+}
+
+fn count_lines(mut file: impl BufRead) -> Result<u64> {
+    let (mut lines, mut line) = (0, Vec::new());
+    while file.read_until(b'\n', &mut line)? > 0 {
+        lines += u64::from(!line.trim_ascii().is_empty());
+        line.clear();
+    }
+    Ok(lines)
+}
+
+fn measure(mut file: File) -> Result<(u64, String)> {
+    let (mut hash, mut size, mut buffer) = (Sha256::new(), 0, vec![0; 1 << 20]);
+    loop {
+        let read = file.read(&mut buffer)?;
+        if read == 0 {
+            break;
+        }
+        size += read as u64;
+        hash.update(buffer.get(..read).unwrap_or_default());
+    }
+    Ok((size, HEXLOWER.encode(&hash.finalize())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quoted_line_breaks_do_not_end_a_row_and_blank_lines_do_not_count() -> Result<()> {
+        let text = "a,b\r\n\"x\ny\",1\n\n\"q\"\"q\",2\nshort\n";
+        assert_eq!(count_rows(text.as_bytes())?, 3);
+        assert_eq!(count_lines("{}\n \n{}".as_bytes())?, 2);
+        Ok(())
+    }
 }

@@ -1,11 +1,15 @@
-//! Runs an import.
+//! Runs an import. Polls its job until it ends, shows its messages with a bar and an ETA, and verifies in every
+//! response that progress is exact and never decreases.
 
 use super::plan::{Expected, Plan};
-use super::{follow, receipt, report, show, verify};
-use crate::api::Api;
-use anyhow::{Result, bail};
-use indicatif::{DecimalBytes, HumanCount};
+use super::{report, show, verify};
+use crate::api::{Api, Job, JobResponse};
+use crate::progress::style;
+use anyhow::{Result, bail, ensure};
+use indicatif::{DecimalBytes, HumanCount, ProgressBar};
 use std::path::{Path, PathBuf};
+use std::thread::sleep;
+use std::time::Duration;
 
 /// Something that the import created.
 pub enum Created<'a> {
@@ -47,7 +51,7 @@ impl Import<'_> {
         on_created(Created::Upload(&file_guid))?;
         let job_url = api.create_job(&file_guid, plan.import_options()?, "normal")?;
         on_created(Created::Job(&job_url))?;
-        let job = follow::until_end(api, &job_url)?;
+        let job = until_end(api, &job_url)?;
         let output = api.output(&job.job_id)?;
         let failed = report::download(api, &output, folder)?;
         show::outcome(&job, &output, &failed);
@@ -58,6 +62,94 @@ impl Import<'_> {
         }
         let outcome = verify::Outcome { output: &output, failed: &failed, had_records };
         verify::all(api, plan, &expected(plan)?, outcome)?;
-        receipt::check(api, &output, &plan.source.path, folder)
+        report::check_receipt(api, &output, &plan.source.path, folder)
+    }
+}
+
+/// Waits for the end of the job. Returns its final document.
+fn until_end(api: &Api, url: &str) -> Result<Job> {
+    let bar = ProgressBar::no_length();
+    bar.set_style(style("  {bar:32} {pos} of {len} rows  {msg}").progress_chars("█▌░"));
+    let mut printed = String::new();
+    let mut last: Option<Job> = None;
+    loop {
+        let JobResponse { job, retry_after } = api.poll(url)?;
+        check(last.as_ref(), &job)?;
+        show_progress(&bar, &job, &mut printed);
+        if matches!(job.status.as_str(), "completed" | "failed" | "canceled") {
+            bar.finish_and_clear();
+            return Ok(job);
+        }
+        last = Some(job);
+        // At least 100 ms, even if the API asks for less.
+        sleep(retry_after.max(Duration::from_millis(100)));
+    }
+}
+
+/// Checks the invariants of one document, and of two consecutive ones.
+fn check(before: Option<&Job>, now: &Job) -> Result<()> {
+    let counts = now.counts;
+    let (done, all) = (now.item_progress, now.item_count);
+    ensure!(
+        counts.succeeded + counts.failed + counts.skipped == done,
+        "the counts {counts:?} do not add up to itemProgress {done}"
+    );
+    ensure!(done <= all, "itemProgress {done} is greater than itemCount {all}");
+    ensure!(now.percent <= 100, "percent is {}", now.percent);
+    if let Some(before) = before {
+        ensure!(done >= before.item_progress, "itemProgress decreased from {} to {done}", before.item_progress);
+        ensure!(now.percent >= before.percent, "percent decreased from {} to {}", before.percent, now.percent);
+        ensure!(
+            !before.item_count_final || (now.item_count_final && all == before.item_count),
+            "the final itemCount changed from {} to {all}",
+            before.item_count
+        );
+    }
+    Ok(())
+}
+
+/// Prints the job's three messages as lines, and the progress of "Job running" as a bar. Without a terminal there is
+/// no bar, and every change is a line.
+fn show_progress(bar: &ProgressBar, job: &Job, printed: &mut String) {
+    // A bar of length 0 would look full.
+    if job.item_count > 0 {
+        bar.set_length(job.item_count);
+    }
+    bar.set_position(job.item_progress);
+    let eta = job.eta_seconds.map_or_else(String::new, |s| format!("{s:.0} s left"));
+    bar.set_message(eta);
+    let line = if bar.is_hidden() { job.message.clone() } else { without_digits(&job.message) };
+    if *printed != line {
+        bar.suspend(|| println!("  {}", job.message));
+        *printed = line;
+    }
+}
+
+fn without_digits(message: &str) -> String {
+    message.chars().filter(|c| !c.is_ascii_digit()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn job(progress: u64, failed: u64, all: u64) -> Result<Job> {
+        Ok(serde_json::from_value(serde_json::json!({
+            "jobId": "j", "status": "running", "message": "Job running", "itemCount": all, "itemCountFinal": true,
+            "itemProgress": progress, "percent": 0,
+            "counts": { "succeeded": progress - failed, "failed": failed, "skipped": 0, "pending": 0 }
+        }))?)
+    }
+
+    #[test]
+    fn progress_that_is_wrong_or_decreases_is_an_error() -> Result<()> {
+        check(Some(&job(3, 1, 9)?), &job(9, 1, 9)?)?;
+        assert!(check(Some(&job(3, 1, 9)?), &job(2, 1, 9)?).is_err());
+        assert!(check(None, &job(10, 1, 9)?).is_err());
+        assert!(check(Some(&job(3, 1, 9)?), &job(3, 1, 8)?).is_err());
+        let mut wrong = job(3, 1, 9)?;
+        wrong.counts.skipped = 1;
+        assert!(check(None, &wrong).is_err());
+        Ok(())
     }
 }

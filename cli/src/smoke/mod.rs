@@ -6,14 +6,12 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `command` | options and steps of the test |
+//! | `command` | options and steps of the test; the tested stack, and the user who calls its API |
 //! | `file` | the imported file |
-//! | `target` | the tested stack, and the user who calls its API |
 //! | [`cleanup`] | the removal of the test data, in a separate process |
 
 pub mod cleanup;
 mod command;
 mod file;
-mod target;
 
 pub use command::{Options, run};

@@ -1,10 +1,17 @@
-//! A job whose counts can no longer change: every item has ended, or every group is closed.
+//! The end of a job: closes its groups, so that their counts no longer change, and derives the final status.
+
+use std::time::Duration;
 
 use longshore_domain::group::Group;
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
+use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{Files, JobProgress, MultipartFiles, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::timestamp::Timestamp;
+
+use crate::completer::Completer;
+use crate::outcome::{CompleteEnd, CompleteError, Halt};
 
 /// A job that is about to get its final status, with its final groups.
 pub(crate) struct Ending {
@@ -46,13 +53,72 @@ impl Ending {
     }
 }
 
+impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
+    /// Returns the job and its groups once their counts no longer change, or stops if the job cannot be ended.
+    pub(crate) async fn load_ending(&self, message: &CompleteMessage) -> Result<Ending, Halt> {
+        let Some(JobProgress { groups, job }) = self.ports.store.progress(message.job_id).await? else {
+            return Err(Halt::End(CompleteEnd::Absent));
+        };
+        if let Some(end) = nothing_to_end(&job, message.generation) {
+            return Err(Halt::End(end));
+        }
+        let (groups, older): (Vec<_>, Vec<_>) = groups.into_iter().partition(|group| job.owns(group.number));
+        let groups = match job.stage {
+            Stage::Stopping => self.close(&job, &groups).await?,
+            _ => self.finished_groups(&job, groups).await?,
+        };
+        match groups {
+            Some(groups) => Ok(Ending { job, groups, older }),
+            None => Err(Halt::End(CompleteEnd::Absent)),
+        }
+    }
+
+    /// Closes every group of a stopping job; returns `None` if the job was deleted meanwhile. The job's own number of
+    /// groups is final, because no group is committed to a stopping job.
+    async fn close(&self, job: &Job, groups: &[Group]) -> Result<Option<Vec<Group>>, CompleteError> {
+        let wait_ms = grace_left_ms(job, self.stop_grace_ms, (self.clock)());
+        if wait_ms > 0 {
+            tokio::time::sleep(Duration::from_millis(wait_ms)).await;
+        }
+        let mut closed = Vec::new();
+        for number in job.retry.carried_over.groups..job.split.groups {
+            // A closed group no longer changes: a continuing completion already has it.
+            let already_closed = groups.iter().find(|group| group.number == number && !group.open).cloned();
+            let group = if already_closed.is_some() {
+                already_closed
+            } else {
+                self.ports.store.close(job.job_id, number).await?
+            };
+            let Some(group) = group else { return Ok(None) };
+            closed.push(group);
+        }
+        Ok(Some(closed))
+    }
+
+    /// Returns the groups of a job whose groups are all marked as done. The groups were read before the job, so the
+    /// last of them may have ended in between: then they are read again.
+    async fn finished_groups(&self, job: &Job, groups: Vec<Group>) -> Result<Option<Vec<Group>>, CompleteError> {
+        if unfinished(job, &groups) == 0 {
+            return Ok(Some(groups));
+        }
+        let Some(JobProgress { mut groups, .. }) = self.ports.store.progress(job.job_id).await? else {
+            return Ok(None);
+        };
+        groups.retain(|group| job.owns(group.number));
+        match unfinished(job, &groups) {
+            0 => Ok(Some(groups)),
+            n => Err(CompleteError::Unfinished(n)),
+        }
+    }
+}
+
 fn stopped_without_reason() -> JobError {
     JobError::new("stopped", "the job was stopped for an unknown reason")
 }
 
 /// Returns the milliseconds until no worker can start an item: at most the grace period, regardless of clock
 /// differences.
-pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
+fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
     let stopped_at = job.stop.as_ref().map_or(job.times.updated_at, |stop| stop.at);
     let remaining = if job.split.groups == job.retry.carried_over.groups {
         0
@@ -62,9 +128,32 @@ pub(crate) fn grace_left_ms(job: &Job, grace_ms: i64, now: Timestamp) -> u64 {
     u64::try_from(remaining).unwrap_or(0)
 }
 
+/// Returns the outcome if there is nothing to end.
+pub(crate) fn nothing_to_end(job: &Job, generation: u32) -> Option<CompleteEnd> {
+    if job.generation != generation {
+        return Some(CompleteEnd::OtherGeneration);
+    }
+    if job.status.is_final() {
+        return Some(CompleteEnd::AlreadyFinished);
+    }
+    (job.stage != Stage::Stopping && !job.all_done()).then_some(CompleteEnd::NothingToDo)
+}
+
+/// Returns the number of a generation's groups that are missing or have items that have not ended.
+fn unfinished(job: &Job, groups: &[Group]) -> usize {
+    ((job.split.groups - job.retry.carried_over.groups) as usize)
+        .saturating_sub(groups.iter().filter(|group| group.is_done()).count())
+}
+
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+    use longshore::ports::Ports;
+    use longshore_domain::cursor::Cursor;
+    use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
     use longshore_domain::ids::JobId;
+    use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
+    use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
     use serde_json::json;
 
     use super::*;
@@ -100,5 +189,55 @@ mod tests {
         assert_eq!(ending.finish(None, Timestamp(1)).status, Status::Canceled);
         let unexplained = Ending { job: Job { stop: None, ..stopping(0) }, groups: Vec::new(), older: Vec::new() };
         assert_eq!(unexplained.finish(None, Timestamp(1)).status, Status::Failed);
+    }
+
+    fn now<T>(future: impl Future<Output = T>) -> T {
+        future.now_or_never().unwrap()
+    }
+
+    #[test]
+    fn groups_are_read_again_if_the_last_one_ended_between_the_reads() {
+        let at = Timestamp(1);
+        let ports =
+            Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+        let waiting = json!({
+            "jobId": JobId::generate(), "tenant": "t", "jobType": "probe", "generation": 0, "status": "waiting",
+            "stage": "queued", "source": null, "tolerance": {}, "splitOffset": 0, "itemCount": 0, "groups": 0,
+            "sentGroups": 0, "splitEnded": false, "stop": null, "totals": null, "error": null, "issues": [], "resends": 0,
+            "createdAt": 0, "startedAt": null, "finishedAt": null, "updatedAt": 0, "deadlineAt": 0, "expiresAt": 0,
+        });
+        let job: Job = serde_json::from_value(waiting).unwrap();
+        let id = job.job_id;
+        now(ports.store.create_job(&job, &Definition { options: json!({}), columns: None }, None)).unwrap();
+        now(ports.store.begin(id, at)).unwrap();
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+        now(ports.store.commit_group(
+            &job,
+            &GroupPlan::from_file(0, Manifest { group: 0, chunks: vec![plan] }, 0..0),
+            at,
+        ))
+        .unwrap();
+        now(ports.store.end_split(&job, 1, &[], at)).unwrap();
+
+        let JobProgress { groups: stale, .. } = now(ports.store.progress(id)).unwrap().unwrap();
+        let to = Cursor {
+            round: 0,
+            position: 0,
+            token: "abcdefgh1".into(),
+            file: None,
+            deferred: 0,
+            due: None,
+            finished: true,
+            by_sweeper: false,
+        };
+        let counts = Counts { succeeded: 1, ..Counts::default() };
+        now(ports.store.commit(id, 0, &Commit { chunk: 0, from: None, to, counts, at })).unwrap();
+        now(ports.store.group_done(id, 0, at)).unwrap();
+
+        let job = now(ports.store.job(id)).unwrap().unwrap();
+        let deadline = Timestamp(i64::MAX);
+        let completer = Completer { ports: &ports, stop_grace_ms: 0, deadline, part_bytes: 1, clock: || Timestamp(2) };
+        let groups = now(completer.finished_groups(&job, stale)).unwrap().unwrap();
+        assert!(groups[0].is_done());
     }
 }

@@ -24,8 +24,6 @@
 //! apostrophe precedes each cell that a spreadsheet could interpret as a formula (also after a semicolon, a tab or a
 //! line end in the cell: see `longshore::formula`; plain numbers are not escaped).
 
-mod attempt;
-mod closing;
 mod complete;
 mod completer;
 mod ending;
@@ -34,7 +32,7 @@ mod outcome;
 mod receipt;
 mod report;
 
-pub use attempt::TURN_S;
+pub use complete::TURN_S;
 pub use completer::Completer;
 pub use function::{CompleteJob, serve};
 pub use outcome::{CompleteEnd, CompleteError};

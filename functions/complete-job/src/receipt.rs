@@ -10,13 +10,13 @@ use base64::engine::general_purpose::STANDARD;
 use data_encoding::HEXLOWER;
 use longshore::files::ResumingReader;
 use longshore::fingerprint::Fingerprinter;
+use longshore::ports::Ports;
 use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
 use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, JobStore, PortResult, Read};
 
 use crate::report::WrittenReport;
-use longshore::ports::Ports;
 
 /// Commit from an environment variable of the build. A build that called git itself would differ from one of the same
 /// source without a repository.

@@ -16,14 +16,14 @@ use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{
-    Definition, FileInfo, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload,
-    PortResult, PrefixRemoval, Read,
+    Definition, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult,
+    Read,
 };
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, delegate_files};
 use serde_json::json;
 
 /// Memory limit of the completion. The deployed function has 512 MiB.
@@ -79,13 +79,7 @@ fn generate(token: &str) -> Vec<u8> {
 impl Files for Full {
     type Stream = MemoryStream;
 
-    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        self.inner.info(key).await
-    }
-
-    async fn open(&self, key: &str, etag: Option<&str>, from: u64, to: Option<u64>) -> PortResult<Read<MemoryStream>> {
-        self.inner.open(key, etag, from, to).await
-    }
+    delegate_files!(inner: info open write remove remove_some);
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
         let Some((_, file)) = key.split_once("/chunks/") else { return self.inner.read(key, etag, plan).await };
@@ -95,18 +89,6 @@ impl Files for Full {
         let token = file.rsplit('/').next().unwrap().trim_end_matches(".jsonl");
         let mut generated = self.generated.lock().unwrap();
         Ok(Read::Found(generated.entry(token.to_owned()).or_insert_with(|| generate(token)).clone()))
-    }
-
-    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.inner.write(key, content_type, bytes).await
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.inner, key).await
-    }
-
-    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
-        self.inner.remove_some(prefix).await
     }
 }
 

@@ -18,8 +18,7 @@ use longshore_domain::ports::{Files, JobProgress, Queues, Store};
 use longshore_domain::work_file::{End, Entry};
 
 use crate::outcome::{Halt, SplitError};
-use crate::splitter::CONCURRENT_CHUNKS;
-use crate::splitter::Splitter;
+use crate::splitter::{CONCURRENT_CHUNKS, Splitter};
 
 /// Items that were given up with chunks: those of the dead letters that were read, and the unread dead letters.
 #[derive(Debug, Default)]

@@ -1,4 +1,6 @@
-//! Collects chunks until their group is full.
+//! The group that is being filled with chunks, and the messages of a full one.
+
+use std::mem;
 
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::ids::ChunkId;
@@ -33,7 +35,7 @@ impl GroupBuilder {
     /// Returns the group's manifest, and starts the next group.
     pub(crate) fn take(&mut self) -> Manifest {
         self.number += 1;
-        Manifest { group: self.number - 1, chunks: std::mem::take(&mut self.chunks) }
+        Manifest { group: self.number - 1, chunks: mem::take(&mut self.chunks) }
     }
 }
 

@@ -18,11 +18,9 @@
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory; sends a chunk whose
 //!   group is not committed.
 
-mod corrected;
 mod dead_letters;
 mod function;
 mod group_builder;
-mod inline_rows;
 mod outcome;
 mod pass;
 mod retry_planner;

@@ -12,6 +12,9 @@ use longshore_domain::timestamp::Timestamp;
 use crate::group_builder::messages;
 use crate::outcome::{Halt, SplitEnd};
 
+/// Maximum number of chunks whose work files are read concurrently, to hide the bucket's latency.
+pub(crate) const CONCURRENT_CHUNKS: usize = 8;
+
 /// Splits one job.
 pub struct Splitter<'a, S, Q, F> {
     /// The services.
@@ -81,6 +84,3 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
     }
 }
-
-/// Maximum number of chunks whose work files are read concurrently, to hide the bucket's latency.
-pub(crate) const CONCURRENT_CHUNKS: usize = 8;

@@ -6,17 +6,14 @@
 use create_job::{SplitEnd, Splitter};
 use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::ports::Ports;
-use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{
-    Definition, FileInfo, FileStream, Files, JobStore, PortResult, PrefixRemoval, Queues, Read,
-};
+use longshore_domain::ports::{Definition, FileStream, Files, JobStore, PortResult, Queues, Read};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryStore, delegate_files};
 use serde_json::{Value, json};
 
 /// Bytes of the source.
@@ -58,28 +55,10 @@ impl FileStream for Rows {
 impl Files for Generated {
     type Stream = Rows;
 
-    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        self.0.info(key).await
-    }
+    delegate_files!(0: info read write remove remove_some);
 
     async fn open(&self, _: &str, _: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Rows>> {
         Ok(Read::Found(Rows(end.unwrap_or(SIZE) - start)))
-    }
-
-    async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
-        self.0.read(key, etag, plan).await
-    }
-
-    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.0.write(key, content_type, bytes).await
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.0, key).await
-    }
-
-    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
-        self.0.remove_some(prefix).await
     }
 }
 

@@ -7,7 +7,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::Effect;
-use crate::effect::ReplayPlan;
+use crate::replay_plan::ReplayPlan;
 
 /// Kind of work that a dead letter requested.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]

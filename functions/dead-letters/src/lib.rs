@@ -12,15 +12,13 @@
 //! - **Never:** receives or deletes a message of a dead-letter queue: the sweeper deletes the messages whose records
 //!   are resolved. Never returns a row except to an operator who requests that very dead letter.
 
-mod discard;
 mod document;
-mod effect;
 mod function;
 mod list;
 mod openapi;
-mod replay;
 mod replay_job;
-mod replay_selection;
+mod replay_plan;
+mod resolve;
 mod routes;
 mod show;
 
@@ -28,7 +26,7 @@ pub use document::{
     DeadLetterContents, DeadLetterDocument, DeadLetterKind, DeadLetterLinks, DeadLetterState, DeadLettersDocument,
     ReplayDocument, ReplayLinks,
 };
-pub use effect::Effect;
 pub use function::DeadLetters;
 pub use replay_job::replay_all;
+pub use replay_plan::Effect;
 pub use routes::{ROUTES, openapi, router, serve};

@@ -13,9 +13,9 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, RedriveToSource, Store};
 use longshore_domain::timestamp::Timestamp;
 
-use crate::effect::replay_plan;
 use crate::function::{ID_BYTES, is_kept};
 use crate::openapi::{DeadLettersQuery, ListRefusals, dead_letters_example};
+use crate::replay_plan::replay_plan;
 use crate::{DeadLetterDocument, DeadLetters, DeadLettersDocument};
 
 /// Default page size.

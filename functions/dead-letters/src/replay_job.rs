@@ -17,9 +17,8 @@ use longshore_domain::timestamp::Timestamp;
 
 use crate::Effect;
 use crate::document::{ReplayDocument, ReplayLinks};
-use crate::effect::{ReplayPlan, refused, replay_plan};
 use crate::list::{CONCURRENT_READS, dead_letters_of_job};
-use crate::replay_selection::{PlannedReplay, ReplaySelection};
+use crate::replay_plan::{PlannedReplay, ReplayPlan, ReplaySelection, refused, replay_plan};
 
 /// Maximum number of dead letters per call: the chunk of each one is read.
 pub(crate) const DEAD_LETTERS: usize = 500;

@@ -10,16 +10,16 @@ use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store,
 use longshore_domain::timestamp::Timestamp;
 
 use crate::function::DeadLetters;
-use crate::{discard, list, replay, show};
+use crate::{list, resolve, show};
 
 longshore::routes! {
     openapi();
     [S: Store + DeadLetterRecords + 'static, Q: Queues + RedriveToSource + 'static] Arc<DeadLetters<S, Q>>;
     GET    "/api/dead-letters"                    list::list<S, Q>,
-    POST   "/api/dead-letters/replay"             replay::replay_job<S, Q>,
+    POST   "/api/dead-letters/replay"             resolve::replay_job<S, Q>,
     GET    "/api/dead-letters/{letterId}"         show::show<S, Q>,
-    DELETE "/api/dead-letters/{letterId}"         discard::discard<S, Q>,
-    POST   "/api/dead-letters/{letterId}/replay"  replay::replay<S, Q>,
+    DELETE "/api/dead-letters/{letterId}"         resolve::discard<S, Q>,
+    POST   "/api/dead-letters/{letterId}/replay"  resolve::replay<S, Q>,
 }
 
 /// Returns the function as a router.

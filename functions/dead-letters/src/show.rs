@@ -11,9 +11,9 @@ use longshore::http::{Answer, Operator, PathText};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::ports::{DeadLetterRecords, Queues, RedriveToSource, Store};
 
-use crate::effect::replay_plan;
 use crate::function::find_dead_letter;
 use crate::openapi::{DeadLetterIdInPath, ShowRefusals, contents_example};
+use crate::replay_plan::replay_plan;
 use crate::{DeadLetterContents, DeadLetterDocument, DeadLetters};
 
 /// Returns a dead letter in its current state, with its body.

@@ -6,16 +6,16 @@
 //! with a reserved share of the time.
 
 use std::collections::BTreeSet;
+use std::error::Error;
 
+use longshore::telemetry;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{ByAge, Files, JobPosition, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::timestamp::Timestamp;
 
-use crate::act::Executor;
 use crate::decide::Action;
-use crate::inspect::JobInspector;
-use crate::summary::SweepSummary;
+use crate::push::{Executor, JobInspector};
 
 /// Eighths of the time for jobs at which the turn, and then the newest jobs, must end. Removals have the remaining
 /// time.
@@ -24,6 +24,27 @@ const NEWEST_EIGHTHS: i64 = 6;
 
 /// Maximum number of removals of one sweep: more than time allows, and some megabytes of memory.
 const REMOVALS: usize = 500;
+
+/// Result of a sweep.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub struct SweepSummary {
+    /// Unfinished jobs that were visited.
+    pub jobs: u32,
+    /// Pushes made.
+    pub pushes: u32,
+    /// Dead letters read.
+    pub dead_letters: u32,
+    /// Jobs, pushes or dead letters that failed; the next sweep retries them.
+    pub failures: u32,
+}
+
+impl SweepSummary {
+    /// Counts a failure, and logs it.
+    pub(crate) fn record_failure(&mut self, what: &str, error: &(dyn Error + 'static)) {
+        self.failures += 1;
+        tracing::error!(error = telemetry::chain(error), "{what}");
+    }
+}
 
 /// End of a sweep's turn.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]

@@ -17,17 +17,13 @@
 //!
 //! It lists the jobs, decides with pure functions ([`decide`]) and then acts.
 
-mod act;
 mod dead_letters;
 pub mod decide;
-mod inspect;
 mod jobs;
 pub mod overdue;
-mod parked;
+mod push;
 mod run;
-mod summary;
-mod time_budget;
 
 pub use dead_letters::{OpenDeadLetters, read_dead_letters};
+pub use jobs::SweepSummary;
 pub use run::Sweep;
-pub use summary::SweepSummary;

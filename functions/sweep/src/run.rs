@@ -7,10 +7,9 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{DeadLetter, DeadLetters, Files, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::timestamp::Timestamp;
 
-use crate::act::Executor;
 use crate::decide::decide_dead_split;
-use crate::jobs::JobSweep;
-use crate::summary::SweepSummary;
+use crate::jobs::{JobSweep, SweepSummary};
+use crate::push::Executor;
 
 /// The sweeper.
 pub struct Sweep<S, Q, F, D> {

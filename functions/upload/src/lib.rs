@@ -15,13 +15,11 @@
 //! - **Never:** reads a byte of the file; trusts a client's claims about its parts; logs a URL; reveals the existence
 //!   of another tenant's upload.
 
-mod checksum;
 mod complete;
 mod create;
 mod document;
 mod function;
 mod openapi;
-mod parts;
 mod read;
 mod renew;
 mod request;
@@ -30,8 +28,9 @@ mod routes;
 mod sign;
 mod state;
 
-pub use document::{PromisedUpload, UploadDocument, UploadState, UploadStatus};
+pub use document::{
+    PartDocument, PartsDocument, PromisedUpload, ReceivedDocument, UploadDocument, UploadState, UploadStatus,
+};
 pub use function::Uploads;
-pub use parts::{PartDocument, PartsDocument, ReceivedDocument};
 pub use request::UploadRequest;
 pub use routes::{ROUTES, openapi, router, serve};

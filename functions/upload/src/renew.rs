@@ -13,10 +13,9 @@ use longshore::problem::Problem;
 use longshore_domain::parts::parts;
 use longshore_domain::ports::{JobStore, TenantCounts, Upload};
 
-use crate::document::PromisedUpload;
+use crate::document::{PartDocument, PartsDocument, PromisedUpload};
 use crate::function::{BODY_BYTES, Uploads};
 use crate::openapi::{FileGuidInPath, RenewRefusals, part_example, upload_example};
-use crate::parts::{PartDocument, PartsDocument};
 use crate::requested_parts::{PartsRequest, list, read_parts};
 use crate::state::{UploadProgress, abandoned, already_uploaded, completing, missing};
 use longshore_domain::parts::PartChecksum;

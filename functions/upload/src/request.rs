@@ -4,13 +4,11 @@ use std::collections::BTreeMap;
 
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
-use longshore_domain::parts::{MAX_PARTS, MIN_PART_BYTES, part_bytes, parts};
+use longshore_domain::parts::{MAX_PARTS, MIN_PART_BYTES, PartChecksum, part_bytes, parts};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
-use crate::checksum::sha256;
-use crate::requested_parts::{PartRequest, list, read_parts};
-use longshore_domain::parts::PartChecksum;
+use crate::requested_parts::{PartRequest, list, read_parts, sha256};
 
 /// Maximum length of a file name, in characters: more than any file system allows.
 const MAX_NAME_CHARS: usize = 255;

@@ -1,14 +1,14 @@
-//! Reads and validates the list of parts for which a client requests URLs.
+//! Reads and validates the list of parts for which a client requests URLs, and the SHA-256 checksums of clients.
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use data_encoding::HEXLOWER_PERMISSIVE;
 use longshore::field_error::FieldError;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
-use longshore_domain::parts::{MAX_PARTS, Part};
+use longshore_domain::parts::{MAX_PARTS, Part, PartChecksum};
 use serde_json::{Map, Value};
 use utoipa::ToSchema;
-
-use crate::checksum::sha256;
-use longshore_domain::parts::PartChecksum;
 
 // For the schema only: the body is parsed field by field, so that every bad field is reported.
 /// Parts of a large upload for which the client requests URLs. Not for a file that is uploaded by one PUT.
@@ -82,4 +82,18 @@ fn unknown(parts: usize) -> String {
         0 => "the file is uploaded by one PUT and has no parts".to_owned(),
         _ => format!("the upload has parts 1 to {parts}"),
     }
+}
+
+/// Parses a SHA-256 in hexadecimal (64 digits) or base64 (44 characters, S3's format), and returns it in base64.
+pub(crate) fn sha256(value: &Value) -> Checked<String> {
+    let text = value.as_str().unwrap_or_default();
+    let bytes = match text.len() {
+        64 => HEXLOWER_PERMISSIVE.decode(text.as_bytes()).ok(),
+        44 => STANDARD.decode(text).ok(),
+        _ => None,
+    };
+    bytes.filter(|bytes| bytes.len() == 32).map(|bytes| STANDARD.encode(bytes)).ok_or_else(|| {
+        let detail = "sha256 must be a SHA-256 in hexadecimal (64 digits) or base64 (44 characters)";
+        Bad::new("invalid_sha256", detail)
+    })
 }

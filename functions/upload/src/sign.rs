@@ -1,13 +1,10 @@
 //! Upload instructions with signed URLs.
 
-use longshore_domain::parts::{Multipart, parts};
-use longshore_domain::ports::UploadStorage;
-use longshore_domain::ports::{PortResult, Upload};
+use longshore_domain::parts::{Multipart, PartChecksum, parts};
+use longshore_domain::ports::{PortResult, Upload, UploadStorage};
 
-use crate::document::{PromisedUpload, UploadDocument};
+use crate::document::{PartDocument, PartsDocument, PromisedUpload, UploadDocument};
 use crate::function::Uploads;
-use crate::parts::{PartDocument, PartsDocument};
-use longshore_domain::parts::PartChecksum;
 
 /// Time within which the PUT must begin; it may last longer. One hour, so that a person can queue several large files.
 const URL_SECONDS: i64 = 3_600;

@@ -18,9 +18,8 @@ use longshore_domain::work_file::WorkFileHeader;
 use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
-use super::items::{Found, Items, find};
+use super::items::{Found, Items, Tally, find};
 use super::reasons;
-use super::tally::Tally;
 use super::worker::{TURN_S, Worker};
 use crate::handler::JobContext;
 

@@ -3,14 +3,11 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{FileInfo, PortResult, PrefixRemoval};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::work_file::WorkFileHeader;
 
 use super::*;
-use crate::ports::JobFolder;
 use longshore_testing::{MemoryFiles, MemoryStream};
 
 /// Files with slow reads. Counts the reads that began while no other one was in progress.

@@ -8,25 +8,23 @@
 mod attempt;
 mod chain;
 mod commit;
-mod concurrency;
 mod definition_cache;
 mod delivery;
 mod delivery_recorder;
 mod ending;
 mod items;
 mod reasons;
-mod remaining;
-mod tally;
 mod work;
 mod worker;
 
-pub use chain::{CHAIN_READS, READ_BYTES, concurrent_reads, read_chain};
-pub use concurrency::ConcurrencyLimiter;
+pub use chain::{
+    CHAIN_READS, EndedChunk, OpenItems, READ_BYTES, Remaining, RemainingError, concurrent_reads, open_items,
+    read_chain, read_remaining,
+};
 pub use definition_cache::{DefinitionCache, PreparedDefinition};
 pub use delivery::{ChunkEnd, ChunkError, Mode};
 pub use delivery_recorder::DeliveryRecorder;
 pub use ending::{complete_if_done, request_completion, roll_up, stop_job};
-pub use items::{source_changed, source_missing};
-pub use reasons::DEAD_LETTERED;
-pub use remaining::{EndedChunk, OpenItems, Remaining, RemainingError, open_items, read_remaining};
+pub use reasons::{DEAD_LETTERED, source_changed, source_missing};
+pub use work::ConcurrencyLimiter;
 pub use worker::{TURN_S, Worker};

@@ -1,5 +1,6 @@
-//! Reasons for which an item fails without a decision of its handler.
+//! Reasons for which an item fails without a decision of its handler, or a job fails without its source.
 
+use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::outcome::Rejection;
 
 /// Code of items that failed because their chunk was dead-lettered.
@@ -30,6 +31,17 @@ pub(super) fn row_too_long(limit_bytes: u64) -> Rejection {
 
 pub(super) fn retries_exhausted(attempts: u32, last: &str) -> Rejection {
     Rejection::new("retries_exhausted", None, format!("tried {attempts} times; last error: {last}; {MAY_BE_DONE}"))
+}
+
+/// Returns the error of a source that no longer exists.
+pub fn source_missing(source: &SourceFile) -> JobError {
+    JobError::new("source_missing", format!("the file {:?} no longer exists; upload it again", source.name))
+}
+
+/// Returns the error of a source that has changed since the job was created.
+pub fn source_changed(source: &SourceFile) -> JobError {
+    let message = format!("the file {:?} was replaced while the job ran; upload it again as a new file", source.name);
+    JobError::new("source_changed", message)
 }
 
 #[cfg(test)]

@@ -10,8 +10,7 @@ pub mod names;
 mod settings;
 mod variable;
 
-pub use access::access;
-pub use access::operators;
+pub use access::{access, operators};
 pub use aws::Aws;
 pub use calls::{Calls, take_calls};
 pub use settings::{

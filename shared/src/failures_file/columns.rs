@@ -1,8 +1,13 @@
-//! The columns of a report's files: the item's number, its own cells, and its error.
+//! The columns of a report's files (the item's number, its own cells, its error), and their layout in a corrected file.
 //!
-//! Shared by completion, which writes these columns, and the parser of corrected files.
+//! Completion writes these columns; the parser of corrected files finds them by their names in the first line. The API
+//! checks a file's first bytes, so that a wrong file is refused immediately. The splitter checks again. Both get the
+//! same result, because it depends only on the first line.
 
-use longshore_domain::records::Format;
+use longshore_domain::records::{Extent, Format, Span, check_utf8, delimited_records, sniff};
+
+use crate::formula::original;
+use crate::handler::CellReader;
 
 /// Columns of the error of a failed item.
 pub const REPORT_COLUMNS: [&str; 3] = ["code", "field", "message"];
@@ -67,4 +72,186 @@ pub fn free_name(name: &str, taken: &[&str]) -> String {
     let numbered = (2..).map(|n| format!("{name}_{n}"));
     let mut names = std::iter::once(name.to_owned()).chain(numbered);
     names.find(|name| !taken.contains(&name.as_str())).unwrap_or_else(|| name.to_owned())
+}
+
+/// First bytes of a file that contain its first line: twice the size of the longest header of a source.
+pub const HEAD_BYTES: u64 = 512 << 10;
+
+/// Delimiters that spreadsheets write.
+const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+
+/// Maximum number of columns that a message names.
+const LISTED: usize = 10;
+
+/// The reason why a file is not a failures file of the job, for the person who uploaded it.
+#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct NotAFailuresFile(pub String);
+
+/// Positions of the columns.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct ColumnLayout {
+    /// Delimiter of the cells.
+    pub(super) delimiter: u8,
+    /// Index of the column of numbers.
+    pub(super) number: usize,
+    /// Index of each of the item's own columns, in their order.
+    pub(super) own: Vec<usize>,
+    /// Number of columns in the first line.
+    pub(super) width: usize,
+    /// Offset of the first row in bytes.
+    pub(super) rows_from: usize,
+}
+
+impl ColumnLayout {
+    /// Finds the columns in a file's first bytes: up to [`HEAD_BYTES`] of them, or the whole file.
+    ///
+    /// # Errors
+    /// If the file is not text, or its first line lacks the column of numbers or one of the item's own columns.
+    pub fn find(header: &[u8], extent: Extent, columns: &Columns) -> Result<Self, NotAFailuresFile> {
+        let bom_len = sniff(header, extent).map_err(|error| NotAFailuresFile(error.to_string()))?.bom_len;
+        let text = &header[bom_len..];
+        let mut best: Option<FirstLine> = None;
+        for delimiter in DELIMITERS {
+            let header = FirstLine::read(text, extent, delimiter)?;
+            if header.misses(columns).is_empty() {
+                return header.layout(columns, bom_len);
+            }
+            // The file's own delimiter results in the most columns. On a tie, the first delimiter is used.
+            if best.as_ref().is_none_or(|best| header.names.len() > best.names.len()) {
+                best = Some(header);
+            }
+        }
+        let missing = best.map(|header| header.misses(columns)).unwrap_or_default();
+        Err(NotAFailuresFile(missing_columns(&missing)))
+    }
+}
+
+/// A first line, split by one delimiter.
+struct FirstLine {
+    delimiter: u8,
+    names: Vec<String>,
+    span: Span,
+}
+
+impl FirstLine {
+    fn read(text: &[u8], extent: Extent, delimiter: u8) -> Result<Self, NotAFailuresFile> {
+        let mut spans = delimited_records(delimiter, text);
+        let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
+        if span.unterminated || (extent == Extent::Start && span.end as usize == text.len()) {
+            let message = "the first line does not end; check it for a quote that is not closed";
+            return Err(NotAFailuresFile(message.into()));
+        }
+        check_utf8(span.content(text), 0).map_err(|error| NotAFailuresFile(error.to_string()))?;
+        let mut cells = CellReader::delimited(delimiter);
+        let names = cells.read(span.content(text)).iter().map(name).collect();
+        Ok(Self { delimiter, names, span })
+    }
+
+    fn misses(&self, columns: &Columns) -> Vec<String> {
+        let number = columns.number();
+        let expected = std::iter::once(number.as_str()).chain(columns.own());
+        expected.filter(|name| !self.names.iter().any(|actual| actual == name)).map(str::to_owned).collect()
+    }
+
+    /// Returns the layout of a header that lacks no column.
+    fn layout(&self, columns: &Columns, bom_len: usize) -> Result<ColumnLayout, NotAFailuresFile> {
+        let index = |name: &str| {
+            let mut indexes = (0..).zip(&self.names).filter(|(_, actual)| *actual == name).map(|(index, _)| index);
+            match (indexes.next(), indexes.next()) {
+                (Some(index), None) => Ok(index),
+                _ => Err(NotAFailuresFile(format!("two columns are called {name:?}; remove or rename one of them"))),
+            }
+        };
+        Ok(ColumnLayout {
+            delimiter: self.delimiter,
+            number: index(&columns.number())?,
+            own: columns.own().into_iter().map(index).collect::<Result<_, _>>()?,
+            width: self.names.len(),
+            rows_from: bom_len + self.span.end as usize,
+        })
+    }
+}
+
+/// Returns a column's name without spaces and without the apostrophe that a report adds to formulas.
+fn name(cell: &[u8]) -> String {
+    String::from_utf8_lossy(&original(cell.trim_ascii())).into_owned()
+}
+
+fn missing_columns(missing: &[String]) -> String {
+    let mut names = missing.iter().take(LISTED).map(|name| format!("{name:?}")).collect::<Vec<_>>().join(", ");
+    if missing.len() > LISTED {
+        names.push_str(&format!(" and {} more", missing.len() - LISTED));
+    }
+    format!(
+        "the first line has no column {names}; download the failed rows of this job as CSV, correct the cells, and \
+         keep the first line"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn named(names: &[&str]) -> Columns {
+        Columns::Named(names.iter().map(|name| (*name).to_owned()).collect())
+    }
+
+    fn find(file: &str, columns: &Columns) -> Result<ColumnLayout, String> {
+        ColumnLayout::find(file.as_bytes(), Extent::Whole, columns).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn columns_are_found_by_name_in_any_order() {
+        for (file, delimiter, number, own) in [
+            ("row,id,name,code,field,message\r\n", b',', 0, [1, 2]),
+            ("\u{feff}row;id;name;code;field;message\r\n", b';', 0, [1, 2]),
+            ("row\tid\tname\n", b'\t', 0, [1, 2]),
+            ("message,name,,id,row,,\n", b',', 4, [3, 1]),
+            ("\"row\";\" id \"; name\r", b';', 0, [1, 2]),
+            ("name;row;id", b';', 1, [2, 0]),
+        ] {
+            let layout = find(file, &named(&["id", "name"])).unwrap();
+            assert_eq!((layout.delimiter, layout.number, &layout.own[..]), (delimiter, number, &own[..]), "{file:?}");
+            assert_eq!(layout.rows_from, file.len());
+        }
+    }
+
+    #[test]
+    fn names_are_recognized_as_a_report_writes_them() {
+        let columns = named(&["row", "=a;b", "'=x", "code"]);
+        let layout = find("row_2,row,'=a;b,''=x,code,code_2,field,message\r\n1,,,,,,,\r\n", &columns).unwrap();
+        assert_eq!((layout.number, &layout.own[..]), (0, &[1, 2, 3, 4][..]));
+        let raw = find("row;item;code\n", &Columns::Raw).unwrap();
+        assert_eq!((raw.number, raw.own), (0, vec![1]));
+    }
+
+    #[test]
+    fn the_error_names_the_missing_columns_and_a_solution() {
+        let columns = named(&["id", "name"]);
+        for (file, expected) in [
+            ("", "The file is empty"),
+            ("id,name\n1,Ann\n", "no column \"row\"; download"),
+            ("row;id\n1;2\n", "no column \"name\"; download"),
+            ("row\n1\n", "no column \"id\", \"name\"; download"),
+            ("row,id,name,id\n", "two columns are called \"id\""),
+            ("row,id,name,row\n", "two columns are called \"row\""),
+            ("row,id,\"name\n1,2,3\n", "check it for a quote that is not closed"),
+            ("PK\u{3}\u{4}\n", "zip archive"),
+            ("r\0o\0w\0,\0i\0d\0", "UTF-16"),
+        ] {
+            let error = find(file, &columns).unwrap_err();
+            assert!(error.contains(expected), "{file:?}: {error}");
+        }
+        let latin = [b"row,id,name,Gr\xf6\xdfe\n".as_slice(), b"1,2,3,4\n"].concat();
+        assert!(ColumnLayout::find(&latin, Extent::Whole, &columns).unwrap_err().to_string().contains("not UTF-8"));
+    }
+
+    #[test]
+    fn a_first_line_must_end_within_the_first_bytes() {
+        let columns = named(&["id", "name"]);
+        for (header, taken) in [("row,id,name", false), ("row,id,name\n", false), ("row,id,name\n1", true)] {
+            assert_eq!(ColumnLayout::find(header.as_bytes(), Extent::Start, &columns).is_ok(), taken, "{header:?}");
+        }
+    }
 }

@@ -1,15 +1,15 @@
 //! A corrected failures file in memory: its rows by number, and each row's effect on a failed item.
 //!
 //! A row is used only if it is unambiguous. A row that cannot be read, or whose number occurs twice, has no effect: its
-//! item stays failed, and an issue reports it.
+//! item stays failed, and an issue reports it with a count of such rows and the first few numbers.
 
 use std::borrow::Cow;
 
 use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
+use longshore_domain::job::JobError;
 use longshore_domain::records::{Extent, Span, delimited_records};
 use longshore_domain::work_file::Entry;
 
-use super::row_list::RowList;
 use super::{ColumnLayout, Columns, NotAFailuresFile};
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -190,6 +190,33 @@ fn csv_record(cells: &[Vec<u8>]) -> Vec<u8> {
     let mut record = writer.into_inner().unwrap_or_default();
     record.pop();
     record
+}
+
+/// Maximum number of row numbers in a message: enough to find the error, few enough to read.
+const MAX_LISTED: usize = 5;
+
+/// A count of rows, and the first few of them.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub(super) struct RowList {
+    count: u64,
+    first: Vec<u64>,
+}
+
+impl RowList {
+    pub(super) fn add(&mut self, number: u64) {
+        self.count += 1;
+        if self.first.len() < MAX_LISTED {
+            self.first.push(number);
+        }
+    }
+
+    /// Returns an issue if there was any row: `1 row (7) …`, `12 rows (7, 8, …) …`.
+    pub(super) fn issue(&self, code: &str, what: &str) -> Option<JobError> {
+        let numbers: Vec<_> = self.first.iter().map(u64::to_string).collect();
+        let (numbers, more) = (numbers.join(", "), if self.count > MAX_LISTED as u64 { ", …" } else { "" });
+        let rows = if self.count == 1 { "row" } else { "rows" };
+        (self.count > 0).then(|| JobError::new(code, format!("{} {rows} ({numbers}{more}) {what}", self.count)))
+    }
 }
 
 #[cfg(test)]

@@ -3,8 +3,7 @@
 use longshore_domain::job::JobError;
 use longshore_domain::work_file::{End, Entry};
 
-use super::corrected::{CorrectedFile, Correction};
-use super::row_list::RowList;
+use super::corrected::{CorrectedFile, Correction, RowList};
 
 /// Comparison of a corrected file with the failed items.
 #[derive(Debug)]

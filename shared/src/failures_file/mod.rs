@@ -6,22 +6,17 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `columns` | the columns of the rows and their names |
-//! | `layout` | the positions of the columns in a corrected file |
-//! | `corrected` | its rows by number, and each row's effect on an item |
+//! | `columns` | the columns of the rows and their names, and their positions in a corrected file |
+//! | `corrected` | its rows by number, each row's effect on an item, and counts of rows with the first few numbers |
 //! | `findings` | findings about a corrected file's rows, for people |
-//! | `row_list` | a count of rows with the first few numbers |
 
 mod columns;
 mod corrected;
 mod findings;
-mod layout;
-mod row_list;
 
-pub use columns::{Columns, REPORT_COLUMNS, free_name};
+pub use columns::{ColumnLayout, Columns, HEAD_BYTES, NotAFailuresFile, REPORT_COLUMNS, free_name};
 pub use corrected::{CorrectedFile, Correction};
 pub use findings::Findings;
-pub use layout::{ColumnLayout, HEAD_BYTES, NotAFailuresFile};
 
 /// Maximum size of a corrected file in bytes. The file is in memory with sixteen bytes more for each row, in a function
 /// of 512 MB: even the shortest rows fit. A larger file can be corrected in parts, because rows that are not in a file

@@ -4,7 +4,6 @@
 //! upload and download files themselves are created without a call.
 
 mod multipart;
-mod parts;
 mod presign;
 mod remove;
 mod resuming;

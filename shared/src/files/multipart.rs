@@ -3,7 +3,7 @@
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore_domain::ports::{MultipartFiles, MultipartOutcome, MultipartUpload, PortResult};
 
-use super::parts::code;
+use super::s3::code;
 use super::{NoUploadId, S3Files, failed};
 
 impl MultipartFiles for S3Files {

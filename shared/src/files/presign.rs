@@ -1,12 +1,22 @@
 //! Presigned URLs: a client uploads or downloads one file itself, for a limited time and without any other right.
+//!
+//! A large file is uploaded part by part: S3 keeps the parts, lists them, and assembles the file. Such an upload is
+//! started with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is signed into its URL,
+//! and the file only with the checksums of its parts.
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use std::time::Duration;
 
+use aws_sdk_s3::operation::list_parts::ListPartsOutput;
 use aws_sdk_s3::presigning::{PresignedRequest, PresigningConfig};
-use longshore_domain::ports::{DownloadUrls, Files, PortResult, PutUrl, Upload, UploadStorage};
+use aws_sdk_s3::types::{ChecksumAlgorithm, CompletedMultipartUpload, CompletedPart};
+use longshore_domain::parts::{Multipart, PartChecksum};
+use longshore_domain::ports::{
+    DownloadUrls, Files, MultipartOutcome, PartStorage, PortResult, PutUrl, ReceivedPart, Upload, UploadStorage,
+};
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{S3Files, failed};
+use super::s3::code;
+use super::{NoUploadId, S3Files, failed};
 
 impl UploadStorage for S3Files {
     /// Signs the length, the media type, the checksum (if any), and `If-None-Match: *`, so that S3 accepts only one
@@ -36,7 +46,7 @@ impl DownloadUrls for S3Files {
 }
 
 /// Returns the URL and its signed headers. Within Lambda the SDK adds `x-amzn-trace-id` to every request, unsigned.
-pub(super) fn put_url(signed: &PresignedRequest) -> PutUrl {
+fn put_url(signed: &PresignedRequest) -> PutUrl {
     let names = signed_names(signed.uri());
     let headers = signed.headers().filter(|(name, _)| *name != "content-length" && names.contains(name));
     let headers = headers.map(|(name, value)| (name.to_owned(), value.to_owned())).collect();
@@ -49,7 +59,7 @@ fn signed_names(url: &str) -> Vec<&str> {
     list.unwrap_or_default().split("%3B").collect()
 }
 
-pub(super) fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<PresigningConfig> {
+fn for_seconds(seconds: u64, operation: &'static str) -> PortResult<PresigningConfig> {
     PresigningConfig::expires_in(Duration::from_secs(seconds)).map_err(failed(operation))
 }
 
@@ -65,14 +75,99 @@ pub fn content_disposition(file_name: &str) -> String {
     format!("attachment; filename=\"{ascii}\"; filename*=UTF-8''{exact}")
 }
 
+impl PartStorage for S3Files {
+    /// CreateMultipartUpload: returns S3's id of the upload. An upload that is never completed is invisible, and the
+    /// bucket's lifecycle removes it.
+    async fn begin(&self, upload: &Upload) -> PortResult<String> {
+        let call = self.client.create_multipart_upload().bucket(&self.bucket).key(&upload.key);
+        let call = call.content_type(&upload.content_type).checksum_algorithm(ChecksumAlgorithm::Sha256);
+        let created = call.send().await.map_err(failed("begin_parts"))?;
+        created.upload_id.ok_or(NoUploadId).map_err(failed("begin_parts"))
+    }
+
+    /// Returns a URL that accepts exactly this part: its length, and the bytes of this SHA-256 (base64). The part can
+    /// be uploaded again.
+    async fn part_url(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        PartChecksum { part, sha256 }: &PartChecksum,
+        seconds: u64,
+    ) -> PortResult<PutUrl> {
+        let size = i64::try_from(part.size_bytes).unwrap_or(i64::MAX);
+        let put = self.client.upload_part().bucket(&self.bucket).key(&upload.key).upload_id(&multipart.id);
+        let put = put.part_number(number(part.number)).content_length(size).checksum_sha256(sha256);
+        let signed = put.presigned(for_seconds(seconds, "presign_part")?).await.map_err(failed("presign_part"))?;
+        Ok(put_url(&signed))
+    }
+
+    /// ListParts: returns the parts that S3 has, in order; `None` if the upload no longer exists. A page holds a
+    /// thousand parts, and an upload never has more.
+    async fn received_parts(&self, upload: &Upload, multipart: &Multipart) -> PortResult<Option<Vec<ReceivedPart>>> {
+        let call = self.client.list_parts().bucket(&self.bucket).key(&upload.key).upload_id(&multipart.id);
+        match call.send().await {
+            Ok(list) => Ok(Some(received(list))),
+            Err(error) if code(&error) == "NoSuchUpload" => Ok(None),
+            Err(error) => Err(failed("received_parts")(error)),
+        }
+    }
+
+    /// CompleteMultipartUpload with `If-None-Match: *`: assembles the file from these parts, once. S3 compares their
+    /// total with the promised size. Idempotent: a repeated call returns [`MultipartOutcome::Gone`].
+    async fn complete(
+        &self,
+        upload: &Upload,
+        multipart: &Multipart,
+        parts: &[ReceivedPart],
+    ) -> PortResult<MultipartOutcome> {
+        let parts = CompletedMultipartUpload::builder().set_parts(Some(parts.iter().map(completed).collect())).build();
+        let call = self.client.complete_multipart_upload().bucket(&self.bucket).key(&upload.key);
+        let call = call.upload_id(&multipart.id).if_none_match("*").multipart_upload(parts);
+        let size = i64::try_from(upload.size_bytes).unwrap_or(i64::MAX);
+        match call.mpu_object_size(size).send().await {
+            Ok(_) => Ok(MultipartOutcome::Completed),
+            Err(error) => match code(&error) {
+                "NoSuchUpload" | "PreconditionFailed" | "ConditionalRequestConflict" | "OperationAborted" => {
+                    Ok(MultipartOutcome::Gone)
+                }
+                "InvalidPart" => Ok(MultipartOutcome::Changed),
+                _ => Err(failed("complete_parts")(error)),
+            },
+        }
+    }
+
+    async fn abort(&self, upload: &Upload, multipart: &Multipart) {
+        self.abort_parts(&upload.key, &multipart.id).await;
+    }
+}
+
+fn received(list: ListPartsOutput) -> Vec<ReceivedPart> {
+    let part = |part: aws_sdk_s3::types::Part| ReceivedPart {
+        number: part.part_number().and_then(|number| number.try_into().ok()).unwrap_or(0),
+        size_bytes: part.size().and_then(|size| size.try_into().ok()).unwrap_or(0),
+        sha256: part.checksum_sha256,
+        etag: part.e_tag.unwrap_or_default(),
+    };
+    list.parts.unwrap_or_default().into_iter().map(part).collect()
+}
+
+fn completed(part: &ReceivedPart) -> CompletedPart {
+    let completed = CompletedPart::builder().part_number(number(part.number)).e_tag(&part.etag);
+    completed.set_checksum_sha256(part.sha256.clone()).build()
+}
+
+fn number(number: u32) -> i32 {
+    i32::try_from(number).unwrap_or(i32::MAX)
+}
+
 #[cfg(test)]
 mod tests {
-    use longshore_domain::tenant::TenantId;
     use std::process::Command;
 
     use aws_sdk_s3::config::{Credentials, Region};
     use longshore_domain::ids::FileGuid;
     use longshore_domain::ports::{Upload, UploadStorage};
+    use longshore_domain::tenant::TenantId;
     use longshore_domain::timestamp::Timestamp;
 
     use super::{content_disposition, signed_names};

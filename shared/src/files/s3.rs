@@ -131,17 +131,17 @@ pub struct S3Stream {
 }
 
 impl S3Stream {
-    pub(super) fn new(body: ByteStream, size_bytes: usize) -> Self {
+    fn new(body: ByteStream, size_bytes: usize) -> Self {
         Self { body, size_bytes }
     }
 
     /// Returns an empty stream.
-    pub(super) fn empty() -> Self {
+    fn empty() -> Self {
         Self::new(ByteStream::default(), 0)
     }
 
     /// Returns the number of bytes that S3 announced.
-    pub(super) fn size_bytes(&self) -> usize {
+    fn size_bytes(&self) -> usize {
         self.size_bytes
     }
 }
@@ -151,6 +151,21 @@ impl FileStream for S3Stream {
         let block = self.body.try_next().await.map_err(failed("read"))?;
         Ok(block.map(Vec::from))
     }
+}
+
+impl S3Files {
+    /// AbortMultipartUpload, best effort: the bucket's lifecycle removes parts that stay.
+    pub(super) async fn abort_parts(&self, key: &str, upload_id: &str) {
+        let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
+        if let Err(error) = call.send().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot abort an unfinished upload");
+        }
+    }
+}
+
+/// Returns S3's code of an error; empty if the error is not from S3.
+pub(super) fn code<E: ProvideErrorMetadata, R>(error: &SdkError<E, R>) -> &str {
+    error.as_service_error().and_then(ProvideErrorMetadata::code).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -4,7 +4,6 @@
 //! twice for the same item, because a worker can die after the work and before the commit. Therefore, it gets an
 //! idempotency key for each item, and must make its effects idempotent under that key.
 
-mod cells;
 mod job_type;
 mod limits;
 mod options;
@@ -13,8 +12,7 @@ mod registry;
 
 pub use longshore_domain::outcome::{Outcome, Rejection};
 
-pub use cells::{CellReader, Cells};
 pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, TypeLimits};
-pub use record::Record;
+pub use record::{CellReader, Cells, Record};
 pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};

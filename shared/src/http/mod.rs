@@ -6,10 +6,8 @@
 //! `traceparent` is returned unchanged.
 
 mod body;
-mod bounds;
 mod call_limit;
 mod failure;
-mod fields;
 pub mod idempotency;
 mod lambda;
 mod operator;
@@ -19,10 +17,9 @@ mod routes;
 mod tenant;
 mod trace;
 
-pub use body::{JsonFields, OptionalFields};
+pub use body::{Bad, Checked, Fields, JsonFields, OptionalFields};
 pub use call_limit::{CallCost, CallLimit, count_work_call, rate_limited, with_call_limit};
 pub use failure::Failure;
-pub use fields::{Bad, Checked, Fields};
 pub use lambda::serve;
 pub use operator::{Operator, Operators, with_operators};
 pub use parameters::{PathText, QueryText};

@@ -6,8 +6,7 @@ use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityScheme};
 use utoipa::openapi::{Components, OpenApi, RefOr};
 use utoipa::{Modify, OpenApi as _};
 
-use super::gateway::{self, GatewayError};
-use super::refusals;
+use super::responses::{self, GatewayError};
 use crate::field_error::FieldError;
 use crate::problem::{Kind, ProblemDocument};
 
@@ -49,7 +48,7 @@ impl Modify for Shared {
         let components = document.components.get_or_insert_with(Components::new);
         components.add_security_scheme(TOKEN, token());
         components.examples = examples();
-        components.responses = gateway::responses();
+        components.responses = responses::of_gateway();
     }
 }
 
@@ -62,6 +61,6 @@ fn token() -> SecurityScheme {
 
 /// Returns one example problem of each kind.
 fn examples() -> BTreeMap<String, RefOr<utoipa::openapi::example::Example>> {
-    let example = |kind: &Kind| (kind.name().to_owned(), RefOr::T(refusals::example(*kind)));
+    let example = |kind: &Kind| (kind.name().to_owned(), RefOr::T(responses::example(*kind)));
     Kind::ALL.iter().map(example).collect()
 }

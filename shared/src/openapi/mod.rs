@@ -6,14 +6,11 @@
 //! because no function uses them.
 
 mod document;
-mod gateway;
-mod headers;
-mod refusals;
+mod responses;
 
 pub use document::{TOKEN, document};
-pub use gateway::GatewayError;
-pub use headers::{
-    BearerChallenge, CacheNoCache, CacheNoStore, CachePublic, EntityTag, IdempotencyKeyHeader, NextPage, OnePath,
-    OneUrl, PageCursor, RefusalRetryAfter, RetryAfterSeconds, VaryAccept,
+pub use responses::{
+    BearerChallenge, CacheNoCache, CacheNoStore, CachePublic, EntityTag, GatewayError, IdempotencyKeyHeader, NextPage,
+    OnePath, OneUrl, PageCursor, RefusalRetryAfter, Responses, RetryAfterSeconds, VaryAccept, refused,
+    refused_publicly, refused_to_others,
 };
-pub use refusals::{Responses, refused, refused_publicly, refused_to_others};

@@ -1,5 +1,7 @@
 //! Codes of invalid fields, for the page about `invalid-request`. A test of `jobs-api` compares this list with the
 //! code.
+//!
+//! Clients compare the codes, so a code never changes its meaning. To add a code, add a row.
 
 /// Every code of an invalid field, and its meaning. Custom job types can add codes.
 pub const CODES: &[(&str, &str)] = &[

@@ -10,10 +10,34 @@
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
 
-mod files;
 mod queues;
 mod records;
-mod store;
+
+/// The files in memory, for tests. They refuse calls that S3 refuses.
+mod files {
+    mod memory;
+    mod parts;
+
+    use memory::{Parts, etag, failed};
+
+    pub use memory::{MemoryFiles, MemoryStream};
+}
+
+/// The store in memory, for tests: the domain's own functions under one lock. It refuses calls that DynamoDB refuses.
+///
+/// It passes the conformance suite of the DynamoDB store, so that results of a handler's test on it also hold there.
+mod store {
+    mod concurrency;
+    mod dead_letters;
+    mod keys;
+    mod memory;
+    mod records;
+    mod sweeps;
+    mod transitions;
+
+    pub use memory::{JobItem, MemoryStore};
+    pub use records::GroupWrite;
+}
 
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk};

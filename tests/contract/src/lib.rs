@@ -4,10 +4,8 @@
 //! Not checked: rules that a document cannot express, such as combinations of values.
 
 mod answer;
-mod document;
 
 #[cfg(test)]
 mod tests;
 
-pub use answer::Answer;
-pub use document::{DOCUMENT, validator};
+pub use answer::{Answer, DOCUMENT, validator};

@@ -3,7 +3,7 @@
 use longshore::aws_limits::Refusal;
 use serde_json::{Value, json};
 
-use super::conflicts::{Conflicts, InFlight};
+use super::dynamodb::{Conflicts, InFlight};
 use super::refused::{Refused, in_json, in_xml, refused};
 use super::request::Head;
 use super::s3::Parts;

@@ -5,17 +5,11 @@
 //! has the service's own form, so a client cannot distinguish it from a refusal by AWS.
 
 mod check;
-mod conflicts;
-mod connection;
 mod dynamodb;
 mod proxy;
 mod refused;
 mod request;
 mod s3;
 mod sqs;
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "a failed step fails the test")]
-mod tests;
 
 pub use proxy::LimitsProxy;

@@ -8,21 +8,19 @@
 //!
 //! | file | contents |
 //! | --- | --- |
-//! | `csv_files`, `json_files`, `refused_files`, `sized_files` | crafted files |
+//! | `crafted_files`, `refused_files`, `sized_files` | crafted files |
 //! | `generated` | files of a seeded generator |
 //! | `reading`, `expected` | the independent parser, and the expected outcome of each row |
-//! | `run`, `report`, `partition` | the jobs, and the checks of their results against the files |
-//! | `sets` | the test: crafted and generated files on one stack |
+//! | `sets` | the test: jobs over crafted and generated files on one stack |
+//! | `report`, `partition` | the checks of their results against the files |
 
 mod case;
-mod csv_files;
+mod crafted_files;
 mod expected;
 mod generated;
-mod json_files;
 mod partition;
 mod reading;
 mod refused_files;
 mod report;
-mod run;
 mod sets;
 mod sized_files;

@@ -10,13 +10,12 @@ use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::Queues;
 use longshore_domain::random::nonce;
 use longshore_domain::tenant::TenantId;
+use longshore_tests::harness::backdoor::unsent_chunks;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::crafted::unsent_chunks;
 use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
-use super::jobs::{Outcome, ROWS, finish, patient, sweeping};
-use super::stacks::{own, record_outcome};
+use super::jobs::{Outcome, ROWS, finish, own, patient, record_outcome, sweeping};
 use crate::sample::Sample;
 
 /// The queues of the template by output name, each with its dead-letter queue.

@@ -1,17 +1,25 @@
 //! Requests of clients and operators: calls of the API over the same services, which can fail or crash half-way.
+//!
+//! Services and state that all functions of a world share.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
 
 use dead_letters::{Effect, replay_all};
-use longshore::chunk::stop_job;
+use longshore::chunk::{DefinitionCache, stop_job};
+use longshore::handler::Registry;
 use longshore::http::{Failure, Operator};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
-use super::services::Shared;
 use crate::clock::clock;
 use crate::faults;
+use crate::stepwise::Stepwise;
+use crate::unguarded::Unguarded;
 
 /// A request of a client or operator.
 #[derive(Clone, Debug)]
@@ -87,4 +95,20 @@ async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> Port
     // If this fails, the sweeper sends the message.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);
     Ok("202")
+}
+
+type Services =
+    Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>;
+
+/// Services and state that all functions of a world share.
+pub(super) struct Shared {
+    pub(super) ports: Services,
+    pub(super) dead_letters: Stepwise<MemoryQueues>,
+    pub(super) registry: Registry,
+    pub(super) definitions: DefinitionCache,
+    pub(super) retry_base_s: i64,
+    /// Seconds without progress that count as healthy.
+    pub(super) stall_s: i64,
+    /// Generations of jobs that clients have stopped.
+    pub(super) canceled: RefCell<BTreeSet<(JobId, u32)>>,
 }

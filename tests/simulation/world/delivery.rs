@@ -7,8 +7,7 @@ use longshore_domain::ports::Received;
 use longshore_domain::retry::redelivery_s;
 use longshore_domain::timestamp::Timestamp;
 
-use super::function::Work;
-use super::message::{Hops, Message, QueuedMessage};
+use super::function::{Hops, Message, QueuedMessage, Work};
 use super::{MAX_HOPS, MAX_RECEIVES, TEMPLATE_RECEIVES, World};
 use crate::clock::CLOCK;
 use crate::stepwise::queues::{OlderDepths, set_depths};

@@ -1,8 +1,7 @@
 //! The continuation of a run: to the end of all jobs, or to the situation of a story.
 
 use super::World;
-use super::function::Work;
-use super::message::Message;
+use super::function::{Message, Work};
 use crate::clock::CLOCK;
 use crate::plan::STALL_S;
 use crate::trace;

@@ -6,7 +6,7 @@ use longshore::ports::JobFolder;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Files, JobStore, Ledger};
 
-use super::customer::Customer;
+use super::state::Customer;
 use super::{World, now};
 use crate::clock::clock;
 use crate::report::Ended;

@@ -6,9 +6,8 @@ use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{JobProgress, Ledger};
 use longshore_domain::progress::Progress;
 
-use super::customer::{Customer, Seen};
-use super::function::{Task, Work};
-use super::message::Message;
+use super::function::{Message, Task, Work};
+use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
 use crate::faults;

@@ -6,7 +6,7 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::DeadLetterRecords;
 
 use super::acts::Act;
-use super::customer::LeftOut;
+use super::state::LeftOut;
 use super::{World, now};
 use crate::unguarded::without;
 use crate::{handler, report};

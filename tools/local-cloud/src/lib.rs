@@ -10,14 +10,13 @@
 //! | [`emulator`] | the AWS emulator |
 //! | [`cloud`] | calls to CloudFormation, Lambda, Cognito and other services |
 //! | [`cargo`], [`page`], [`functions`] | builds of the functions and of the page |
-//! | [`stack`], [`deploy`] | deployment with `sam deploy`, or of changed code only |
-//! | [`state`], [`user`], [`users`] | `.longshore/local.json`, and the local users |
-//! | [`up`], [`guard`] | start and stop of the stack |
+//! | [`stack`] | deployment with `sam deploy` |
+//! | [`state`], [`users`] | `.longshore/local.json`, and the local users |
+//! | [`up`], [`guard`] | start, update and stop of the stack |
 //! | [`local_proxy`] | a proxy that serves the API at root-level URLs |
 
 pub mod cargo;
 pub mod cloud;
-pub mod deploy;
 pub mod emulator;
 pub mod functions;
 pub mod guard;
@@ -29,5 +28,4 @@ pub mod stack;
 pub mod state;
 pub mod tools;
 pub mod up;
-pub mod user;
 pub mod users;

@@ -1,11 +1,10 @@
-//! `.longshore/local.json`: the running processes, their URLs, and the deployed versions.
+//! `.longshore/local.json`: the running processes, their URLs, the users, and the deployed versions.
 //!
 //! The file is written as soon as a process has been started, so that `down` also stops the processes of an interrupted
 //! `up`. Other tools can read it, for example for `apiUrl`.
 
 use crate::process::Background;
 use crate::project::Project;
-use crate::user::User;
 use anyhow::{Context, Result, bail};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,6 +45,26 @@ pub struct Deployed {
     pub template: String,
     /// Fingerprint of each function's binary, by folder name.
     pub code: BTreeMap<String, String>,
+}
+
+/// A user of the local stack.
+#[derive(Clone, Serialize, Deserialize)]
+pub struct User {
+    /// Name to sign in with.
+    pub name: String,
+    /// Password to sign in with.
+    pub password: String,
+    /// Tenant that owns the user's jobs.
+    pub tenant: String,
+    /// Token for the header `Authorization: Bearer …`.
+    pub token: String,
+}
+
+/// Omits password and token, because the output can be logged.
+impl std::fmt::Debug for User {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("User").field("name", &self.name).field("tenant", &self.tenant).finish_non_exhaustive()
+    }
 }
 
 fn path(project: &Project) -> Result<PathBuf> {

@@ -7,9 +7,8 @@
 use crate::cloud::{Credentials, SignedIn, UserPool};
 use crate::project::Project;
 use crate::stack::Stack;
-use crate::state::{self, State};
+use crate::state::{self, State, User};
 use crate::tools::Tools;
-use crate::user::User;
 use anyhow::{Context, Result, bail};
 
 /// The users. Commands sign in as the first one.

@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { ARGUMENTS, chromium } from "../../chromium.js";
-import { completed, JOB_CALL, JOB_ID, jobAt, state } from "../tests/jobs.js";
-import { problem } from "../tests/messages.js";
+import { completed, JOB_CALL, JOB_ID, jobAt, problem, state } from "../tests/messages.js";
 import { TestServer } from "../tests/server.js";
 
 let browser: Browser;

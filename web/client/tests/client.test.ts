@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, NetworkError, ProblemError } from "../src/index.js";
 import { shortenTimeouts, skipSleeps } from "./clock.js";
-import { completed, JOB_CALL, JOB_ID, jobAt, state } from "./jobs.js";
-import { problem, type Reply } from "./messages.js";
+import { completed, JOB_CALL, JOB_ID, jobAt, problem, type Reply, state } from "./messages.js";
 import { TestServer } from "./server.js";
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { ProblemError } from "../src/index.js";
 import { type Progress, type ResumeState, type UploadOptions, upload } from "../src/upload/index.js";
-import { progressMeter } from "../src/upload/progress-meter.js";
+import { progressMeter } from "../src/upload/options.js";
 import { Clock, skipSleeps } from "./clock.js";
 import { bodies, completions, file, interruptedUpload, PARTS, putAll, puts, text } from "./large-file.js";
 import { problem } from "./messages.js";

@@ -1,8 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { createClient, ProblemError, type VersionedJob } from "../src/index.js";
 import { Clock } from "./clock.js";
-import { completed, etagOf, JOB_CALL, JOB_ID, jobAt, state, unchanged } from "./jobs.js";
-import { problem } from "./messages.js";
+import { completed, etagOf, JOB_CALL, JOB_ID, jobAt, problem, state, unchanged } from "./messages.js";
 import { TestServer, until } from "./server.js";
 
 let server: TestServer;

@@ -1,7 +1,7 @@
 /** The frame of every view: header, sign-in, and the view of the current address. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { announcement } from "./announce";
+import { announcement } from "./accessibility";
 import { Header } from "./components/header";
 import { listen, route } from "./router";
 import { sessionState, startSession } from "./session";

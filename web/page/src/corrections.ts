@@ -5,7 +5,7 @@
 
 import { effect, signal } from "@preact/signals";
 import { type Job, NetworkError } from "longshore-client";
-import { announce } from "./announce";
+import { announce } from "./accessibility";
 import { api, guarded } from "./api";
 import { sessionState } from "./session";
 import { text } from "./text";

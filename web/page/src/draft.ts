@@ -1,17 +1,21 @@
 /**
  * An import in preparation: a file, the options, the upload, and a start that waits for the upload.
- * Continues while the user looks at another view. Ends when its file is removed.
+ * Continues while the user looks at another view. Ends when its file is removed. The page has one current
+ * draft, which is picked, removed and started independently of the view.
  */
 
-import { computed, signal } from "@preact/signals";
+import { computed, effect, signal } from "@preact/signals";
 import { type ImportOptions, type Job, type JobRequest, ProblemError } from "longshore-client";
+import { announce } from "./accessibility";
 import { api, guarded } from "./api";
-import { guessKey } from "./file/key";
 import { guessMapping, type Mapping, newHeader, renamed, UNMAPPED, withHeader } from "./file/mapping";
-import { findProblems, isBlocking } from "./file/problems";
+import { findProblems, guessKey, isBlocking } from "./file/problems";
 import { readSchema, type Schema } from "./file/schema";
-import type { Sheet } from "./file/sheet";
-import { schemaOf } from "./local-storage";
+import { readSheet, type Sheet } from "./file/sheet";
+import { rememberDataset, rememberSchema, schemaOf } from "./local-storage";
+import { go, route } from "./router";
+import { sessionState } from "./session";
+import { text } from "./text";
 import { Upload } from "./upload";
 
 /** The accepted file types. */
@@ -60,7 +64,7 @@ export class Draft {
   readonly #sent = computed(() => withHeader(this.file, this.sheet, this.#header.value));
 
   #pending = new AbortController();
-  #lastRequest = { text: "", idempotencyKey: "" };
+  #lastRequest = { body: "", idempotencyKey: "" };
 
   constructor(
     readonly file: File,
@@ -129,8 +133,8 @@ export class Draft {
       ...(schema && { schema: schema.document }),
     } satisfies ImportOptions;
     const request: JobRequest = { jobType: "import", fileGuid, options };
-    const text = JSON.stringify(request);
-    if (this.#lastRequest.text !== text) this.#lastRequest = { text, idempotencyKey: crypto.randomUUID() };
+    const body = JSON.stringify(request);
+    if (this.#lastRequest.body !== body) this.#lastRequest = { body, idempotencyKey: crypto.randomUUID() };
     const { idempotencyKey } = this.#lastRequest;
     try {
       return await guarded(() => api.createJob(request, { idempotencyKey }));
@@ -145,7 +149,7 @@ export class Draft {
    * one.
    */
   #startOver({ kind, errors }: ProblemError): void {
-    if (kind === "job-deleted") this.#lastRequest.text = "";
+    if (kind === "job-deleted") this.#lastRequest.body = "";
     if (!errors.some(({ pointer }) => pointer === "/fileGuid")) return;
     this.upload.forget();
     this.upload.remove();
@@ -168,3 +172,63 @@ function rememberedSchema(dataset: string): Schema | null {
   const found = schemaOf(dataset);
   return found ? readSchema(found.name, found.text) : null;
 }
+
+/** The current draft, if any. */
+export const currentDraft = signal<Draft | null>(null);
+
+/** The last job that was started while another view was shown. The import view links to it. */
+export const startedInBackground = signal<{ fileName: string; jobId: string } | null>(null);
+
+/** Counts picked files. The last one wins, however long the earlier ones take to read. */
+let picked = 0;
+
+/** Replaces the current draft with a new file. Returns the reason if the file is refused. */
+export async function pick(file: File): Promise<string | null> {
+  remove();
+  const turn = ++picked;
+  // Read before the check of the name: "this is a workbook" helps more than "the name is wrong".
+  const sheet = await readSheet(file);
+  if (turn !== picked) return null;
+  if (typeof sheet === "string") return text.unreadable[sheet];
+  const next = new Draft(file, sheet);
+  const refusal = next.upload.refusal(file);
+  if (refusal) {
+    next.close();
+    return refusal;
+  }
+  if (!next.blocked.value) next.send();
+  currentDraft.value = next;
+  return null;
+}
+
+/** Removes the current draft and cancels its start. */
+export function remove(): void {
+  picked++;
+  currentDraft.peek()?.close();
+  currentDraft.value = null;
+  startedInBackground.value = null;
+}
+
+/** Starts an import. Shows its job if the import view is still shown. */
+export async function start(from: Draft): Promise<void> {
+  const job = await from.start();
+  const isShown = route.peek().view === "import";
+  const { name } = from.file;
+  if (!job) {
+    if (!isShown && currentDraft.peek() === from && from.stage.peek() === "none")
+      announce(text.start.notStarted(name));
+    return;
+  }
+  const { dataset, schema } = from.chosen.peek();
+  rememberDataset(job.jobId, dataset);
+  if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
+  if (currentDraft.peek() === from) remove();
+  if (isShown) return go(`/jobs/${job.jobId}`);
+  startedInBackground.value = { fileName: name, jobId: job.jobId };
+  announce(text.start.started(name));
+}
+
+// A draft belongs to one user.
+effect(() => {
+  if (sessionState.value === "signed-out") remove();
+});

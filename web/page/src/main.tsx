@@ -3,7 +3,6 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/parts.css";
 import "./styles/tables.css";
-import "./styles/import.css";
 import { render } from "preact";
 import { App } from "./app";
 import { keepPageOnDrop } from "./components/drop-zone";

@@ -6,8 +6,7 @@
 import { computed, signal } from "@preact/signals";
 import { NetworkError } from "longshore-client";
 import { User, type UserManager } from "oidc-client-ts";
-import { type Config, loadConfig } from "./config";
-import { isFinal, makeManager, revoke } from "./issuer";
+import { type Config, isFinal, loadConfig, makeManager, revoke } from "./issuer";
 import { forgetAll, setStorageOwner } from "./local-storage";
 import { go } from "./router";
 

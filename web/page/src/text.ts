@@ -5,7 +5,7 @@ import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { fileText } from "./text/file";
 import { jobText } from "./text/job";
 
-export { bytes, duration, moment, number } from "./text/format";
+export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
 /** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId }: Job): string {

@@ -6,14 +6,12 @@
 //! This is a separate crate, because the existing tools for this task are programs that must be downloaded.
 
 mod change;
-mod limits;
 mod operations;
-mod pair;
 mod schemas;
 
 pub use change::Change;
 
-use pair::Pair;
+use change::Pair;
 use serde_json::Value;
 
 /// Lists the differences that are relevant to clients, in the order of the old document. Ignores descriptions, examples

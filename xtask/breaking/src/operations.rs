@@ -2,8 +2,7 @@
 
 use serde_json::Value;
 
-use crate::change::{Change, Changes};
-use crate::pair::{Pair, members, resolve};
+use crate::change::{Change, Changes, Pair, members, resolve};
 use crate::schemas::{self, Direction};
 
 /// Lists every difference between the calls of two documents.

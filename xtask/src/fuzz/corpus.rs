@@ -1,4 +1,4 @@
-//! The committed inputs of a target: named seeds, one file each, and one packed corpus.
+//! The committed inputs of a target: named seeds, which are byte strings, and one packed corpus.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -6,21 +6,30 @@ use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result};
 use data_encoding::HEXLOWER;
+use fuzz_engine::{Seed, seeds};
 use sha2::{Digest, Sha256};
 
 use local_cloud::project::Project;
 
 /// The committed inputs of a target.
 pub(super) struct Corpus {
-    /// Folder of the named seeds.
-    pub(super) seeds: PathBuf,
+    seeds: &'static [Seed],
     packed: PathBuf,
 }
 
 impl Corpus {
     pub(super) fn new(project: &Project, target: &str) -> Self {
-        let root = project.root.join("fuzz");
-        Self { seeds: root.join("seeds").join(target), packed: root.join("corpus").join(format!("{target}.pack")) }
+        let packed = project.root.join("fuzz/corpus").join(format!("{target}.pack"));
+        Self { seeds: seeds(target), packed }
+    }
+
+    /// Writes the seeds to a folder, which is emptied first, one file each.
+    pub(super) fn write_seeds(&self, folder: &Path) -> Result<()> {
+        replace_folder(folder)?;
+        for (name, seed) in self.seeds {
+            fs::write(folder.join(name), seed)?;
+        }
+        Ok(())
     }
 
     /// Writes the packed inputs to a folder, which is emptied first. The name of each file is its hash.
@@ -46,8 +55,8 @@ impl Corpus {
 
     /// Replaces the packed inputs with these, without those that are seeds. Returns their number.
     pub(super) fn replace(&self, mut inputs: BTreeSet<Vec<u8>>) -> Result<usize> {
-        for seed in read_files(&self.seeds)? {
-            inputs.remove(&seed);
+        for (_, seed) in self.seeds {
+            inputs.remove(*seed);
         }
         let count = inputs.len();
         fs::write(&self.packed, fuzz_engine::pack(inputs))
@@ -87,10 +96,7 @@ mod tests {
     use super::*;
 
     fn corpus(root: &Path) -> Corpus {
-        let corpus = Corpus { seeds: root.join("seeds"), packed: root.join("rows.pack") };
-        fs::create_dir(&corpus.seeds).unwrap();
-        fs::write(corpus.seeds.join("an-empty-key"), "seed").unwrap();
-        corpus
+        Corpus { seeds: &[("an-empty-key", b"seed")], packed: root.join("rows.pack") }
     }
 
     #[test]

@@ -7,6 +7,5 @@
 mod build;
 mod command;
 mod corpus;
-mod run;
 
 pub(crate) use command::{Options, run};

@@ -3,9 +3,12 @@
 //! A change that breaks clients is refused unless the workspace's version permits it. The crate `breaking` finds such
 //! changes. In CI, the same check compares all consecutive versions of the document in the history.
 
+mod curl;
 mod document;
 mod history;
 mod page;
+mod sections;
+mod words;
 
 use anyhow::{Context, Result, bail, ensure};
 use document::{DOCUMENT, parse, refuse_breaking};

@@ -1,4 +1,4 @@
-//! Runs the pre-deployment checks over this repository's own template and settings.
+//! Runs the pre-deployment checks over this repository's own template, settings and release profile.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use deployment::settings::Settings;
 use super::{template, values};
 
 const SAMCONFIG: &str = include_str!("../../../../samconfig.toml");
+const MANIFEST: &str = include_str!("../../../../Cargo.toml");
 
 fn errors(settings: &Settings) -> Vec<String> {
     let findings = check::template(&template(), settings).unwrap();
@@ -110,4 +111,12 @@ fn binaries_contain_the_build_settings_that_the_check_reads() {
     for settings in ["panic=unwind; profile=release;", "panic=unwind; profile=debug;"] {
         assert!(telemetry.contains(&format!("\"longshore build: {settings}\"")), "{settings}");
     }
+}
+
+/// cargo-lambda compiles `--release` with `panic = "abort"` unless the profile names a strategy. With `abort`, one
+/// panicking row would fail its whole chunk.
+#[test]
+fn panics_unwind_in_a_release() {
+    let manifest: toml::Table = MANIFEST.parse().unwrap();
+    assert_eq!(manifest["profile"]["release"].get("panic").and_then(toml::Value::as_str), Some("unwind"));
 }

@@ -4,13 +4,11 @@
 
 mod check;
 mod functions;
-mod gateway;
 mod parameters;
 mod permissions;
 mod port_calls;
 mod reach;
 mod refused;
-mod release;
 mod updates;
 mod visibility;
 

@@ -9,7 +9,7 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 10] = [
+const PORTS: [&str; 11] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -20,6 +20,7 @@ const PORTS: [&str; 10] = [
     "shared/domain/src/ports/sweeps.rs",
     "shared/domain/src/ports/records.rs",
     "shared/domain/src/ports/uploads.rs",
+    "shared/domain/src/ports/limits.rs",
 ];
 
 /// Methods without a row: those of values that a port returns, which the row of the port's own method covers; and

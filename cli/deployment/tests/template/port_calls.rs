@@ -52,6 +52,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "definition", &[READ]),
     (STORES, "jobs", &[FIND_OF_TENANT, READ_MANY]),
     (STORES, "unfinished", &[FIND_UNFINISHED]),
+    (STORES, "count_call", &[UPDATE]),
+    (STORES, "active_jobs", &[READ, READ_MANY, UPDATE]),
     (STORES, "begin", &[UPDATE]),
     (STORES, "put_columns", &[UPDATE]),
     (STORES, "commit_group", &[PUT, UPDATE, READ]),

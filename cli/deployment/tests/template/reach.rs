@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 const SHARED: [(&str, &[&str]); 8] = [
     ("process-item", &["chunk", "job_types"]),
     ("sweep", &["chunk"]),
-    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/remaining.rs", "chunk/ending.rs"]),
+    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/ending.rs"]),
     ("complete-job", &["header.rs", "chunk/chain.rs"]),
     ("jobs-api", &["header.rs", "chunk/ending.rs", "ports.rs"]),
     ("dead-letters", &["ports.rs"]),

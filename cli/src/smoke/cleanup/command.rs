@@ -7,11 +7,11 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::job::{HttpApi, Jobs};
-use super::message::{Deployment, Kind, Message};
 use super::order::remove_all;
+use super::process::{Deployment, Kind, Message};
 use super::stored;
 use crate::aws::pool;
-use crate::aws::session::Session;
+use crate::aws::stack::Session;
 
 /// Runs the hidden command: reads its input until the end, and removes the test data that it lists. Returns false if
 /// something could not be removed.

@@ -6,8 +6,7 @@
 //!
 //! | file | content |
 //! | --- | --- |
-//! | `message` | the messages in the pipe: one JSON document per line |
-//! | `process` | the test's end of the pipe |
+//! | `process` | the messages in the pipe, one JSON document per line, and the test's end of it |
 //! | `command` | the separate process |
 //! | `order` | the order of removal, and the reports |
 //! | `job` | removal of a job, through the API |
@@ -15,11 +14,9 @@
 
 mod command;
 mod job;
-mod message;
 mod order;
 mod process;
 mod stored;
 
 pub use command::run;
-pub use message::{Deployment, Kind, Message};
-pub use process::{Cleanup, command};
+pub use process::{Cleanup, Deployment, Kind, Message, command};

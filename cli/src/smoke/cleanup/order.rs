@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Result, bail};
 
-use super::message::Kind;
+use super::process::Kind;
 
 /// Removes all resources. A failure does not prevent the other removals. Reports each removal and each failure. Returns
 /// the kinds that could not be removed.

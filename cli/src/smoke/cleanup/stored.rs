@@ -11,7 +11,7 @@ use longshore::store::records::list_key;
 use longshore::store::records::shard::partitions;
 use longshore_domain::dataset::Dataset;
 
-use super::message::Deployment;
+use super::process::Deployment;
 use crate::aws::failed;
 
 /// Maximum number of items in one call.

@@ -2,10 +2,8 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `layout` | the columns, and the part that was never split |
-//! | `units` | the groups of the report, and the chunks that are read ahead |
-//! | `chunk` | the rows of one chunk, from its work files and its range of the source |
-//! | `unsplit` | the rows of the source that was never split |
+//! | `input` | the columns, and the rows of the source that was never split |
+//! | `chunks` | the groups of the report, and the rows of their chunks, which are read ahead |
 //! | `row` | one row: rectangular and without formulas |
 //! | `table` | one CSV file |
 //! | `writer` | the three files, from one position to the next |
@@ -14,19 +12,17 @@
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
-mod chunk;
-mod layout;
+mod chunks;
+mod input;
 mod row;
 mod state;
 mod table;
-mod units;
-mod unsplit;
 mod writer;
 
 use longshore::receipt::FileReceipt;
 use longshore::result::Report;
 
-pub(crate) use layout::InputLayout;
+pub(crate) use input::InputLayout;
 pub(crate) use writer::{ReportName, ReportWriter};
 
 /// A report whose files exist.

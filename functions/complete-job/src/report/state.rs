@@ -5,8 +5,8 @@
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
 
+use super::input::RecordAt;
 use super::table::SavedTable;
-use super::unsplit::RecordAt;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
 const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));

@@ -1,23 +1,20 @@
 //! The three files of a report, written from one position to the next.
 
 use longshore::failures_file::REPORT_COLUMNS;
-use longshore::ports::JobFolder;
+use longshore::ports::{JobFolder, Ports};
 use longshore::receipt::{FileReceipt, download_name};
 use longshore::result::{Report, ReportFile, ReportFiles, ResultCounts};
 use longshore_domain::job::{Job, JobError};
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
 
-use super::chunk::{ChunkReader, ChunkRows};
-use super::layout::{InputLayout, Unsplit};
+use super::chunks::{ChunkReader, ChunkRows, ReadAhead, Rows, Unit, units};
+use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
 use super::state::{Position, State};
 use super::table::{Table, TableKeys, Written};
-use super::units::{ReadAhead, Rows, Unit, units};
-use super::unsplit::{self, RecordAt};
 use super::{Reached, WrittenReport};
+use crate::CompleteError;
 use crate::ending::Ending;
-use crate::outcome::CompleteError;
-use longshore::ports::Ports;
 
 const FAILED: usize = 0;
 const SKIPPED: usize = 1;
@@ -224,7 +221,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             (Unsplit::From(start), Some(source)) => {
                 let first = RecordAt { offset: *start, number: job.split.item_count + 1 };
                 let at = self.at.unsplit.get_or_insert(first);
-                match unsplit::write_unsplit(&mut self.tables[UNPROCESSED], self.files, source, at, due).await? {
+                match write_unsplit(&mut self.tables[UNPROCESSED], self.files, source, at, due).await? {
                     Some(Reached::Due) => return Ok(Reached::Due),
                     Some(Reached::End) => {}
                     None => self.issues.push(unsplit_unreadable()),

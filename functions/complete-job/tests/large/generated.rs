@@ -7,11 +7,9 @@ use std::time::Duration;
 
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
-use longshore_domain::ports::{
-    FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, PrefixRemoval, Read,
-};
+use longshore_domain::ports::{FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, Read};
 use longshore_domain::work_file::{End, Entry, NAMED_FILES, WorkFile, WorkFileHeader};
-use longshore_testing::MemoryFiles;
+use longshore_testing::{MemoryFiles, delegate_files};
 
 pub(crate) const KEY: &str = "uploads/default/large";
 
@@ -105,9 +103,7 @@ impl FileStream for GeneratedStream {
 impl Files for Generated {
     type Stream = GeneratedStream;
 
-    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        self.inner.info(key).await
-    }
+    delegate_files!(inner: info write remove remove_some);
 
     async fn open(&self, _: &str, _: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<GeneratedStream>> {
         Ok(Read::Found(GeneratedStream(self.clone(), start, end.unwrap_or(self.size))))
@@ -124,18 +120,6 @@ impl Files for Generated {
             }
             (None, None) => self.inner.read(key, etag, plan).await,
         }
-    }
-
-    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.inner.write(key, content_type, bytes).await
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.inner, key).await
-    }
-
-    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
-        self.inner.remove_some(prefix).await
     }
 }
 

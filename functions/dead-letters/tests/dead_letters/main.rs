@@ -4,6 +4,5 @@
 
 mod alarms;
 mod list;
-mod replay;
 mod resolve;
 mod world;

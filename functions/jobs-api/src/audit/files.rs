@@ -8,10 +8,9 @@ use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{Files, PortResult};
 
-use super::numbers::{ByGroup, ItemSet, MAX_TRACKED, SeenItems};
 use super::reading::{Streamed, stream_file};
 use super::report::{ReportAudit, Reported};
-use super::rows::RowNumbers;
+use super::rows::{ByGroup, ItemSet, MAX_TRACKED, RowNumbers, SeenItems};
 
 /// Names of a report's files.
 const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];

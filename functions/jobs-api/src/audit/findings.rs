@@ -95,10 +95,10 @@ impl Findings {
 #[cfg(test)]
 mod tests {
     use longshore_domain::ids::JobId;
+    use longshore_domain::tenant::TenantId;
     use longshore_domain::timestamp::Timestamp;
 
     use super::*;
-    use longshore_domain::tenant::TenantId;
 
     fn verdict(findings: Findings) -> Option<bool> {
         findings.document(&Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))).equal

@@ -12,10 +12,9 @@
 //! | `report` | the result and the receipt against the ledger |
 //! | `files` | the rows of the report's files against all of these |
 //! | `reading` | streaming of a file, with retries of broken streams |
-//! | `work`, `work_lines` | the work files against the ledger and the report |
+//! | `work` | the work files against the ledger and the report |
 //! | `plan` | the manifests against the records of the input |
-//! | `rows` | a streaming count of a file's rows |
-//! | `numbers` | the items that the rows belong to |
+//! | `rows` | a streaming count of a file's rows, and the items that they belong to |
 //! | `findings` | the comparisons and the verdict |
 //! | `document` | the response |
 
@@ -24,18 +23,22 @@ mod files;
 mod findings;
 pub(crate) mod get;
 mod ledger;
-mod numbers;
 mod plan;
 mod reading;
 mod recount;
 mod report;
 mod rows;
 mod work;
-mod work_lines;
 
 pub use document::{AuditDocument, Check, Difference, Unchecked};
 pub use recount::audit;
 
 #[cfg(test)]
-#[path = "audit_tests/mod.rs"]
-mod tests;
+#[path = "audit_tests"]
+mod tests {
+    //! A consistent job with one change at a time: the audit reports that change.
+
+    mod audited;
+    mod files;
+    mod ledger;
+}

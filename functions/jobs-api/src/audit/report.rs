@@ -11,7 +11,7 @@ use serde::de::DeserializeOwned;
 
 use super::findings::Findings;
 use super::ledger::Records;
-use super::numbers::ItemSet;
+use super::rows::ItemSet;
 
 /// The report of an ended job.
 pub(super) struct ReportAudit<'a, F> {

@@ -1,4 +1,4 @@
-//! `GET /api/jobs/{jobId}/failures`.
+//! `GET /api/jobs/{jobId}/failures`: the call and its parameters.
 
 use std::sync::Arc;
 
@@ -6,14 +6,15 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
+use longshore::field_error::FieldError;
 use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept};
+use longshore::problem::Problem;
 use longshore::result::ReportFile;
 use longshore_domain::job::Job;
 
-use super::document::FailuresDocument;
-use super::page::FailedFile;
-use super::request::FailuresRequest;
+use super::page::{FailedFile, FailuresCursor};
+use super::rows::FailuresDocument;
 use crate::backend::{Api, Backend};
 use crate::jobs::document::failures_path;
 use crate::jobs::find::find_job;
@@ -22,6 +23,12 @@ use crate::openapi::parameters::{FailuresQuery, JobIdInPath};
 use crate::openapi::refusals::FailuresRefusals;
 use crate::output::linker::Linker;
 use crate::output::stored::{no_report, not_finished, stored_result};
+
+/// Default page size.
+const DEFAULT_LIMIT: usize = 100;
+
+/// Maximum page size. A page is also limited by bytes.
+const MAX_LIMIT: usize = 1_000;
 
 /// Contents of a file without rows, which completion does not write.
 const NO_ROWS: &str = "row,code,field,message\r\n";
@@ -108,4 +115,95 @@ fn about(next: Option<String>) -> AppendHeaders<Vec<(header::HeaderName, String)
     let mut about = vec![(header::CACHE_CONTROL, "no-store".to_owned()), (header::VARY, "accept".to_owned())];
     about.extend(next.map(|link| (header::LINK, link)));
     AppendHeaders(about)
+}
+
+/// A client's request for failed items.
+#[derive(Clone, Eq, PartialEq, Debug)]
+enum FailuresRequest {
+    /// The whole file, as CSV.
+    File,
+    /// A page, as JSON.
+    Page {
+        /// Maximum number of failures.
+        limit: usize,
+        /// Position after which the page begins.
+        after: Option<FailuresCursor>,
+    },
+}
+
+impl FailuresRequest {
+    /// Reads the parameters. Without `format`, the header `Accept` decides.
+    ///
+    /// # Errors
+    /// 422 with every bad parameter.
+    fn read(query: &QueryText, headers: &HeaderMap) -> Result<Self, Problem> {
+        let mut errors = Vec::new();
+        let csv = match query.get("format") {
+            None => prefers_csv(headers),
+            Some("csv") => true,
+            Some("json") => false,
+            Some(_) => {
+                errors.push(FieldError::new("/format", "unknown_format", "format must be json or csv"));
+                false
+            }
+        };
+        let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
+        let after = query.get("cursor").and_then(|text| {
+            let cursor = FailuresCursor::decode(text);
+            errors.extend(cursor.is_none().then(paging::bad_cursor));
+            cursor
+        });
+        match csv {
+            _ if !errors.is_empty() => Err(Problem::invalid(errors)),
+            true => Ok(Self::File),
+            false => Ok(Self::Page { limit, after }),
+        }
+    }
+}
+
+/// Returns true if `Accept` (RFC 9110) ranks CSV above JSON.
+fn prefers_csv(headers: &HeaderMap) -> bool {
+    let lists = headers.get_all(header::ACCEPT).iter().filter_map(|value| value.to_str().ok());
+    let ranges: Vec<_> = lists.flat_map(|list| list.split(',')).filter_map(range).collect();
+    let quality = |names: [&str; 3]| {
+        let named = names.iter().find_map(|name| ranges.iter().find(|(media, _)| media == name));
+        named.map_or(0.0, |(_, quality)| *quality)
+    };
+    quality(["text/csv", "text/*", "*/*"]) > quality(["application/json", "application/*", "*/*"])
+}
+
+/// Parses a media range and its quality.
+fn range(text: &str) -> Option<(String, f32)> {
+    let mut parts = text.split(';').map(str::trim);
+    let media = parts.next()?.to_ascii_lowercase();
+    let quality = parts.find_map(|part| part.strip_prefix("q=").or(part.strip_prefix("Q=")));
+    Some((media, quality.map_or(Some(1.0), |quality| quality.parse().ok())?))
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::http::HeaderValue;
+
+    use super::*;
+
+    #[test]
+    fn csv_is_returned_if_accept_ranks_it_above_json() {
+        for (accept, expected) in [
+            ("text/csv", true),
+            ("Text/CSV; charset=utf-8", true),
+            ("text/csv, application/json;q=0.9", true),
+            ("text/csv;q=0.5, */*", false),
+            ("text/*", true),
+            ("application/json", false),
+            ("application/json, text/csv", false),
+            ("text/csv;q=0", false),
+            ("text/html", false),
+            ("*/*", false),
+            ("", false),
+        ] {
+            let headers = HeaderMap::from_iter([(header::ACCEPT, HeaderValue::from_static(accept))]);
+            assert_eq!(prefers_csv(&headers), expected, "{accept}");
+        }
+        assert!(!prefers_csv(&HeaderMap::new()));
+    }
 }

@@ -2,18 +2,12 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `list` | the call |
-//! | `request` | the client's parameters, and the cursor of a page |
-//! | `rows` | the rows of the file |
-//! | `page` | ranged reads until a page is full |
-//! | `document` | the response |
-//! | `error` | reasons for which a page cannot be read |
+//! | `list` | the call and its parameters |
+//! | `page` | ranged reads until a page is full, the cursor of a page, and reasons for which a page cannot be read |
+//! | `rows` | the rows of the file, and the response with their items |
 
-mod document;
-mod error;
 pub(crate) mod list;
 mod page;
-mod request;
 mod rows;
 
-pub use document::{FailureDocument, FailuresDocument};
+pub use rows::{FailureDocument, FailuresDocument};

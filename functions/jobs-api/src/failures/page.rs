@@ -1,13 +1,14 @@
 //! Fills a page from `failed.csv` by ranged reads of one entity tag. Memory and time depend on the page, not on the
 //! file.
 
+use longshore::field_error::FieldError;
+use longshore::http::{Failure, paging};
+use longshore::problem::Problem;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{FileStream, Files, Read};
+use longshore_domain::ports::{FileStream, Files, PortError, Read};
 
-use super::document::{FailuresDocument, ItemLayout};
-use super::error::{Damaged, PageError};
-use super::request::FailuresCursor;
-use super::rows::{Row, Rows};
+use super::rows::{Damaged, FailuresDocument, ItemLayout, Row, Rows};
+use crate::output::stored::no_report;
 
 /// Size in bytes of a ranged read: about one usual page.
 const BLOCK_BYTES: u64 = 256 << 10;
@@ -132,5 +133,79 @@ impl<'a, F: Files> BlockReader<'a, F> {
         self.block_bytes = BLOCK_BYTES;
         // The file ended before its last row.
         if self.block.is_empty() { Err(Damaged.into()) } else { Ok(()) }
+    }
+}
+
+/// A position in `failed.csv`.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) struct FailuresCursor {
+    /// Byte offset of the next row.
+    offset: u64,
+    /// Rows before the offset.
+    rows: u64,
+    /// Entity tag of the file. The position is meaningless in any other version.
+    etag: String,
+}
+
+impl FailuresCursor {
+    /// Encodes the cursor for the client.
+    fn encode(&self) -> String {
+        paging::encode_cursor(&format!("{}.{}.{}", self.offset, self.rows, self.etag))
+    }
+
+    /// Decodes a client's cursor; `None` if no page can have returned it.
+    pub(super) fn decode(text: &str) -> Option<Self> {
+        let position = paging::decode_cursor(text)?;
+        let mut parts = position.splitn(3, '.');
+        let offset = parts.next()?.parse().ok().filter(|offset| *offset > 0)?;
+        let rows = parts.next()?.parse().ok().filter(|rows| *rows > 0)?;
+        // The entity tag becomes a header of a request to S3.
+        let etag = parts.next().filter(|etag| !etag.is_empty() && etag.bytes().all(|b| b.is_ascii_graphic()))?;
+        Some(Self { offset, rows, etag: etag.to_owned() })
+    }
+}
+
+/// Reasons for which a page cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum PageError {
+    #[error("failed.csv no longer exists")]
+    Absent,
+    #[error("failed.csv is not the version that the cursor refers to")]
+    Changed,
+    #[error("the cursor does not point to a row of failed.csv")]
+    InvalidCursor,
+    #[error(transparent)]
+    Damaged(#[from] Damaged),
+    #[error(transparent)]
+    Port(#[from] PortError),
+}
+
+impl From<PageError> for Failure {
+    fn from(error: PageError) -> Self {
+        match error {
+            PageError::Absent => no_report().into(),
+            PageError::Changed => {
+                let detail = "the failed items have changed; start again without a cursor";
+                Problem::invalid(vec![FieldError::new("/cursor", "stale_cursor", detail)]).into()
+            }
+            PageError::InvalidCursor => Problem::invalid(vec![paging::bad_cursor()]).into(),
+            PageError::Damaged(error) => Self::Internal(Box::new(error)),
+            PageError::Port(error) => error.into(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cursor_is_decoded_and_an_invalid_one_is_refused() {
+        let cursor = FailuresCursor { offset: 77, rows: 3, etag: "\"a.b-2\"".into() };
+        assert_eq!(FailuresCursor::decode(&cursor.encode()), Some(cursor));
+        for bad in ["", "77.0.e", "0.1.e", "1.0.e", "x.1.e", "1.1.", "1.1", "1.1.a\r\nb"] {
+            assert_eq!(FailuresCursor::decode(&paging::encode_cursor(bad)), None, "{bad}");
+        }
+        assert_eq!(FailuresCursor::decode("?"), None);
     }
 }

@@ -1,24 +1,42 @@
-//! Reads `failed.csv` row by row from blocks of any size, and tracks the byte offset at which each row ends.
+//! The rows of `failed.csv`, and the failed items that they contain.
 //!
-//! Memory: for one row, the item's own cells up to a limit, and its report columns. A longer row is read to its end,
-//! and only its report columns are kept.
+//! The file is read row by row from blocks of any size; the byte offset at which each row ends is tracked. Memory: for
+//! one row, the item's own cells up to a limit, and its report columns. A longer row is read to its end, and only its
+//! report columns are kept.
 
 use csv_core::{ReadFieldResult, Reader};
 use longshore::failures_file::REPORT_COLUMNS;
+use longshore::formula::original;
+use longshore_domain::job::Job;
+use longshore_domain::records::Format;
+use serde::Serialize;
+use serde_json::{Map, Value};
+use utoipa::ToSchema;
 
 /// Maximum bytes of a row's cells that are kept. A page is full after a few hundred such rows.
 const KEPT_BYTES: usize = 1 << 20;
 
-/// Cells at the end of a row that are kept regardless of its length: code, field, message.
-const ERROR_CELLS: usize = REPORT_COLUMNS.len();
+/// Report cells before the item's own cells: the number.
+const BEFORE: usize = 1;
+
+/// Report cells after the item's own cells: code, field and message. They are kept regardless of the length of the row.
+const AFTER: usize = REPORT_COLUMNS.len();
+
+/// Maximum size in bytes of an item on a page.
+const ITEM_BYTES: usize = 1 << 20;
+
+/// The file is not in the format that completion writes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("failed.csv is damaged")]
+pub(super) struct Damaged;
 
 /// The cells of one row, as stored in the file.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct Row {
     /// Cells of the row. If the row was too long, some of the item's own cells are empty.
-    pub(super) cells: Vec<Vec<u8>>,
+    cells: Vec<Vec<u8>>,
     /// `true` if the row was too long.
-    pub(super) cut: bool,
+    cut: bool,
     kept: usize,
     /// `true` if the last cell alone is too long.
     dropping: bool,
@@ -41,7 +59,7 @@ impl Row {
             self.dropping = true;
             self.drop_cell(last);
         }
-        for own in 1..(last + 1).saturating_sub(ERROR_CELLS) {
+        for own in 1..(last + 1).saturating_sub(AFTER) {
             if self.kept > KEPT_BYTES {
                 self.drop_cell(own);
             }
@@ -98,6 +116,100 @@ impl Rows {
         }
         None
     }
+}
+
+/// A page of failed items.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Failures)]
+pub struct FailuresDocument {
+    /// Failed items, in the order of the file.
+    pub failures: Vec<FailureDocument>,
+    /// Cursor of the next page; `null` on the last page.
+    #[schema(required = true)]
+    pub next_cursor: Option<String>,
+}
+
+/// A failed item.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = Failure)]
+pub struct FailureDocument {
+    /// Number of the item in the input, from 1.
+    #[schema(minimum = 1)]
+    pub number: u64,
+    /// Stable error code in snake case.
+    pub code: String,
+    /// Column or property with the error; `null` if the error concerns the whole item.
+    #[schema(required = true)]
+    pub field: Option<String>,
+    /// Error message for people.
+    pub message: String,
+    /// The original item. For CSV: an object with each cell by its column. For JSON Lines: the value of the line, or
+    /// its text if it is not JSON. `null` if it is larger than 1 MiB: download the CSV file instead.
+    #[schema(required = true)]
+    pub row: Option<Value>,
+}
+
+/// Layout of a job's items in its report.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) enum ItemLayout {
+    /// One cell for each of these columns.
+    Columns(Vec<String>),
+    /// One cell with JSON.
+    Json,
+}
+
+impl ItemLayout {
+    /// Reads the layout from the header of a job's `failed.csv`.
+    pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
+        let own = own(header)?;
+        match &job.source {
+            Some(source) if source.format == Format::Csv => {
+                Ok(Self::Columns(own.iter().map(|cell| text(cell)).collect()))
+            }
+            _ => Ok(Self::Json),
+        }
+    }
+
+    /// Converts a row to a failed item.
+    pub(super) fn failure(&self, row: &Row) -> Result<FailureDocument, Damaged> {
+        let own = own(row)?;
+        let report_cell = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
+        let number = row.cells.first().and_then(|cell| text(cell).parse().ok()).ok_or(Damaged)?;
+        let value = if row.cut { None } else { Some(self.value(own)?) };
+        let value = value.filter(|value| value.to_string().len() <= ITEM_BYTES);
+        Ok(FailureDocument {
+            number,
+            code: report_cell(0),
+            field: Some(report_cell(1)).filter(|field| !field.is_empty()),
+            message: report_cell(2),
+            row: value,
+        })
+    }
+
+    fn value(&self, own: &[Vec<u8>]) -> Result<Value, Damaged> {
+        match self {
+            Self::Json => {
+                let item = own.first().map(|cell| text(cell)).ok_or(Damaged)?;
+                Ok(serde_json::from_str(&item).unwrap_or(Value::String(item)))
+            }
+            Self::Columns(columns) if columns.len() == own.len() => {
+                let cells = own.iter().map(|cell| Value::String(text(cell)));
+                Ok(Value::Object(columns.iter().cloned().zip(cells).collect::<Map<_, _>>()))
+            }
+            Self::Columns(_) => Err(Damaged),
+        }
+    }
+}
+
+/// Returns the item's own cells.
+fn own(row: &Row) -> Result<&[Vec<u8>], Damaged> {
+    let end = row.cells.len().checked_sub(AFTER).ok_or(Damaged)?;
+    row.cells.get(BEFORE..end).ok_or(Damaged)
+}
+
+fn text(cell: &[u8]) -> String {
+    String::from_utf8_lossy(&original(cell)).into_owned()
 }
 
 #[cfg(test)]

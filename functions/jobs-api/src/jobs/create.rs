@@ -14,8 +14,7 @@ use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
-use super::request::{BadRequest, Draft, JobRequest};
-use super::source::find_source;
+use super::request::{BadRequest, Draft, JobRequest, find_source};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;

@@ -3,8 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
-//! | `request`, `list_request` | the parameters of a create and of a list |
-//! | `source` | checks of the uploads that a call names: a job's file, and a corrected failures file |
+//! | `request` | the parameters of a create, and the check of the upload that a call names |
 //! | `find` | the job of a path, and its groups |
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
@@ -18,11 +17,9 @@ pub(crate) mod document;
 pub(crate) mod find;
 pub(crate) mod get;
 pub(crate) mod list;
-mod list_request;
 mod poll_interval;
 mod request;
 pub(crate) mod retry;
-mod source;
 pub(crate) mod start;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links};

@@ -1,29 +1,36 @@
 //! `POST /api/jobs/{jobId}/retry`, a retry of failed rows: runs failed and unprocessed items again, and no others. With
 //! a corrected failures file, of the failed items only those in the file run again.
+//!
+//! The splitter reads the whole corrected file later. A single ranged read here finds most errors in time to report
+//! them to the client.
 
 use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::http::{Answer, Fields, OptionalFields, PathText, Tenant, count_work_call};
+use longshore::failures_file::{CORRECTED_BYTES, ColumnLayout, Columns, HEAD_BYTES};
+use longshore::files::ResumingReader;
+use longshore::http::{Answer, Bad, Failure, Fields, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
+use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen, deadline};
-use longshore_domain::ports::{JobProgress, JobTransitions, Reopened};
+use longshore_domain::job::{Job, Reopen, SourceFile, deadline};
+use longshore_domain::ports::{Files, JobProgress, JobStore, JobTransitions, PortError, Read, Reopened};
+use longshore_domain::records::Extent;
 use utoipa::ToSchema;
 
 use super::accept::accepted;
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
-use super::source::find_corrected;
-use super::source::unknown_file;
+use super::request::{find_source, refused, unknown_file};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::examples;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
 use crate::openapi::refusals::RetryRefusals;
+use crate::unreadable::unreadable;
 
 /// Maximum body size: one file id, with room for white space.
 const BODY_BYTES: usize = 4 * 1024;
@@ -81,7 +88,7 @@ pub(crate) async fn retry<B: Backend>(
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
     if !job.has_remaining() {
-        return Err(refused(&job).into());
+        return Err(not_retryable(&job).into());
     }
     let corrected = match file {
         Some(file) => Some(find_corrected(&api, &tenant, &job, file).await?),
@@ -111,7 +118,7 @@ fn file_of(mut fields: Fields) -> Result<Option<FileGuid>, Problem> {
     Ok(file)
 }
 
-fn refused(job: &Job) -> Problem {
+fn not_retryable(job: &Job) -> Problem {
     if !job.status.is_final() {
         return not_ended("cancel the job, or wait until it ends");
     }
@@ -121,4 +128,69 @@ fn refused(job: &Job) -> Problem {
 
 fn not_ended(advice: &str) -> Problem {
     Problem::new(Kind::NotEnded, format!("only a job that has ended can be retried; {advice}"))
+}
+
+/// Returns the corrected failures file in its current version, identified by its entity tag.
+///
+/// # Errors
+/// 422 at `/fileGuid`: the errors of a job's file, and `file_not_allowed`, `corrected_file_too_large`,
+/// `not_a_failures_file`. 503 `unavailable` if the file cannot be read.
+async fn find_corrected<B: Backend>(
+    api: &Api<B>,
+    tenant: &Tenant,
+    job: &Job,
+    id: FileGuid,
+) -> Result<SourceFile, Failure> {
+    let Some(source) = &job.source else { return Err(refused(no_file_to_correct())) };
+    let file = find_source(api, tenant, id).await?;
+    if file.size_bytes > CORRECTED_BYTES {
+        return Err(refused(too_large(file.size_bytes)));
+    }
+    let definition = api.ports.store.definition(job.job_id).await?;
+    let columns = Columns::from_names(source.format, definition.and_then(|definition| definition.columns));
+    let columns =
+        columns.ok_or_else(|| refused(not_a_failures_file("no row of this job has failed; retry without a file")))?;
+    let head = read_head(&api.ports.files, &file).await?;
+    let extent = Extent::from_lengths(head.len() as u64, file.size_bytes);
+    ColumnLayout::find(&head, extent, &columns).map_err(|error| refused(not_a_failures_file(&error.to_string())))?;
+    Ok(file)
+}
+
+/// Reads the first bytes of a file that existed a moment ago.
+///
+/// # Errors
+/// 422 `unknown_file` if it no longer exists; 503 `unavailable` if it cannot be read.
+async fn read_head(files: &impl Files, file: &SourceFile) -> Result<Vec<u8>, Failure> {
+    let mut reader = ResumingReader::new(files, file, 0).up_to(HEAD_BYTES);
+    let mut head = Vec::new();
+    loop {
+        match reader.next().await.map_err(|error| cannot_be_read(&error))? {
+            Read::Found(Some(block)) => head.extend_from_slice(&block),
+            Read::Found(None) => return Ok(head),
+            Read::Absent | Read::Changed => return Err(refused(unknown_file())),
+        }
+    }
+}
+
+fn cannot_be_read(error: &PortError) -> Failure {
+    unreadable(&telemetry::chain(error), "the corrected file cannot be read at the moment; retry later")
+}
+
+fn not_a_failures_file(why: &str) -> Bad {
+    Bad::new("not_a_failures_file", format!("the file is not a corrected failures file of this job: {why}"))
+}
+
+fn no_file_to_correct() -> Bad {
+    Bad::new(
+        "file_not_allowed",
+        "this job has no file, so there are no rows to correct; retry without a file, or create another job",
+    )
+}
+
+fn too_large(size_bytes: u64) -> Bad {
+    let detail = format!(
+        "the corrected file has {size_bytes} bytes; the maximum is {CORRECTED_BYTES}; split it, and retry with one \
+         part after the other; rows that are in no part stay failed"
+    );
+    Bad::new("corrected_file_too_large", detail)
 }

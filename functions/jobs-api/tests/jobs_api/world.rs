@@ -1,7 +1,5 @@
 //! The router over in-memory services, an uploaded file, and calls.
 
-use std::cell::Cell;
-
 use axum::body::{Body, to_bytes};
 use axum::http::{HeaderMap, HeaderValue, Request};
 use jobs_api::{Api, Backend, Limits, QueueDepths, router};
@@ -76,16 +74,6 @@ pub(crate) struct World {
     pub(crate) tenant: Option<&'static str>,
     /// Rate limit of a tenant's calls per process; practically unlimited if `None`.
     pub(crate) tenant_calls: Option<Rate>,
-}
-
-thread_local!(static BEGINS: Cell<Option<(MemoryStore, JobId)>> = const { Cell::new(None) });
-
-/// A clock that begins a job when it is first read.
-fn begins() -> Timestamp {
-    if let Some((store, id)) = BEGINS.take() {
-        store.amend(id, |job, _| job.begin(NOW.plus_seconds(1)));
-    }
-    NOW
 }
 
 /// A reply.
@@ -204,14 +192,6 @@ impl World {
             request = request.header(*name, *value);
         }
         self.send(request.body(Body::empty()).unwrap()).await
-    }
-
-    /// Sends a call with `If-Match`; the job begins after the call's first read of the clock.
-    pub(crate) async fn call_while_it_begins(&self, id: JobId, call: (&str, &str), etag: &str) -> Reply {
-        BEGINS.set(Some((self.store.clone(), id)));
-        let api = Api { clock: begins, ..self.api::<InMemory>(self.queues.clone()) };
-        let request = Request::builder().method(call.0).uri(call.1).header("if-match", etag);
-        self.send_unchanged(router(api), self.signed_in(request.body(Body::empty()).unwrap())).await
     }
 
     /// Sends `POST /api/jobs/{jobId}/cancel`.

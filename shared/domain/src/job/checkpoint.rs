@@ -1,11 +1,9 @@
 //! Moves of the checkpoint of a completion that takes more than one invocation.
 
-use super::record::Job;
-use super::stored_parts::Checkpoint;
-use super::transition::Transition;
+use super::{Checkpoint, Job, Transition};
 use crate::timestamp::Timestamp;
 
-/// A request to move the checkpoint of a generation.
+/// A request to move the checkpoint of a completion that takes more than one invocation.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct MoveCheckpoint {
     /// The generation that is being completed.

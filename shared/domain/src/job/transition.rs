@@ -3,12 +3,14 @@
 //! Each is a pure function that returns its outcome. The DynamoDB adapter writes the same as one conditional update,
 //! and the conformance suite compares the two.
 
-use super::record::MAX_ISSUES;
 use super::{Job, JobError, Stage, Status, Stop};
 use crate::group::{GroupPlan, SplitStep};
 use crate::ids::JobId;
 use crate::outcome::Counts;
 use crate::timestamp::Timestamp;
+
+/// Maximum number of issues that a job keeps.
+const MAX_ISSUES: usize = 20;
 
 /// The outcome of a transition: made now or refused. Neither is an error.
 #[derive(Clone, PartialEq, Debug)]

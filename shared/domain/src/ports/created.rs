@@ -1,7 +1,9 @@
-//! Outcomes of creating a job or an upload: new, repeated under its idempotency key, or refused.
+//! Outcomes of creating an upload or a job, and of starting or reopening a job: done, repeated under its idempotency
+//! key, or refused.
 
 use super::QuotaExceeded;
 use crate::ids::JobId;
+use crate::job::Job;
 use crate::timestamp::Timestamp;
 
 /// The outcome of a create with an idempotency key; `Id` is a job's or an upload's.
@@ -26,6 +28,17 @@ pub enum Started {
     /// This job was started before.
     Before(JobId),
     /// The validated job was deleted, or has been reopened.
+    Refused,
+    /// The tenant has reached one of its limits. Nothing is stored.
+    OverQuota(QuotaExceeded),
+}
+
+/// The outcome of a retry.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Reopened {
+    /// Reopened; the job as it is now.
+    Made(Box<Job>),
+    /// The job has not ended, is deleted, or was reopened by another call.
     Refused,
     /// The tenant has reached one of its limits. Nothing is stored.
     OverQuota(QuotaExceeded),

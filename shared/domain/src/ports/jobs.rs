@@ -2,14 +2,15 @@
 
 use std::future::Future;
 
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
 use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult, Started};
 use crate::ids::{FileGuid, JobId};
 use crate::job::Job;
 use crate::parts::Multipart;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
-use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 /// The request behind a job: immutable, and stored separately from the job.
 #[derive(Clone, PartialEq, Debug)]

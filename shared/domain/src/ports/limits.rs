@@ -3,7 +3,6 @@
 use std::future::Future;
 
 use super::PortResult;
-use crate::job::Job;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -47,17 +46,6 @@ pub enum CallCount {
     Counted,
     /// The window already has [`TenantLimits::work_calls`] calls.
     LimitReached,
-}
-
-/// The outcome of a retry.
-#[derive(Clone, PartialEq, Debug)]
-pub enum Reopened {
-    /// Reopened; the job as it is now.
-    Made(Box<Job>),
-    /// The job has not ended, is deleted, or was reopened by another call.
-    Refused,
-    /// The tenant has reached one of its limits. Nothing is stored.
-    OverQuota(QuotaExceeded),
 }
 
 /// A rate-limit window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice

@@ -20,7 +20,7 @@ mod transitions;
 mod uploads;
 
 pub use concurrency::{Acquisition, ParkedChunks, Permits, WakeMark};
-pub use created::{Created, IdempotencyKey, Started};
+pub use created::{Created, IdempotencyKey, Reopened, Started};
 pub use dead_letters::{
     DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
 };
@@ -28,7 +28,7 @@ pub use error::{Busy, PortError, PortResult};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
-pub use limits::{CallCount, CallWindow, QuotaExceeded, Reopened, TenantCounts, TenantLimits};
+pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
 pub use queues::{InFlight, QueueDepth, Queues, Visibility};
 pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};

@@ -3,9 +3,8 @@
 //! The splitter reads files larger than its memory, in the blocks that the network delivers. Block boundaries have no
 //! effect: the spans depend on the bytes alone, so a second run of a crashed splitter finds the same ones.
 
-use super::csv::CsvMachine;
-use super::jsonl::JsonLinesMachine;
-use super::{Format, Span};
+use super::boundaries::{CsvMachine, JsonLinesMachine, Span};
+use super::format::Format;
 
 /// The default delimiter between the cells of a source.
 const COMMA: u8 = b',';

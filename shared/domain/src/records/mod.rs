@@ -8,21 +8,16 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `format` | the two formats, and the guess from name and content type |
-//! | `span` | the position of one record |
+//! | `boundaries` | the position of one record, and a state machine for each format |
 //! | `cutter` | the public cutter and the iterator over a slice |
-//! | `csv`, `jsonl` | one state machine each |
-//! | `sniff`, `unreadable` | inspection of the first block, and the reasons to refuse a file |
+//! | `sniff` | inspection of the first block, and the reasons to refuse a file |
 
-mod csv;
+mod boundaries;
 mod cutter;
 mod format;
-mod jsonl;
 mod sniff;
-mod span;
-mod unreadable;
 
+pub use self::boundaries::Span;
 pub use self::cutter::{Cutter, delimited_records, records};
 pub use self::format::Format;
-pub use self::sniff::{Extent, Sniffed, check_utf8, sniff};
-pub use self::span::Span;
-pub use self::unreadable::{Encoding, FileKind, UnreadableFile};
+pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, UnreadableFile, check_utf8, sniff};

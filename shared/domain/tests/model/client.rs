@@ -12,9 +12,8 @@ use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::completion::build;
-use crate::flaw::Flaw;
 use crate::item::ItemEnd;
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::record::Answer;
 use crate::step::{ApiSend, Message, View};
 use crate::world::World;

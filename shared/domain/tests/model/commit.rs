@@ -4,8 +4,7 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
 use longshore_domain::ids::ChunkId;
 
-use crate::flaw::Flaw;
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::step::{Attempt, Step};
 use crate::world::World;
 

@@ -7,9 +7,8 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Finish, Job, Stage, Status, Transition};
 
-use crate::flaw::Flaw;
 use crate::item::{File, ItemEnd, Report};
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::report::{chain, place};
 use crate::step::{Step, View};
 use crate::world::World;

@@ -3,9 +3,8 @@
 //! The sweeper is off where a flaw costs only time while it runs: crashes alone must not stop a job.
 
 use crate::checked::caught;
-use crate::flaw::Flaw;
 use crate::item::Nature::*;
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::record::Bounds;
 
 /// Creates the protocol over one item, with this flaw.

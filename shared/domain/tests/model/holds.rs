@@ -1,4 +1,5 @@
-//! The unmodified protocol: every invariant holds in every state that a configuration can reach.
+//! The unmodified protocol: every invariant holds in every state that a configuration can reach, with retries,
+//! dead letters, hand-overs, and zombies of the previous generation.
 //!
 //! Each configuration covers one story of faults, and names the sights that it must reach to prove anything.
 
@@ -109,4 +110,105 @@ fn every_answer_adds_up_and_progress_never_decreases() {
             ..Protocol::new(vec![vec![vec![Good, Bad]], vec![vec![Bad]]])
         },
     );
+}
+
+#[test]
+fn a_worker_of_the_previous_generation_is_still_running() {
+    let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(vec![vec![vec![Good, Correction]]]) };
+    holds("retry, zombie worker", small.clone());
+    let bounds = Bounds { retries: 2, duplicates: 1, crashes: 1, lost_replies: 1, ..Bounds::default() };
+    holds_at_large("retries, zombie workers", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_splitter_of_the_previous_generation_is_still_running() {
+    let sights = &["retried and all succeeded", "a zombie splitter outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Correction]], vec![vec![Good]]];
+    let small = Protocol { bounds, sights, runs: [2, 1, 1], ..Protocol::new(file) };
+    holds("retry, zombie splitter", small.clone());
+    let bounds = Bounds { retries: 1, duplicates: 1, stops: 1, ..Bounds::default() };
+    holds_at_large("retry, zombie splitter, stop", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_completion_of_the_previous_generation_is_still_running() {
+    let sights = &["retried and all succeeded", "a zombie completion outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, stops: 1, ..Bounds::default() };
+    let small = Protocol { bounds, sights, runs: [1, 1, 2], ..Protocol::new(vec![vec![vec![Correction, Good]]]) };
+    holds("retry, zombie completion", small.clone());
+    let bounds = Bounds { retries: 2, duplicates: 2, stops: 2, ..Bounds::default() };
+    holds_at_large("retries, zombie completions", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_job_is_stopped_and_retried_and_stopped_again() {
+    let sights = &["retried and all succeeded", "stopped while it replans"];
+    let bounds = Bounds { retries: 1, stops: 2, ..Bounds::default() };
+    let file = vec![vec![vec![Correction]], vec![vec![Busy(1)]]];
+    let small = Protocol { bounds, sights, runs: [1, 1, 1], ..Protocol::new(file) };
+    holds("retry, stops", small.clone());
+    holds_at_large("retry, stops, two workers", Protocol { runs: [1, 2, 1], ..small });
+}
+
+#[test]
+fn the_message_of_a_retry_is_lost() {
+    let sights = &["retried and all succeeded", "completed after a sweep"];
+    let bounds = Bounds { retries: 1, losses: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Correction, Good]]];
+    holds("retry, swept", Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) });
+}
+
+#[test]
+fn every_answer_of_a_retried_job_adds_up() {
+    let sights = &["retried and all succeeded"];
+    let bounds = Bounds { retries: 1, reads: 2, stops: 1, ..Bounds::default() };
+    holds("retry, answers", Protocol { bounds, sights, ..Protocol::new(vec![vec![vec![Good, Correction]]]) });
+}
+
+#[test]
+fn a_dead_lettered_chunk_is_given_up_while_a_zombie_processes_it() {
+    let sights = &["a dead-lettered chunk is given up", "an attempt loses its commit"];
+    let bounds = Bounds { dead_letters: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Busy(1), Good]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, sweeper: true, ..Protocol::new(file) };
+    holds("dead letter", small.clone());
+    let bounds = Bounds { dead_letters: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
+    holds_at_large("dead letter, crash", Protocol { bounds, ..small });
+}
+
+#[test]
+fn a_dead_lettered_splitter_fails_its_job_which_is_retried() {
+    let sights = &["a dead-lettered splitter fails the job", "retried and all succeeded"];
+    let bounds = Bounds { dead_letters: 1, retries: 1, replays: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good]], vec![vec![Good]]];
+    holds("dead letter, splitter", Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) });
+}
+
+#[test]
+fn a_replay_of_a_dead_letter_fixes_only_its_chunk() {
+    let sights = &[
+        "a dead letter is replayed while the job runs",
+        "a replay fixes its chunk",
+        "a replay leaves a failed item alone",
+    ];
+    let bounds = Bounds { dead_letters: 1, replays: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good], vec![Correction]]];
+    let small = Protocol { bounds, sights, sweeper: true, ..Protocol::new(file) };
+    holds("replay", small.clone());
+    let bounds = Bounds { dead_letters: 1, replays: 1, duplicates: 1, ..Bounds::default() };
+    holds_at_large("replay, zombie", Protocol { bounds, ..small });
+}
+
+#[test]
+fn functions_hand_over_before_their_timeout() {
+    let sights = &["completed after a hand-over", "an attempt loses its commit"];
+    let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Bad]], vec![vec![Unwanted]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(file) };
+    holds("hand-over", small.clone());
+    let bounds = Bounds { deadlines: 2, duplicates: 1, crashes: 1, ..Bounds::default() };
+    holds_at_large("hand-over, crash", Protocol { bounds, ..small });
 }

@@ -3,9 +3,8 @@
 use measurements::row;
 
 use crate::checked::{Checked, check};
-use crate::flaw::Flaw;
 use crate::item::Nature::*;
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::record::Bounds;
 
 fn all_holds_without(layer: &str, protocol: Protocol) {

@@ -7,22 +7,21 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `protocol`, `item`, `flaw` | a configuration, its items, its flaw |
+//! | `protocol`, `item` | a configuration and its flaw; its items |
 //! | `world`, `step`, `record` | one state: stored, in flight, running; the bounds and the history of a path |
-//! | `model`, `runs` | the possible next actions and their effects; start, progress and crash of a function |
-//! | `splitter`, `replan`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
+//! | `model` | the possible next actions and their effects; start, progress and crash of a function |
+//! | `splitter`, `worker`, `commit`, `completion`, `sweeper` | the step machines and their writes |
 //! | `client` | requests of clients and operators |
 //! | `report`, `properties` | expected counts; the invariants; the states that must be reached |
-//! | `holds`, `retries`, `ends`, `walks` | the tests: every state and every long random walk is sound, every run is finite |
+//! | `holds`, `ends`, `walks` | the tests: every state and every long random walk is sound, every run is finite |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
-//! | `checked`, `story` | a check and its measurements; a readable story, kept in `counterexamples.md` |
+//! | `checked` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 
 mod checked;
 mod client;
 mod commit;
 mod completion;
 mod ends;
-mod flaw;
 mod flaws;
 mod holds;
 mod item;
@@ -31,13 +30,9 @@ mod model;
 mod properties;
 mod protocol;
 mod record;
-mod replan;
 mod report;
-mod retries;
-mod runs;
 mod splitter;
 mod step;
-mod story;
 mod sweeper;
 mod walks;
 mod worker;

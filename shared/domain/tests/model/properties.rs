@@ -9,9 +9,8 @@ use longshore_domain::job::Status;
 use longshore_domain::outcome::Counts;
 
 use crate::completion::build;
-use crate::flaw::Flaw;
 use crate::item::{ItemEnd, Report};
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::record::Record;
 use crate::report;
 use crate::step::{Message, Step, View};

@@ -1,4 +1,5 @@
-//! The splitter: begins, commits a group with its manifest, sends its chunks one by one, and repeats to the end.
+//! The splitter: begins, commits a group with its manifest, sends its chunks one by one, and repeats to the end. In a
+//! retry it first replans the remaining items of the earlier generations.
 //!
 //! A refusal is never treated as a lost race: the write may have succeeded while its reply was lost. The splitter reads
 //! the job again and continues with the remaining work: send, commit, or report "all done". A group that is already
@@ -9,16 +10,37 @@
 //! lost and the SDK repeats it under the same request token: for ten minutes the answer is success, and nothing is
 //! written. The state that was read counts only if it is the one that was written. The splitter continues from its own
 //! position, not from the job's.
+//!
+//! Remaining items are replanned chunk by chunk into groups of the next generation. Each chunk with remaining items
+//! becomes a group of its own with up to two chunks: the range of the items that no worker has processed, and a work
+//! file of the others, with a cursor at the beginning of round 1.
 
-use longshore_domain::group::{Group, GroupPlan, Manifest, SplitStep};
+use longshore_domain::cursor::Cursor;
+use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, RetryState, SplitState, Stage, Transition};
 
-use crate::flaw::Flaw;
-use crate::protocol::{Protocol, chunk_plan};
-use crate::replan::{self, NewGroup};
+use crate::item::{File, Mark};
+use crate::protocol::{Flaw, ITEM_BYTES, Protocol, chunk_plan};
+use crate::report::{chain, items_of_round};
 use crate::step::{Cut, Message, Replan, Step};
 use crate::world::World;
+
+/// A group to commit: its number, and the generation that commits it.
+#[derive(Clone, Copy)]
+struct NewGroup {
+    generation: u32,
+    number: u32,
+}
+
+/// The remaining items of a chunk: neither succeeded nor skipped.
+#[derive(Default)]
+struct Remaining {
+    /// Items that no worker has processed.
+    unread: Vec<u8>,
+    /// Items that failed or were deferred.
+    entries: Vec<(u8, Mark)>,
+}
 
 /// Returns the next step; `None` if the message is acknowledged.
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
@@ -65,7 +87,7 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 /// Returns the next part of a job: remaining items of older generations first, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
     let part = || protocol.part_at(job.split.offset).filter(|_| !job.retry.carried_over.split_ended);
-    let replan = replan::next(world, job).map(|chunk| Cut::Replan(Replan { from: job.retry.replanned, chunk }));
+    let replan = next_to_replan(world, job).map(|chunk| Cut::Replan(Replan { from: job.retry.replanned, chunk }));
     replan.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
 
@@ -89,7 +111,7 @@ fn commit_group(protocol: &Protocol, world: &mut World, group: NewGroup, cut: Cu
     };
     let now = world.now();
     let (mut plan, items) = match cut {
-        Cut::Replan(replan) => replan::plan(protocol, world, group, replan),
+        Cut::Replan(from) => replan(protocol, world, group, from),
         Cut::Part(part) => plan_of_file(protocol, group, part),
         Cut::End => return None,
     };
@@ -147,4 +169,102 @@ fn end_split(protocol: &Protocol, world: &mut World, generation: u32, groups: u3
 
 fn refused(protocol: &Protocol) -> Option<Step> {
     (protocol.flaw != Flaw::SplitterGivesUp).then_some(Step::Look)
+}
+
+/// Returns the next chunk of an older generation whose remaining items are not replanned yet.
+fn next_to_replan(world: &World, job: &Job) -> Option<ChunkId> {
+    let chunks =
+        |group: u32| (0..world.manifests[group as usize].len() as u32).map(move |chunk| ChunkId { group, chunk });
+    let mut candidates = (job.retry.replanned.group..job.retry.carried_over.groups)
+        .flat_map(chunks)
+        .filter(|chunk| *chunk >= job.retry.replanned);
+    candidates.find(|chunk| {
+        let remaining = remaining(world, *chunk);
+        !remaining.unread.is_empty() || !remaining.entries.is_empty()
+    })
+}
+
+/// Plans the group of a chunk's remaining items. Returns the plan, and the items of each of its chunks. The work file
+/// is written before the commit.
+fn replan(
+    protocol: &Protocol,
+    world: &mut World,
+    NewGroup { generation, number: group }: NewGroup,
+    Replan { from, chunk: source }: Replan,
+) -> (GroupPlan, Vec<Vec<u8>>) {
+    let Remaining { unread, mut entries } = remaining(world, source);
+    if protocol.flaw == Flaw::ReplansAll {
+        entries.extend(succeeded(world, source).into_iter().map(|item| (item, Mark::Ok)));
+    }
+    let is_selected = protocol.flaw == Flaw::ReplayRunsAll
+        || world.job.retry.selected_chunks.as_ref().is_none_or(|selected| selected.contains(&source));
+    for (_, mark) in &mut entries {
+        *mark = if *mark == Mark::Failed && !is_selected { Mark::Failed } else { Mark::Transient };
+    }
+    let (mut items, mut replanned) = (Vec::new(), Vec::new());
+    items.extend(Some(unread).filter(|unread| !unread.is_empty()));
+    let mut chunks: Vec<_> = items.iter().map(|items| chunk_plan(items)).collect();
+    if !entries.is_empty() {
+        let chunk = chunks.len() as u32;
+        items.push(entries.iter().map(|(item, _)| *item).collect());
+        let first = u64::from(entries[0].0) + 1;
+        chunks.push(ChunkPlan { first, items: entries.len() as u32, start: 0, end: 0, oversize: false });
+        replanned.push((chunk, write_file(world, ChunkId { group, chunk }, entries)));
+    }
+    let upto = ChunkId { group: source.group, chunk: source.chunk + 1 };
+    let (manifest, replanned) = (Manifest { group, chunks }, replanned.into_iter().collect());
+    (GroupPlan { generation, manifest, replanned, step: SplitStep::Replanned { from, upto } }, items)
+}
+
+fn write_file(world: &mut World, chunk: ChunkId, entries: Vec<(u8, Mark)>) -> Replanned {
+    let failed = entries.iter().filter(|(_, mark)| *mark == Mark::Failed).count();
+    let (finished, bytes) = (failed == entries.len(), entries.len() as u64 * ITEM_BYTES);
+    let token = world.free_token();
+    world.files.insert(token.clone(), File { chunk, round: 0, prev: None, entries });
+    let file = Some(token.clone());
+    let cursor = Cursor {
+        round: u32::from(!finished),
+        position: 0,
+        token,
+        file,
+        deferred: 0,
+        due: None,
+        finished,
+        by_sweeper: false,
+    };
+    Replanned { cursor, failed: failed as u64, bytes }
+}
+
+fn remaining(world: &World, chunk: ChunkId) -> Remaining {
+    let own = world.items(chunk);
+    let Some(cursor) = world.cursor(chunk) else {
+        return Remaining { unread: own.to_vec(), ..Remaining::default() };
+    };
+    let (chain, mut remaining) = (chain(world, Some(cursor)), Remaining::default());
+    let entries_of = |round| chain.iter().filter(move |f| f.round == round).flat_map(|f| f.entries.iter().copied());
+    let mut deferred = Vec::new();
+    if !cursor.finished {
+        let open = items_of_round(&chain, own, cursor.round).into_iter().skip(cursor.position as usize);
+        if cursor.round == 0 {
+            remaining.unread.extend(open)
+        } else {
+            deferred.extend(open)
+        }
+        let transient = entries_of(cursor.round).filter(|(_, mark)| *mark == Mark::Transient);
+        deferred.extend(transient.map(|(item, _)| item));
+    }
+    remaining.entries.extend(deferred.into_iter().map(|item| (item, Mark::Transient)));
+    let failed = chain.iter().flat_map(|f| f.entries.iter().copied()).filter(|(_, mark)| *mark == Mark::Failed);
+    remaining.entries.extend(failed);
+    remaining.entries.sort_unstable();
+    remaining
+}
+
+/// Returns the items of a finished chunk that are in none of its files: only a flawed retry replans them.
+fn succeeded(world: &World, chunk: ChunkId) -> Vec<u8> {
+    let cursor = world.cursor(chunk);
+    let files = chain(world, cursor.filter(|cursor| cursor.finished));
+    let is_in_a_file = |item: &u8| files.iter().flat_map(|f| &f.entries).any(|(entry, _)| entry == item);
+    let own = world.items(chunk);
+    own.iter().copied().filter(|item| cursor.is_some_and(|c| c.finished) && !is_in_a_file(item)).collect()
 }

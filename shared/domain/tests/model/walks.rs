@@ -6,13 +6,12 @@
 use measurements::{is_complete_run, row};
 use stateright::Model;
 
-use crate::checked::without_removed;
-use crate::item::Nature;
+use crate::checked::{describe, without_removed};
+use crate::item::Nature::{self, *};
 use crate::properties::INVARIANTS;
 use crate::protocol::Protocol;
 use crate::record::Bounds;
 use crate::step::Action;
-use crate::story;
 use crate::world::World;
 
 /// Number of walks in a plain test run, and in a full one.
@@ -39,8 +38,7 @@ impl Rng {
 }
 
 fn nature(rng: &mut Rng) -> Nature {
-    [Nature::Good, Nature::Bad, Nature::Correction, Nature::Unwanted, Nature::Busy(1), Nature::Busy(2), Nature::Fickle]
-        [rng.below(7)]
+    [Good, Bad, Correction, Unwanted, Busy(1), Busy(2), Fickle][rng.below(7)]
 }
 
 /// Draws a configuration: up to three groups of three chunks of four items, and up to three faults of each kind.
@@ -80,7 +78,7 @@ fn walk(protocol: &Protocol, rng: &mut Rng) -> Result<usize, String> {
         let violated = INVARIANTS.iter().find(|(_, holds)| !holds(protocol, &world));
         if let Some((name, _)) = violated {
             path.push((world, None));
-            return Err(format!("{name}:\n{}", story::describe(&path)));
+            return Err(format!("{name}:\n{}", describe(&path)));
         }
         let mut actions = Vec::new();
         protocol.actions(&world, &mut actions);

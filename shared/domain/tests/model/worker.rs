@@ -11,9 +11,8 @@ use longshore_domain::job::Transition;
 use longshore_domain::outcome::Counts;
 
 use crate::commit::commit;
-use crate::flaw::Flaw;
 use crate::item::{File, Mark};
-use crate::protocol::Protocol;
+use crate::protocol::{Flaw, Protocol};
 use crate::report::{chain, items_of_round};
 use crate::step::{Attempt, Message, Mode, Step};
 use crate::world::World;

@@ -1,6 +1,6 @@
 //! Checks of a call: its items, its transaction, and its expressions.
 
-use super::limits::{
+use super::{
     BATCH_GET_KEYS, BATCH_STATEMENTS, BATCH_WRITES, EXPRESSION_BYTES, EXPRESSION_OPERATORS, TRANSACTION_ACTIONS,
     TRANSACTION_BYTES,
 };

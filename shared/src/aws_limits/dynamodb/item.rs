@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 
 use super::call::invalid;
-use super::limits::{ITEM_BYTES, NESTING_LEVELS, NUMBER_DIGITS, PARTITION_KEY_BYTES, SORT_KEY_BYTES};
+use super::{ITEM_BYTES, NESTING_LEVELS, NUMBER_DIGITS, PARTITION_KEY_BYTES, SORT_KEY_BYTES};
 use crate::aws_limits::Refusal;
 
 /// An item by attribute.

@@ -5,8 +5,7 @@ use serde_json::Value;
 
 use super::columns;
 use super::options::{self, ImportOptions};
-use super::row::{self, Row};
-use super::write::{self, Target};
+use super::row::{self, Row, Target};
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore_domain::ports::RecordStore;
@@ -74,7 +73,7 @@ impl<R: RecordStore> JobType for Import<R> {
             None => vec![Outcome::Ok; items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
-                write::write(&self.records, &target, items).await
+                row::write(&self.records, &target, items).await
             }
         }
     }

@@ -4,12 +4,10 @@
 //! a condition on the stored record's writer, so the records are the same as if the file had been processed once, in
 //! order. An import never deletes a record. In mode `insert`, it never overwrites one.
 
-mod coerce;
 mod columns;
 mod cost;
 mod graph;
 mod job_type;
-mod keywords;
 mod kinds;
 mod options;
 mod refusal;
@@ -18,7 +16,6 @@ mod row;
 mod schema;
 mod sheet;
 mod violation;
-mod write;
 
 pub use job_type::Import;
 pub use options::{ImportOptions, Mode};

@@ -5,8 +5,7 @@
 
 use serde_json::{Map, Value};
 
-use super::coerce::coerce;
-use super::kinds::Kind;
+use super::kinds::{Kind, coerce};
 use super::schema::Schema;
 use crate::handler::Cells;
 

@@ -38,7 +38,6 @@ mod job_item;
 mod jobs;
 mod keys;
 mod ledger;
-mod list_jobs;
 mod removal;
 mod reopen;
 mod retry;

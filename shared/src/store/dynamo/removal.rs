@@ -71,7 +71,7 @@ impl DynamoStore {
 
     /// BatchWriteItem. Repeats the call, after a wait, for items that DynamoDB left; the SDK retries a call that is
     /// refused as a whole. Idempotent.
-    async fn delete_batch(&self, keys: &[Item]) -> PortResult<()> {
+    pub(super) async fn delete_batch(&self, keys: &[Item]) -> PortResult<()> {
         let delete = |key: &Item| {
             let request = DeleteRequest::builder().set_key(Some(key.clone())).build().map_err(failed("remove"))?;
             Ok(WriteRequest::builder().delete_request(request).build())
@@ -91,7 +91,3 @@ impl DynamoStore {
         }
     }
 }
-
-#[cfg(test)]
-#[path = "unprocessed_tests.rs"]
-mod tests;

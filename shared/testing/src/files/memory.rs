@@ -186,3 +186,62 @@ where
 {
     move |source| PortError { service: "files", operation, source: source.into() }
 }
+
+/// Implements these operations of [`Files`] by the files in a field, for test files
+/// that change only the other operations: `delegate_files!(inner: info write remove remove_some);`.
+#[macro_export]
+macro_rules! delegate_files {
+    ($files:tt: $($operation:ident)+) => { $($crate::delegate_files!(@$operation $files);)+ };
+    (@info $files:tt) => {
+        async fn info(
+            &self,
+            key: &str,
+        ) -> ::longshore_domain::ports::PortResult<Option<::longshore_domain::ports::FileInfo>> {
+            ::longshore_domain::ports::Files::info(&self.$files, key).await
+        }
+    };
+    (@open $files:tt) => {
+        async fn open(
+            &self,
+            key: &str,
+            etag: Option<&str>,
+            start: u64,
+            end: Option<u64>,
+        ) -> ::longshore_domain::ports::PortResult<::longshore_domain::ports::Read<Self::Stream>> {
+            ::longshore_domain::ports::Files::open(&self.$files, key, etag, start, end).await
+        }
+    };
+    (@read $files:tt) => {
+        async fn read(
+            &self,
+            key: &str,
+            etag: Option<&str>,
+            plan: Option<&::longshore_domain::group::ChunkPlan>,
+        ) -> ::longshore_domain::ports::PortResult<::longshore_domain::ports::Read<Vec<u8>>> {
+            ::longshore_domain::ports::Files::read(&self.$files, key, etag, plan).await
+        }
+    };
+    (@write $files:tt) => {
+        async fn write(
+            &self,
+            key: &str,
+            content_type: &str,
+            bytes: Vec<u8>,
+        ) -> ::longshore_domain::ports::PortResult<()> {
+            ::longshore_domain::ports::Files::write(&self.$files, key, content_type, bytes).await
+        }
+    };
+    (@remove $files:tt) => {
+        async fn remove(&self, key: &str) -> ::longshore_domain::ports::PortResult<()> {
+            ::longshore_domain::ports::Files::remove(&self.$files, key).await
+        }
+    };
+    (@remove_some $files:tt) => {
+        async fn remove_some(
+            &self,
+            prefix: &str,
+        ) -> ::longshore_domain::ports::PortResult<::longshore_domain::ports::PrefixRemoval> {
+            ::longshore_domain::ports::Files::remove_some(&self.$files, prefix).await
+        }
+    };
+}

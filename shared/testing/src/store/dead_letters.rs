@@ -2,6 +2,7 @@
 
 use longshore::store::dynamo::items;
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{DeadLetterRecords, Page, PortResult};
 
 use super::MemoryStore;
@@ -45,7 +46,7 @@ impl DeadLetterRecords for MemoryStore {
 
 impl MemoryStore {
     /// Removes the bodies of a job's dead letters with the job.
-    pub(super) fn remove_bodies(&self, id: longshore_domain::ids::JobId) {
+    pub(super) fn remove_bodies(&self, id: JobId) {
         for (dead_letter, body) in self.records().dead_letters.values_mut() {
             if dead_letter.message.job_id() == Some(id) {
                 *body = None;

@@ -1,15 +1,12 @@
 //! Calls to an AWS emulator: CloudFormation, Lambda, API Gateway and Cognito with their SDKs, other services as plain
 //! requests.
 
-mod calls;
 mod client;
-mod functions;
-mod gateway;
-mod stacks;
+mod resources;
 mod user_pool;
 
 pub use client::Cloud;
-pub use functions::FunctionConfig;
 pub use longshore_cli::aws::pool::{Credentials, SignedIn};
 pub use longshore_cli::aws::stack::Description;
+pub use resources::FunctionConfig;
 pub use user_pool::{UserPool, sub};

@@ -1,6 +1,6 @@
 // Uploads: `longshore-client/upload`.
 
 export type { ReceivedPart, UploadStatus } from "../documents.js";
-export { OtherFileError, UploadError } from "./errors.js";
 export type { Progress, ResumeState, UploadOptions } from "./options.js";
-export { upload } from "./upload.js";
+export { UploadError } from "./put.js";
+export { OtherFileError, upload } from "./upload.js";

@@ -4,10 +4,8 @@ import type { ReceivedPart } from "../documents.js";
 import { isKind, type ProblemError } from "../problem.js";
 import { backOffMs, retryAfterMs, sleep, sleepUntilWoken } from "../sleep.js";
 import type { UploadCalls } from "./calls.js";
-import type { UploadOptions } from "./options.js";
-import type { ProgressMeter } from "./progress-meter.js";
-import { put } from "./put.js";
-import { withRetry } from "./retry.js";
+import type { ProgressMeter, UploadOptions } from "./options.js";
+import { put, withRetry } from "./put.js";
 
 const DEFAULT_PARTS_AT_ONCE = 3;
 /** Rounds in which the API may report missing parts before the upload fails: half a minute. */

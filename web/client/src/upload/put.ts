@@ -1,14 +1,30 @@
-// One PUT to S3 with a presigned URL.
+// One PUT to S3 with a presigned URL, and retries of an upload's steps.
 
+import { isTransient } from "../http.js";
 import { NetworkError } from "../problem.js";
+import { backOffMs, sleepUntilWoken, waitUntilOnline } from "../sleep.js";
 import { withTimeout } from "../timeout.js";
 import type { PresignedPut } from "./calls.js";
-import { UploadError } from "./errors.js";
 
 /** Time without progress after which a PUT is aborted as stalled. */
 const STALL_MS = 60_000;
 /** A rate below any realistic network, for the time limit in `byFetch`. */
 const SLOWEST_BYTES_PER_S = 16 * 1024;
+/** Some 15 seconds of refusals and server errors. Time without a network does not count. */
+const ATTEMPTS = 6;
+
+/** S3 refused the file or a part of it, in every attempt. */
+export class UploadError extends Error {
+  override readonly name = "UploadError";
+
+  constructor(
+    readonly status: number,
+    /** S3's code for the reason, such as `BadDigest`. */
+    readonly code: string | null,
+  ) {
+    super(`S3 answered ${status}${code ? ` ${code}` : ""}`);
+  }
+}
 
 export interface Put {
   readonly presigned: PresignedPut;
@@ -83,4 +99,24 @@ function byXhr({ presigned, bytes, signal, onSent }: Put): Promise<PutResponse> 
     for (const [name, value] of Object.entries(presigned.headers)) xhr.setRequestHeader(name, value);
     xhr.send(bytes);
   });
+}
+
+/**
+ * Repeats a step until it succeeds or fails permanently. The step must request a new URL each time, since the
+ * last one may have expired.
+ */
+export async function withRetry<T>(signal: AbortSignal | undefined, step: () => Promise<T>): Promise<T> {
+  for (let failures = 0; ; ) {
+    try {
+      return await step();
+    } catch (error) {
+      signal?.throwIfAborted();
+      // No refusal by S3 is permanent: an expired URL is a 403, corrupted bytes a 400, an ended upload a 404.
+      // The next request for a URL shows if the upload was completed or abandoned.
+      if (!(error instanceof UploadError || isTransient(error))) throw error;
+      if (await waitUntilOnline(signal)) continue;
+      if (++failures >= ATTEMPTS) throw error;
+      await sleepUntilWoken(backOffMs(failures), signal);
+    }
+  }
 }

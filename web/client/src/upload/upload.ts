@@ -2,13 +2,16 @@
 
 import { type Client, creationCall, json } from "../client.js";
 import type { Upload, UploadInParts } from "../documents.js";
-import { type UploadCalls, uploadCalls } from "./calls.js";
-import { OtherFileError } from "./errors.js";
-import type { ResumeState, UploadOptions } from "./options.js";
+import { isKind } from "../problem.js";
+import { type PresignedPut, type UploadCalls, uploadCalls } from "./calls.js";
+import { type ProgressMeter, progressMeter, type ResumeState, type UploadOptions } from "./options.js";
 import { putParts } from "./parts.js";
-import { progressMeter } from "./progress-meter.js";
-import { withRetry } from "./retry.js";
-import { putWhole } from "./single.js";
+import { put, UploadError, withRetry } from "./put.js";
+
+/** The file to resume with is not the upload's file. Nothing was sent. */
+export class OtherFileError extends Error {
+  override readonly name = "OtherFileError";
+}
 
 /**
  * Uploads a file and returns its id for `createJob`. After a rejection the upload is kept for a day and can
@@ -59,6 +62,35 @@ async function resumeUpload(
   else if (partSize) await putParts(calls, { partSize, received: receivedParts ?? [] }, file, options);
   // Includes an abandoned upload: the request for its URL fails with that problem.
   else await putWhole(calls, null, file, options);
+}
+
+/**
+ * Sends the file in one PUT: with the first URL, if given, and with a new URL after a failure. S3 accepts a
+ * file once. If it is already there, an earlier PUT succeeded and lost its reply.
+ */
+async function putWhole(
+  calls: UploadCalls,
+  first: PresignedPut | null,
+  file: Blob,
+  options: UploadOptions & { readonly onPartProgress: ProgressMeter },
+): Promise<void> {
+  let presigned = first;
+  const onSent = (bytes: number) => options.onPartProgress(1, bytes);
+  await withRetry(options.signal, async () => {
+    try {
+      const current = presigned ?? (await calls.presignFile());
+      presigned = null;
+      await put({ presigned: current, bytes: file, signal: options.signal, onSent, fetch: options.fetch });
+    } catch (error) {
+      if (!(await wasPutBefore(calls, error))) throw error;
+      onSent(file.size);
+    }
+  });
+}
+
+async function wasPutBefore(calls: UploadCalls, error: unknown): Promise<boolean> {
+  if (isKind(error, "already-uploaded")) return true;
+  return error instanceof UploadError && error.status === 412 && (await calls.status()).state === "received";
 }
 
 function identityOf(file: Blob, options: UploadOptions): Omit<ResumeState, "fileGuid"> {

@@ -2,12 +2,12 @@
 
 import type { Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useFocusOnChange } from "../accessibility";
 import { CORRECTION_TYPES, type CorrectionUpload, correctionsOf } from "../corrections";
 import { text } from "../text";
 import { DropZone } from "./drop-zone";
-import { ErrorNotice } from "./error-notice";
-import { useFocusOnChange } from "./focus";
-import { UploadBar } from "./upload-bar";
+import { ErrorNotice } from "./errors";
+import { UploadBar } from "./file-card";
 
 interface Props {
   job: Job;

@@ -5,10 +5,9 @@ import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
 import { useList } from "../load";
 import { failureReason, number, text } from "../text";
-import { CardTable } from "./card-table";
-import { CodeMessage, withoutColon } from "./code-message";
-import { ErrorNotice } from "./error-notice";
+import { CodeMessage, ErrorNotice, withoutColon } from "./errors";
 import { cellText } from "./preview";
+import { CardTable } from "./tables";
 
 /** The API's maximum per call. */
 const PAGE = 1000;

@@ -1,19 +1,22 @@
 /** The picked file: its kind and size, and the progress of its upload. */
 
 import type { RefObject } from "preact";
+import { useEffect } from "preact/hooks";
+import { announce } from "../accessibility";
 import type { Draft } from "../draft";
 import type { Sheet } from "../file/sheet";
 import { bytes, text } from "../text";
-import { UploadBar } from "./upload-bar";
+import type { Upload } from "../upload";
+import { ErrorNotice } from "./errors";
 
-interface Props {
+interface FileCardProps {
   draft: Draft;
   /** Receives focus once a file is picked. */
   heading: RefObject<HTMLHeadingElement | null>;
   onRemove: () => void;
 }
 
-export function FileCard({ draft, heading, onRemove }: Props) {
+export function FileCard({ draft, heading, onRemove }: FileCardProps) {
   const { file, sheet, upload } = draft;
   const t = text.file;
   return (
@@ -41,4 +44,30 @@ function kind({ format, delimiter }: Sheet): string {
 /** Returns the name of a delimiter. */
 export function delimiterName(delimiter: string): string {
   return text.file.delimiters[delimiter] ?? `"${delimiter}"`;
+}
+
+interface UploadBarProps {
+  upload: Upload;
+  /** Starts the upload again. */
+  retry?: () => void;
+}
+
+/** The progress of an upload. Each tenth and the end are announced to screen readers. */
+export function UploadBar({ upload, retry }: UploadBarProps) {
+  const t = text.file;
+  const percent = upload.percent.value;
+  const isUploaded = upload.fileGuid.value !== null;
+  const failed = upload.error.value;
+  const announcement = isUploaded ? t.uploaded : t.uploading(Math.floor(percent / 10) * 10);
+  useEffect(() => {
+    if (upload.file.value && !failed) announce(announcement);
+  }, [announcement, failed]);
+  if (!upload.file.value) return null;
+  if (failed) return <ErrorNotice error={failed} retry={retry} />;
+  return (
+    <div class="upload">
+      <progress max={100} value={percent} aria-label={t.uploadProgress} />
+      <p class="small quiet">{isUploaded ? t.uploaded : t.uploading(percent)}</p>
+    </div>
+  );
 }

@@ -1,14 +1,16 @@
-/** The actions that a job's status allows. */
+/** The actions that a job's status allows, and the confirmation dialog before its deletion. */
 
 import { hasEnded, type Job, NetworkError } from "longshore-client";
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { api, guarded } from "../api";
-import { isCheck } from "../check";
 import { datasetOf, rememberDataset } from "../local-storage";
 import { go } from "../router";
 import { text } from "../text";
-import { ConfirmDelete } from "./confirm";
-import { ErrorNotice } from "./error-notice";
+import { ErrorNotice } from "./errors";
+import { isCheck } from "./status";
+
+/** The answer of the dialog that confirms a deletion. */
+const YES = "yes";
 
 export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const t = text.job;
@@ -92,5 +94,31 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
         />
       )}
     </>
+  );
+}
+
+/** A confirmation dialog before a deletion. */
+export function ConfirmDelete({ onAnswer }: { onAnswer: (yes: boolean) => void }) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  const { deleteTitle, deleteBody, keep } = text.confirm;
+  return (
+    // Answers after closing, when the browser has restored the focus.
+    <dialog
+      ref={dialog}
+      aria-labelledby="confirm-title"
+      onClose={(event) => onAnswer(event.currentTarget.returnValue === YES)}
+    >
+      <h2 id="confirm-title">{deleteTitle}</h2>
+      <p>{deleteBody}</p>
+      <div class="actions">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {keep}
+        </button>
+        <button type="button" class="danger" onClick={() => dialog.current?.close(YES)}>
+          {text.confirm.delete}
+        </button>
+      </div>
+    </dialog>
   );
 }

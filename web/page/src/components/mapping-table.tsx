@@ -5,7 +5,7 @@ import type { Schema } from "../file/schema";
 import type { Sheet } from "../file/sheet";
 import { text } from "../text";
 import { cellText } from "./preview";
-import { Table } from "./table";
+import { Table } from "./tables";
 
 interface Props {
   schema: Schema;

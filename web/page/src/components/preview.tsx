@@ -2,7 +2,7 @@
 
 import type { Sheet } from "../file/sheet";
 import { text } from "../text";
-import { Table } from "./table";
+import { Table } from "./tables";
 
 /** Rows to show. */
 const SHOWN = 5;

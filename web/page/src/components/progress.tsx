@@ -2,8 +2,7 @@
 
 import { hasEnded, type Job } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { duration, jobMessage, number, text } from "../text";
-import { timeLeft } from "./time-left";
+import { duration, jobMessage, number, text, timeLeft } from "../text";
 
 export function Progress({ job }: { job: Job }) {
   const t = text.job;

@@ -3,14 +3,13 @@
 import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
-import { isCheck } from "../check";
 import { useLoad } from "../load";
 import { datasetOf } from "../local-storage";
 import { text } from "../text";
-import { CodeMessage } from "./code-message";
 import { CorrectionsCard } from "./corrections-card";
-import { ErrorNotice } from "./error-notice";
+import { CodeMessage, ErrorNotice } from "./errors";
 import { Failures } from "./failures";
+import { isCheck } from "./status";
 
 /** A file of the report. */
 type FileName = "failed" | "skipped" | "unprocessed" | "receipt";

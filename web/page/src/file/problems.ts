@@ -1,10 +1,11 @@
-/** Problems and warnings of a file, found before the upload. */
+/** Problems and warnings of a file, found before the upload, and a guess of its key column. */
 
-import { type KeyProblem, keyProblems } from "./key";
 import { type Mapping, renamed, renameRow } from "./mapping";
-import type { Schema } from "./schema";
-import type { Sheet } from "./sheet";
-import { validateRows } from "./validate";
+import { type Schema, validateRows } from "./schema";
+import type { Row, Sheet } from "./sheet";
+
+/** Common names of key columns, the most common first. */
+const COMMON_NAMES = ["id", "key", "email", "sku", "code", "uuid", "number"];
 
 /** A problem or a warning of a whole file. */
 export type FileProblem =
@@ -25,6 +26,11 @@ type FileWarning =
   | { kind: "cells"; more: boolean; rows: number }
   | { kind: "every-row"; field: string; reason: string; rows: number }
   | { kind: "schema-not-supported" };
+
+/** Properties of a key column that may be unintended. */
+type KeyProblem =
+  | { kind: "key-empty"; key: string; rows: number; of: number }
+  | { kind: "key-repeats"; key: string; value: string };
 
 /** Problems that fail every row. They prevent the start. */
 const BLOCKING: ReadonlySet<FileProblem["kind"]> = new Set([
@@ -120,6 +126,21 @@ function findWarnings(sheet: Sheet, { key, schema, mapping }: CheckedChoices): F
   return warnings;
 }
 
+/**
+ * Returns warnings about a key column's values in the rows that were read. `name` is the column's name in the
+ * import.
+ */
+function keyProblems(rows: Row[], column: string, name: string): KeyProblem[] {
+  const values = rows.map((row) => row[column] ?? "").filter((value) => value !== "");
+  const problems: KeyProblem[] = [];
+  const empty = rows.length - values.length;
+  if (empty > 0) problems.push({ kind: "key-empty", key: name, rows: empty, of: rows.length });
+  const seen = new Set<string>();
+  const twice = values.map(String).find((value) => seen.size === seen.add(value).size);
+  if (twice !== undefined) problems.push({ kind: "key-repeats", key: name, value: twice });
+  return problems;
+}
+
 /** A row whose number of cells differs from the header's fails. */
 function cellCountWarnings({ header, cellCounts }: Sheet): FileWarning[] {
   const rows = cellCounts.length;
@@ -136,4 +157,16 @@ function everyRowWarnings(sheet: Sheet, schema: Schema, mapping: Mapping): FileW
   const [first, ...rest] = rows;
   const shared = [...(first ?? [])].filter(([name]) => rest.every((row) => row.has(name)));
   return shared.map(([field, reason]) => ({ kind: "every-row", field, reason, rows: rows.length }));
+}
+
+/**
+ * Guesses the key column: one with a common name, by its own name or by its mapped name in `names`; else the
+ * first with distinct values; else the first. Empty if there are no columns.
+ */
+export function guessKey(sheet: Sheet, names: string[]): string {
+  const isNamed = (at: number, name: string) =>
+    [sheet.columns[at], names[at]].some((own) => own?.toLowerCase() === name);
+  const common = COMMON_NAMES.map((name) => sheet.columns.find((_, at) => isNamed(at, name))).find(Boolean);
+  const distinct = sheet.columns.find((column) => keyProblems(sheet.rows, column, column).length === 0);
+  return common ?? distinct ?? sheet.columns[0] ?? "";
 }

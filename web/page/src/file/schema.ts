@@ -1,4 +1,10 @@
-/** JSON Schemas for a row, as far as the page interprets them: fields, and conversions of cells. */
+/**
+ * JSON Schemas for a row, as far as the page interprets them: fields, conversions of cells, and validation of
+ * single rows. The server's result is the one that counts.
+ */
+
+import { Validator } from "@cfworker/json-schema";
+import type { Row } from "./sheet";
 
 /** A schema that the user has chosen. */
 export interface Schema {
@@ -44,7 +50,7 @@ function typesOf(rule: Record<string, unknown>): string[] {
 }
 
 /**
- * Converts a cell as the import does (`shared/src/job_types/import/coerce.rs`): text where text is allowed,
+ * Converts a cell as the import does (`shared/src/job_types/import/kinds.rs`): text where text is allowed,
  * else a number or a boolean if it is one, else the text itself, which validation then rejects.
  */
 export function coerce(cell: string, types: string[]): unknown {
@@ -69,4 +75,56 @@ function fits64Bits(digits: string): boolean {
 
 function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
+/** The invalid fields of a row, each with the reason. */
+export type Violations = Map<string, string>;
+
+/** Validators by schema: creating one costs more than validating all rows. */
+const validators = new WeakMap<Schema, Validator | null>();
+
+/**
+ * Returns the violations of each row. Returns null if the schema has something unsupported: another pattern
+ * syntax, an external reference, or an error. `coerces`: convert cells to the types of the schema.
+ */
+export function validateRows(schema: Schema, rows: Row[], coerces: boolean): Violations[] | null {
+  const validator = validatorOf(schema);
+  try {
+    return validator && rows.map((row) => violations(schema, validator, row, coerces));
+  } catch {
+    return null;
+  }
+}
+
+function validatorOf(schema: Schema): Validator | null {
+  const known = validators.get(schema);
+  if (known !== undefined) return known;
+  const validator = makeValidator(schema);
+  validators.set(schema, validator);
+  return validator;
+}
+
+function makeValidator({ document }: Schema): Validator | null {
+  try {
+    return new Validator(document, "2020-12", false);
+  } catch {
+    return null;
+  }
+}
+
+/** Ignores fields of unknown type. */
+function violations(schema: Schema, validator: Validator, row: Row, coerces: boolean): Violations {
+  const known = new Map(schema.fields.map((field) => [field.name, field.types]));
+  const values: Row = Object.create(null);
+  for (const [name, value] of Object.entries(row)) {
+    values[name] = coerces && typeof value === "string" ? coerce(value, known.get(name) ?? []) : value;
+  }
+  const reasons: Violations = new Map();
+  for (const { instanceLocation, keyword, error } of validator.validate(values).errors) {
+    const field = /^#\/([^/]+)/.exec(instanceLocation)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (field !== undefined && known.get(field)?.length && keyword !== "$ref") reasons.set(field, error);
+    const absent = keyword === "required" ? /"([^"]+)"/.exec(error)?.[1] : undefined;
+    if (absent !== undefined) reasons.set(absent, error);
+  }
+  return reasons;
 }

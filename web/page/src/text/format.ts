@@ -1,4 +1,7 @@
-/** Numbers, sizes, durations and moments as text. */
+/** Numbers, sizes, durations and moments as text, and the time left that is displayed. */
+
+/** Seconds by which the displayed time can always be below the estimate. */
+const SLACK_S = 15;
 
 /** Formats a count with its noun. */
 export const plural = (count: number, one: string, many: string) =>
@@ -41,3 +44,18 @@ export function moment(iso: string, now = new Date()): string {
 /** Names the rows of a preview. */
 export const eachOf = (rows: number) =>
   rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`;
+
+/** The displayed seconds, and whether to display them. */
+export interface TimeLeft {
+  seconds: number;
+  isKnown: boolean;
+}
+
+/**
+ * Returns the next displayed time left after `shown`. Never increases: it stays the same while the estimate is
+ * higher, and is unknown (hidden) while the estimate is more than twice as high.
+ */
+export function timeLeft(shown: number, estimate: number): TimeLeft {
+  const seconds = Math.min(shown, Math.max(0, estimate));
+  return { seconds, isKnown: estimate - seconds <= Math.max(SLACK_S, seconds) };
+}

@@ -1,9 +1,8 @@
 /** The list of datasets. */
 
 import { api } from "../api";
-import { ErrorNotice } from "../components/error-notice";
-import { More } from "../components/more";
-import { Table } from "../components/table";
+import { ErrorNotice } from "../components/errors";
+import { More, Table } from "../components/tables";
 import { useList } from "../load";
 import { moment, text } from "../text";
 

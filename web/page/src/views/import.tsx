@@ -1,17 +1,15 @@
 /** The import view: pick a file, check it while it uploads, choose options, start. */
 
 import { useEffect, useRef, useState } from "preact/hooks";
-import { announce } from "../announce";
+import { announce, useFocusOnChange } from "../accessibility";
 import { DropZone } from "../components/drop-zone";
-import { ErrorNotice } from "../components/error-notice";
+import { ErrorNotice } from "../components/errors";
 import { FileCard } from "../components/file-card";
-import { useFocusOnChange } from "../components/focus";
 import { ImportForm } from "../components/import-form";
 import { MappingTable } from "../components/mapping-table";
 import { Preview } from "../components/preview";
 import { Problems } from "../components/problems";
-import { type Draft, FILE_TYPES } from "../draft";
-import { currentDraft, pick, remove, start, startedInBackground } from "../importing";
+import { currentDraft, type Draft, FILE_TYPES, pick, remove, start, startedInBackground } from "../draft";
 import { text } from "../text";
 
 export function ImportView() {

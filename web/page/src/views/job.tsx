@@ -2,9 +2,9 @@
 
 import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
-import { announce } from "../announce";
+import { announce } from "../accessibility";
 import { api, isRenewed } from "../api";
-import { ErrorNotice } from "../components/error-notice";
+import { ErrorNotice } from "../components/errors";
 import { JobActions } from "../components/job-actions";
 import { Progress } from "../components/progress";
 import { Result } from "../components/result";

@@ -2,14 +2,12 @@
 
 import { hasEnded, type Job, type Status } from "longshore-client";
 import { useRef, useState } from "preact/hooks";
-import { announce } from "../announce";
+import { announce } from "../accessibility";
 import { api, guarded } from "../api";
-import { isCheck } from "../check";
-import { CardTable } from "../components/card-table";
-import { ConfirmDelete } from "../components/confirm";
-import { ErrorNotice } from "../components/error-notice";
-import { More } from "../components/more";
-import { StatusBadge } from "../components/status";
+import { ErrorNotice } from "../components/errors";
+import { ConfirmDelete } from "../components/job-actions";
+import { isCheck, StatusBadge } from "../components/status";
+import { CardTable, More } from "../components/tables";
 import { type LiveItems, useList } from "../load";
 import { jobName, moment, number, text } from "../text";
 

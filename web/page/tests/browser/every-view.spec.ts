@@ -1,9 +1,20 @@
 /** Requirements of every view: accessibility, a strict policy, a small size, and use by keyboard. */
 
 import { expect, type Locator, type Page, test } from "@playwright/test";
-import { accessible } from "./accessible";
 import { holdJobRunning, mockJobList } from "./mocks";
-import { complete, figure, fresh, open, people, pick, pickSchema, signIn, stack, start } from "./support";
+import {
+  accessible,
+  complete,
+  figure,
+  fresh,
+  open,
+  people,
+  pick,
+  pickSchema,
+  signIn,
+  stack,
+  start,
+} from "./support";
 
 /** The maximum transfer of a first visit, in bytes. */
 const BUDGET = 150_000;

@@ -1,8 +1,7 @@
 /** Checks of a picked file before the start. */
 
 import { expect, test } from "@playwright/test";
-import { accessible, WIDTHS } from "./accessible";
-import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
+import { accessible, complete, fresh, open, people, pick, pickSchema, start, WIDTHS } from "./support";
 
 test("a file that is not text is refused with a solution", async ({ page }) => {
   await open(page);

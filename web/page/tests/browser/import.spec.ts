@@ -1,8 +1,18 @@
-/** An import from a dropped file to corrected rows. */
+/**
+ * Imports: from a dropped file to corrected rows, from the check of a file with invalid rows, and by the client's
+ * example for Node against the local stack.
+ */
 
-import { readFileSync } from "node:fs";
+import { execFile } from "node:child_process";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { expect, test } from "@playwright/test";
-import { complete, figure, fresh, open, people, pick, pickSchema, start } from "./support";
+import { complete, figure, fresh, open, people, pick, pickSchema, stack, start } from "./support";
+
+const EXAMPLE = fileURLToPath(new URL("../../../client/examples/node.mjs", import.meta.url));
 
 test("only corrected rows run again", async ({ page }) => {
   const dataset = fresh("people");
@@ -85,4 +95,59 @@ test("a checked file is imported without another upload", async ({ page }) => {
   await expect(page.getByRole("region", { name: `Records of ${dataset}` }).locator("tbody tr")).toHaveCount(
     20,
   );
+});
+
+test("rows that fail a check can be corrected after the import, not before", async ({ page }) => {
+  const name = `${fresh("faulty")}.csv`;
+  await open(page);
+  await pick(page, name, people(30, 10));
+  await pickSchema(page);
+  await page.getByLabel("Check only").check();
+  await start(page);
+  await complete(page);
+  expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
+  await expect(page.getByText("The 3 rows that failed will fail in the import too.")).toBeVisible();
+  await expect(page.getByRole("region", { name: "Row by row" })).toBeVisible();
+  await expect(page.getByText("Drop the corrected file here")).toHaveCount(0);
+  await expect(page.getByRole("button", { name: "Retry failed rows" })).toHaveCount(0);
+
+  const check = page.url();
+  await page.getByRole("button", { name: "Start import" }).click();
+  await expect(page).not.toHaveURL(check);
+  await expect(page.getByRole("link", { name: "See the original check" })).toBeVisible();
+  await expect(page.locator(".message")).toHaveText("Job complete");
+  expect([await figure(page, "Succeeded"), await figure(page, "Failed")]).toEqual(["27", "3"]);
+  await expect(page.getByText("Drop the corrected file here")).toBeVisible();
+  await expect(page.getByRole("button", { name: "Retry failed rows" })).toBeVisible();
+
+  await page.getByRole("link", { name: "Jobs" }).click();
+  const rows = page.getByRole("row").filter({ hasText: name });
+  await expect(rows).toHaveCount(2);
+  await expect(rows.first()).not.toContainText("Check");
+  await expect(rows.last()).toContainText("Check");
+});
+
+test("a retry with a lost reply is still followed", async ({ page }) => {
+  await open(page);
+  await pick(page, `${fresh("lost")}.csv`, people(20, 10));
+  await pickSchema(page);
+  await start(page);
+  await complete(page);
+  await page.route("**/api/jobs/*/retry", async (route) => {
+    await route.fetch();
+    await route.abort();
+  });
+  await page.getByRole("button", { name: "Retry failed rows" }).click();
+  await expect(page.getByText("Attempt 2")).toBeVisible();
+  await complete(page);
+});
+
+test("a Node script imports a file with the client", async () => {
+  const { apiUrl, users } = stack();
+  const file = join(mkdtempSync(join(tmpdir(), "longshore-")), "people.csv");
+  writeFileSync(file, people(500));
+  const env = { ...process.env, LONGSHORE_API_URL: apiUrl, LONGSHORE_TOKEN: users[0]?.token ?? "" };
+  const { stdout } = await promisify(execFile)(process.execPath, [EXAMPLE, file], { env });
+  expect(stdout).toContain("completed");
+  expect(stdout).toMatch(/\b500\b/);
 });

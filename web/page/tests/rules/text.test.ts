@@ -1,7 +1,11 @@
+/** Texts, and the time left that is displayed. */
+
 import { readFileSync } from "node:fs";
 import type { Job } from "longshore-client";
 import { expect, test } from "vitest";
-import { failureReason, jobMessage, moment } from "../../src/text";
+import { failureReason, jobMessage, moment, timeLeft } from "../../src/text";
+
+const UNKNOWN = Number.POSITIVE_INFINITY;
 
 const job = (status: Job["status"], stage: Job["stage"], percent = 0) =>
   jobMessage({ status, stage, percent } as Job);
@@ -28,4 +32,25 @@ test("a moment shows its year only if it is not the current year", () => {
 test("index.html contains no text of its own", () => {
   const html = readFileSync(new URL("../../index.html", import.meta.url), "utf8");
   expect(html.replace(/<[^>]*>/g, "").match(/\w+/g)).toEqual(["app", "notices", "noScript"]);
+});
+
+test.each([
+  ["the first estimate is shown", UNKNOWN, 90, 90, true],
+  ["a lower estimate is shown at once", 90, 60, 60, true],
+  ["a slightly higher estimate changes nothing", 60, 100, 60, true],
+  ["a much higher estimate is unknown", 4, 3600, 4, false],
+  ["zero with a long estimate is unknown", 0, 3600, 0, false],
+  ["zero with a short estimate is a few seconds", 0, 10, 0, true],
+  ["a negative estimate is zero", 3, -2, 0, true],
+])("%s", (_, shown, rest, seconds, isKnown) => {
+  expect(timeLeft(shown, rest)).toEqual({ seconds, isKnown });
+});
+
+test("the displayed time never increases", () => {
+  let shown = UNKNOWN;
+  for (const rest of [4, 3600, 1800, 30, 10, 3, 500]) {
+    const next = timeLeft(shown, rest);
+    expect(next.seconds).toBeLessThanOrEqual(shown);
+    shown = next.seconds;
+  }
 });

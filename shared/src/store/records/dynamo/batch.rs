@@ -15,8 +15,7 @@ use futures::stream::FuturesUnordered;
 use longshore_domain::random::fraction;
 use longshore_domain::timestamp::Timestamp;
 
-use super::statement::{Next, Pending, Step};
-use super::write_rate::{STATEMENTS, WriteRate};
+use super::statement::{Next, Pending, STATEMENTS, Step, WriteRate};
 use crate::back_off::full_jitter;
 use crate::store::records::size;
 use longshore_domain::dataset::Dataset;

@@ -10,7 +10,6 @@ mod list;
 mod statement;
 mod store;
 mod table;
-mod write_rate;
 
 pub use datasets::list_key;
 pub use table::DynamoRecords;

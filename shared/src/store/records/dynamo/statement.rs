@@ -1,16 +1,26 @@
-//! One record's write as a PartiQL statement, and the meaning of its response: the pure half of the adapter.
+//! The pure half of the adapter: one record's write as a PartiQL statement, the meaning of its response, and the number
+//! of statements in flight.
+//!
+//! That number is limited, and adapted to the table's capacity: it grows after each call without throttling, and halves
+//! after one with throttled statements. An on-demand table begins with 4,000 write units a second and a partition takes
+//! 1,000 (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html>). Statements
+//! above that are refused one by one, and each still costs a call. Additive increase and multiplicative decrease
+//! bring any number of independent workers near to the limit, and to equal shares of it.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
     AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code, BatchStatementRequest,
     ReturnValuesOnConditionCheckFailure,
 };
-use longshore_domain::timestamp::Timestamp;
-
-use crate::store::records::shard;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::NewRecord;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer, Written};
+
+use crate::aws_limits::dynamodb::BATCH_STATEMENTS;
+use crate::store::records::shard;
 
 /// The statement to send for a record.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -153,6 +163,68 @@ fn update(table: &str, rule: Rule) -> String {
     format!(
         r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? WHERE "PK" = ? AND "SK" = ? AND "writer" {holder} ?"#
     )
+}
+
+/// Statements in one `BatchExecuteStatement`.
+pub(super) const STATEMENTS: usize = BATCH_STATEMENTS;
+/// Maximum number of statements in flight: eight full calls. Enough to hide a call's 10 ms; more would only queue up
+/// in one Lambda's CPU share.
+const MAX_STATEMENTS: usize = 8 * STATEMENTS;
+/// Statements added after each call without throttling.
+const GAIN: usize = 2;
+
+/// The write rate of one process.
+#[derive(Debug)]
+pub(super) struct WriteRate(Mutex<Window>);
+
+#[derive(Debug)]
+struct Window {
+    statements: usize,
+    /// Calls that were in flight at the last halving: their results do not concern the new rate.
+    stale_calls: usize,
+}
+
+impl Default for WriteRate {
+    fn default() -> Self {
+        Self(Mutex::new(Window { statements: MAX_STATEMENTS, stale_calls: 0 }))
+    }
+}
+
+impl Window {
+    /// Returns true if the returned call was sent before the last reduction, and counts it.
+    fn is_stale(&mut self) -> bool {
+        let is_stale = self.stale_calls > 0;
+        self.stale_calls = self.stale_calls.saturating_sub(1);
+        is_stale
+    }
+}
+
+impl WriteRate {
+    /// Returns the maximum number of statements in flight, at least 1.
+    pub(super) fn statements(&self) -> usize {
+        self.window().statements
+    }
+
+    /// Records an accepted call.
+    pub(super) fn accepted(&self) {
+        let mut window = self.window();
+        if !window.is_stale() {
+            window.statements = (window.statements + GAIN).min(MAX_STATEMENTS);
+        }
+    }
+
+    /// Records a throttled call, and the number of other calls that were in flight.
+    pub(super) fn throttled(&self, in_flight: usize) {
+        let mut window = self.window();
+        if !window.is_stale() {
+            window.statements = (window.statements / 2).max(1);
+            window.stale_calls = in_flight;
+        }
+    }
+
+    fn window(&self) -> MutexGuard<'_, Window> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 #[cfg(test)]

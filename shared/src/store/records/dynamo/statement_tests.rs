@@ -1,4 +1,4 @@
-//! Responses to statements, and the action after each.
+//! Responses to statements, the action after each, and the write rate.
 
 use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementError, BatchStatementErrorCodeEnum as Code};
 use longshore_domain::ids::JobId;
@@ -6,7 +6,7 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Map;
 
-use super::{Next, Pending, Step};
+use super::{MAX_STATEMENTS, Next, Pending, Step, WriteRate};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::NewRecord;
 use longshore_domain::writer::{Rule, Writer, Written};
@@ -97,4 +97,23 @@ fn a_statement_carries_its_condition() {
         assert_eq!(update.parameters().last(), Some(&AttributeValue::S(writer.to_string())));
         assert!(update.return_values_on_condition_check_failure().is_some());
     }
+}
+
+#[test]
+fn concurrent_throttled_calls_halve_the_rate_once_and_it_grows_again() {
+    let write_rate = WriteRate::default();
+    for in_flight in (0..8).rev() {
+        write_rate.throttled(in_flight);
+    }
+    assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2);
+    write_rate.accepted();
+    assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2 + 2);
+    for _ in 0..100 {
+        write_rate.throttled(0);
+    }
+    assert_eq!(write_rate.statements(), 1);
+    for _ in 0..MAX_STATEMENTS {
+        write_rate.accepted();
+    }
+    assert_eq!(write_rate.statements(), MAX_STATEMENTS);
 }

@@ -1,0 +1,198 @@
+//! The input of a job, as far as the report needs it beyond the chunks: the columns, and the part that was not split
+//! before the job was stopped, streamed record by record.
+
+use longshore::failures_file::Columns;
+use longshore::files::ResumingReader;
+use longshore::header::{FileHeader, HeaderError, read_header};
+use longshore::ports::Ports;
+use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
+use longshore_domain::records::{Cutter, Format, Span};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Reached;
+use super::table::Table;
+use crate::CompleteError;
+use crate::ending::Ending;
+
+/// Maximum size of a record that is listed with its bytes, so that one endless row does not fill the memory. A longer
+/// one is listed only by its number. Equal to the default limit of an item in a job type.
+const ROW_BYTES: u64 = 16 << 20;
+
+/// Layout of the input.
+pub(crate) struct InputLayout {
+    /// Columns that the rows of the report repeat.
+    pub(super) columns: Columns,
+    /// The only item of a job without a file.
+    pub(super) options: Vec<u8>,
+    /// The part of the input that is in no group.
+    pub(super) unsplit: Unsplit,
+}
+
+/// The part of the input that no group holds.
+pub(super) enum Unsplit {
+    /// No part.
+    Nothing,
+    /// The only item of a job without a file.
+    Item,
+    /// The source from this byte on.
+    From(u64),
+    /// The whole source, because it cannot be read.
+    Unreadable(JobError),
+}
+
+impl InputLayout {
+    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing for a job
+    /// whose items all succeeded.
+    pub(crate) async fn read<S: Store, Q, F: Files>(
+        ports: &Ports<S, Q, F>,
+        ending: &Ending,
+    ) -> Result<Self, CompleteError> {
+        let job = &ending.job;
+        if !ending.is_stopped() && !ending.all_groups().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
+            return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
+        }
+        let definition = ports.store.definition(job.job_id).await?;
+        let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
+        let unsplit = ending.is_stopped() && !job.item_count_final();
+        let Some(source) = &job.source else {
+            let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
+            return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
+        };
+        let needs_header =
+            (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
+        let header =
+            if needs_header { SourceHeader::read(&ports.files, source).await? } else { SourceHeader::NotNeeded };
+        let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
+        let columns = definition.columns.or_else(|| header.columns());
+        let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
+        Ok(Self { columns, options: Vec::new(), unsplit })
+    }
+}
+
+/// Header of the input.
+enum SourceHeader {
+    NotNeeded,
+    Found(FileHeader),
+    Unreadable(JobError),
+}
+
+impl SourceHeader {
+    async fn read(files: &impl Files, source: &SourceFile) -> Result<Self, CompleteError> {
+        match read_header(files, source).await {
+            Ok(header) => Ok(Self::Found(header)),
+            Err(HeaderError::Source(error)) => Ok(Self::Unreadable(error)),
+            Err(HeaderError::Port(error)) => Err(error.into()),
+        }
+    }
+
+    /// Returns the unsplit part of a job that was stopped before the last group.
+    fn unsplit(&self, job: &Job) -> Unsplit {
+        match self {
+            Self::Unreadable(error) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
+            Self::Found(header) if job.split.groups == 0 => Unsplit::From(header.start),
+            _ => Unsplit::From(job.split.offset),
+        }
+    }
+
+    fn columns(self) -> Option<Vec<String>> {
+        if let Self::Found(header) = self { header.columns } else { None }
+    }
+}
+
+/// A record of the source: its first byte, and its number.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+pub(super) struct RecordAt {
+    pub(super) offset: u64,
+    pub(super) number: u64,
+}
+
+/// Writes a row for each record of the source from `at` on, and advances `at`. Returns `None` if the source has changed
+/// or no longer exists.
+pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
+    table: &mut Table,
+    files: &F,
+    source: &SourceFile,
+    at: &mut RecordAt,
+    due: &(impl Fn() -> bool + Sync),
+) -> Result<Option<Reached>, CompleteError> {
+    let mut rows = UnsplitRows::starting_at(source.format, at.offset);
+    let mut reader = ResumingReader::new(files, source, at.offset);
+    let start = at.offset;
+    loop {
+        match reader.next().await? {
+            Read::Found(Some(block)) => rows.feed(&block, table, at),
+            Read::Found(None) => break,
+            Read::Absent | Read::Changed => return Ok(None),
+        }
+        table.send_parts(files).await?;
+        // A turn without a written row would be followed by another one indefinitely.
+        if at.offset > start && due() && !rows.is_endless() {
+            return Ok(Some(Reached::Due));
+        }
+    }
+    rows.finish(table, at, source.size_bytes);
+    table.send_parts(files).await?;
+    Ok(Some(Reached::End))
+}
+
+struct UnsplitRows {
+    cutter: Cutter,
+    spans: Vec<Span>,
+    /// Bytes from `kept_from` to the cutter's offset: a block, preceded by the record that was open.
+    kept: Vec<u8>,
+    kept_from: u64,
+}
+
+impl UnsplitRows {
+    fn starting_at(format: Format, offset: u64) -> Self {
+        let cutter = Cutter::starting_at(format, offset);
+        Self { cutter, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
+    }
+
+    /// Processes a block; the records that end in it become rows.
+    fn feed(&mut self, block: &[u8], table: &mut Table, at: &mut RecordAt) {
+        self.kept.extend_from_slice(block);
+        self.spans.clear();
+        let spans = &mut self.spans;
+        self.cutter.feed(block, &mut |span| spans.push(span));
+        for span in &self.spans {
+            table.push(at.number, self.content(*span), &[]);
+            at.number += 1;
+        }
+        at.offset = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        self.drop_bytes();
+    }
+
+    /// Ends the stream: writes the last record, if one is open.
+    fn finish(&mut self, table: &mut Table, at: &mut RecordAt, end: u64) {
+        if let Some(span) = self.cutter.finish() {
+            table.push(at.number, self.content(span), &[]);
+            at.number += 1;
+        }
+        at.offset = end;
+    }
+
+    /// Returns a record's bytes; empty for a record that is too long.
+    fn content(&self, span: Span) -> &[u8] {
+        let range = span.start.checked_sub(self.kept_from).zip(span.content_end.checked_sub(self.kept_from));
+        let kept = range.and_then(|(start, end)| self.kept.get(start as usize..end as usize));
+        kept.filter(|bytes| bytes.len() as u64 <= ROW_BYTES).unwrap_or_default()
+    }
+
+    /// Returns true if the open record is too long to keep. Reading it again would take as long, so no turn ends within
+    /// it.
+    fn is_endless(&self) -> bool {
+        // Up to two bytes may be a terminator whose end is not known yet.
+        self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > ROW_BYTES + 2)
+    }
+
+    /// Drops bytes that are not needed again, and the beginning of a record that is already too long.
+    fn drop_bytes(&mut self) {
+        let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
+        let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };
+        self.kept.drain(..(keep_from.saturating_sub(self.kept_from)) as usize);
+        self.kept_from = keep_from;
+    }
+}

@@ -1,0 +1,81 @@
+//! Seeds of the target `messages`: the kind of the text, and the text.
+
+pub(super) const SEEDS: &[(&str, &[u8])] = &[
+    (
+        "batch-fifo-with-a-failure-in-one-group",
+        seed![
+            &[8],
+            br#"a{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":0}
+a{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":1}
+b{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":0}
+a{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":2}
+b{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":2}"#,
+        ],
+    ),
+    (
+        "batch-with-an-unreadable-message",
+        seed![
+            &[8],
+            br#"a{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":0}
+a{
+b{"jobId":"11111111-1111-7111-8111-111111111111","generation":0,"position":0}"#,
+        ],
+    ),
+    (
+        "chunk-inline-with-every-member",
+        seed![
+            &[1],
+            br#"{"jobId":"11111111-1111-7111-8111-111111111111","tenant":"t","group":0,"chunk":3,"#,
+            br#""plan":{"first":1,"items":2,"start":0,"end":9,"oversize":true},"priority":"low","inline":"a\nb","#,
+            br#""failures":2}"#,
+        ],
+    ),
+    (
+        "chunk-unknown-priority",
+        seed![
+            &[1],
+            br#"{"jobId":"11111111-1111-7111-8111-111111111111","tenant":"t","group":0,"chunk":3,"#,
+            br#""plan":{"first":1,"items":2,"start":0,"end":9},"priority":"urgent"}"#,
+        ],
+    ),
+    (
+        "create-highest-generation-and-position",
+        seed![
+            &[0],
+            br#"{"jobId":"11111111-1111-7111-8111-111111111111","generation":4294967295,"position":4294967295}"#,
+        ],
+    ),
+    ("create-id-that-is-no-uuid", seed![&[0], br#"{"jobId":"1","generation":0,"position":0}"#]),
+    ("cursor-of-a-round-that-the-sweeper-sends", seed![&[4], b"2.0.abcdefgh3.abcdefgh2.4.1700000000.s"]),
+    ("cursor-with-a-part-too-few", seed![&[4], b"1.0.t.-.0"]),
+    ("manifest-of-one-chunk", seed![&[7], br#"{"group":3,"chunks":[{"first":1,"items":2,"start":0,"end":9}]}"#]),
+    (
+        "result-of-a-job-with-failures",
+        seed![
+            &[6],
+            br#"{"jobId":"11111111-1111-7111-8111-111111111111","jobType":"import","status":"completed","#,
+            br#""itemCount":3,"counts":{"succeeded":1,"failed":1,"skipped":1,"unprocessed":0},"#,
+            br#""timings":{"createdAt":"x","startedAt":null,"finishedAt":null,"queuedMs":1,"runMs":2},"#,
+            br#""error":{"code":"c","message":"m"},"issues":[],"files":{"failed":{"key":"k","rows":1}}}"#,
+        ],
+    ),
+    (
+        "work-file-cut-within-an-entry",
+        seed![
+            &[3],
+            br#"{"round":1,"prev":"abc1","before":["abd7"]}
+{"n":7,"end":"fai"#,
+        ],
+    ),
+    (
+        "work-file-with-each-end",
+        seed![
+            &[3],
+            br#"{"round":1,"prev":"abc1","before":["abd7"]}
+{"n":7,"end":"failed","code":"bad","field":"x","message":"no","raw":"a,\"b\nc\"","damaged":true}
+{"n":8,"end":"skipped","reason":"asked","raw":"x"}
+{"n":9,"end":"transient","attempts":2,"reason":"busy","raw":"y"}
+"#,
+        ],
+    ),
+];

@@ -1,0 +1,212 @@
+//! Preparation of tests: resources that are created directly, and the folder and parameters of a deployment.
+//!
+//! Table, queues and bucket are created as the template declares them, without CloudFormation, in milliseconds. The
+//! flow tests check the template itself. The folder to deploy from has the template, and every function's binary at the
+//! path that the template names.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result};
+use aws_sdk_dynamodb::config::{Credentials, Region};
+use aws_sdk_dynamodb::types::{
+    AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType,
+    ScalarAttributeType,
+};
+use aws_sdk_sqs::types::QueueAttributeName;
+use longshore::config::Aws;
+use longshore::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
+use longshore_domain::dead_letter::Queue;
+use longshore_domain::job::Priority;
+
+/// Clients for this endpoint with arbitrary credentials.
+pub fn aws(endpoint: &str) -> Aws {
+    let credentials = Credentials::new("test", "test", None, None, "tests");
+    Aws::new(Region::from_static("us-east-1"), credentials, Some(endpoint.to_owned()))
+}
+
+/// Creates the jobs table with this name.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
+    let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
+    let index = |name: &str, projection: Projection| -> Result<_> {
+        let index = GlobalSecondaryIndex::builder().index_name(name).projection(projection);
+        Ok(index.key_schema(key(name, KeyType::Hash)?).key_schema(key("createdAt", KeyType::Range)?).build()?)
+    };
+    let keys_only = Projection::builder().projection_type(ProjectionType::KeysOnly).build();
+    let include = Projection::builder().projection_type(ProjectionType::Include);
+    let include = include.non_key_attributes("status").non_key_attributes("jobType").build();
+    let mut table = aws.dynamodb().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
+    for attribute in ["PK", "SK", "unfinished", "tenant", "createdAt"] {
+        let attribute = AttributeDefinition::builder().attribute_name(attribute);
+        table = table.attribute_definitions(attribute.attribute_type(ScalarAttributeType::S).build()?);
+    }
+    let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
+    let table = table.global_secondary_indexes(index("unfinished", keys_only)?);
+    table.global_secondary_indexes(index("tenant", include)?).send().await.context("cannot create the table")?;
+    Ok(())
+}
+
+/// Creates a bucket with this name.
+///
+/// # Errors
+/// If the emulator refuses it.
+pub async fn create_bucket(aws: &Aws, name: &str) -> Result<()> {
+    aws.s3().create_bucket().bucket(name).send().await.context("cannot create the bucket")?;
+    Ok(())
+}
+
+/// The queues and their dead-letter queues, with their URLs.
+#[derive(Clone, Debug)]
+pub struct CreatedQueues {
+    /// URLs of the queues.
+    pub urls: QueueUrls,
+    /// URLs of the dead-letter queues: create, chunks, complete.
+    pub dead: [String; 3],
+}
+
+impl CreatedQueues {
+    /// Creates the queues. Their names begin with `prefix`.
+    ///
+    /// # Errors
+    /// If the emulator refuses one.
+    pub async fn create(aws: &Aws, prefix: &str) -> Result<Self> {
+        let create = async |name: &str| create_queue(aws, &format!("{prefix}-{name}")).await;
+        let urls = QueueUrls {
+            create: Some(create("create-job.fifo").await?),
+            chunks: [
+                (Priority::High, create("chunks-high").await?),
+                (Priority::Normal, create("chunks").await?),
+                (Priority::Low, create("chunks-low").await?),
+            ]
+            .into(),
+            complete: Some(create("complete-job.fifo").await?),
+        };
+        let dead =
+            [create("create-job-dlq.fifo").await?, create("chunks-dlq").await?, create("complete-job-dlq.fifo").await?];
+        Ok(Self { urls, dead })
+    }
+
+    /// The adapter for the queues.
+    pub fn queues(&self, aws: &Aws) -> SqsQueues {
+        SqsQueues::new(aws.sqs(), self.urls.clone())
+    }
+
+    /// The adapter for the dead letters.
+    pub fn dead_letters(&self, aws: &Aws) -> SqsDeadLetters {
+        SqsDeadLetters::new(aws.sqs(), Queue::ALL.into_iter().zip(self.dead.clone()).collect())
+    }
+}
+
+async fn create_queue(aws: &Aws, name: &str) -> Result<String> {
+    let mut call = aws.sqs().create_queue().queue_name(name);
+    if name.ends_with(".fifo") {
+        call = call
+            .attributes(QueueAttributeName::FifoQueue, "true")
+            .attributes(QueueAttributeName::DeduplicationScope, "messageGroup")
+            .attributes(QueueAttributeName::FifoThroughputLimit, "perMessageGroupId");
+    }
+    let queue = call.send().await.with_context(|| format!("cannot create the queue {name}"))?;
+    queue.queue_url.with_context(|| format!("the emulator returned no URL of the queue {name}"))
+}
+
+/// Parameters with short intervals, so that tests are quick. A worker has five seconds, and its message is redelivered
+/// after thirty.
+const PARAMETERS: [(&str, &str); 12] = [
+    ("Environment", "local"),
+    ("Architecture", if cfg!(target_arch = "aarch64") { "arm64" } else { "x86_64" }),
+    ("RequireTls", "false"),
+    ("AllowedOrigins", "*"),
+    ("WorkerTimeoutSeconds", "5"),
+    ("MaxReceiveCount", "2"),
+    ("ScheduleState", "DISABLED"),
+    ("RetryBaseSeconds", "1"),
+    ("StopGraceSeconds", "1"),
+    // Most stories use one tenant.
+    ("TenantWorkCalls", "100000"),
+    ("TenantCallsPerSecond", "1000"),
+    ("TenantCallsAtOnce", "100000"),
+];
+
+/// Differences from the default stack.
+#[derive(Clone, Debug, Default)]
+pub struct StackOptions {
+    /// Use the probe's binary for the functions that run job types.
+    pub probe: bool,
+    /// Put the fault proxy between the functions and AWS. The test itself bypasses it.
+    pub faults: bool,
+    /// Save the emulator's state when it is stopped, so that the stack can be restarted.
+    pub persists: bool,
+    /// Additional parameters, which override the default ones.
+    pub parameters: Vec<(&'static str, &'static str)>,
+}
+
+impl StackOptions {
+    /// The parameters of the deployment, in the form of `sam deploy`.
+    pub(super) fn parameters(&self) -> String {
+        let mut parameters: BTreeMap<&str, &str> = PARAMETERS.into_iter().collect();
+        parameters.extend(self.parameters.iter().copied());
+        let parameters: Vec<_> = parameters.into_iter().map(|(name, value)| format!("{name}={value}")).collect();
+        parameters.join(" ")
+    }
+
+    pub(super) fn job_types(&self) -> JobTypes {
+        if self.probe { JobTypes::Probe } else { JobTypes::Product }
+    }
+}
+
+/// Job types of the deployed functions.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum JobTypes {
+    /// Those of the product.
+    Product,
+    /// Those of the product and of the probe: the probe's binary replaces each function that runs job types.
+    Probe,
+}
+
+/// The functions, each with a flag: true if it runs job types.
+const FUNCTIONS: [(&str, bool); 8] = [
+    ("upload", false),
+    ("jobs-api", true),
+    ("dead-letters", false),
+    ("create-job", true),
+    ("process-item", true),
+    ("complete-job", false),
+    ("sweep", false),
+    ("web", false),
+];
+
+/// Fills `folder` with the template and the binaries of the functions.
+///
+/// # Errors
+/// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
+pub(super) fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    for name in ["template.yaml", "samconfig.toml"] {
+        fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
+    }
+    for (function, runs_job_types) in FUNCTIONS {
+        let is_probe = runs_job_types && job_types == JobTypes::Probe;
+        let binary = match std::env::var_os(measurements::PROBE).filter(|_| is_probe) {
+            Some(path) => path.into(),
+            None => binary_path(if is_probe { "probe" } else { function })?,
+        };
+        let target = folder.join("target/lambda").join(function);
+        fs::create_dir_all(&target)?;
+        // The file is copied: a link cannot cross file systems, and a concurrent build may replace the binary.
+        fs::copy(&binary, target.join("bootstrap")).with_context(|| {
+            format!("{} is missing: build it with `cargo build --workspace --bins`", binary.display())
+        })?;
+    }
+    Ok(())
+}
+
+/// Path of a binary that cargo has built in this profile. Tests are in the folder `deps` beside the binaries.
+fn binary_path(name: &str) -> Result<PathBuf> {
+    let test = std::env::current_exe()?;
+    let deps = test.parent().context("the path of this test has no folder")?;
+    Ok(deps.parent().unwrap_or(deps).join(name))
+}

@@ -1,0 +1,94 @@
+/**
+ * The page's state: the view of its address, the pages of a list, and the browser's memory of unfinished uploads,
+ * separated by user.
+ */
+
+import { beforeEach, expect, test, vi } from "vitest";
+import {
+  datasetOf,
+  forgetAll,
+  forgetUpload,
+  rememberSchema,
+  rememberUpload,
+  schemaOf,
+  setStorageOwner,
+  unfinishedUpload,
+  uploadKey,
+} from "../../src/local-storage";
+
+// The list's reads are irrelevant here, and need a browser.
+vi.mock("../../src/api", () => ({}));
+const { mergeFirstPage } = await import("../../src/load");
+// Read when the router is loaded.
+vi.stubGlobal("location", { pathname: "/" });
+const { parseRoute } = await import("../../src/router");
+
+beforeEach(() => {
+  const kept = new Map<string, string>();
+  vi.stubGlobal("localStorage", {
+    getItem: (key: string) => kept.get(key) ?? null,
+    setItem: (key: string, value: string) => kept.set(key, value),
+    removeItem: (key: string) => kept.delete(key),
+  });
+});
+
+const begun = (fileGuid: string) => ({ fileGuid, fileName: "a.csv", size: 4, lastModified: 1 });
+const file = (name: string) => new File(["id\n1"], name, { lastModified: 1 });
+
+test.each([
+  ["/", { view: "import" }],
+  ["/jobs", { view: "jobs" }],
+  ["/jobs/", { view: "jobs" }],
+  ["/jobs/1/", { view: "job", jobId: "1" }],
+  ["/datasets/a%20b/", { view: "records", dataset: "a b" }],
+  ["/jobs/1/2", { view: "unknown" }],
+  ["/elsewhere", { view: "unknown" }],
+])("the view of %s", (path, route) => {
+  expect(parseRoute(path)).toEqual(route);
+});
+
+const page = (items: string, nextCursor: string | null) => ({ items: [...items], nextCursor });
+
+test.each([
+  ["new items come first", page("cba", "1"), page("edc", "2"), page("edcba", "1")],
+  ["deleted items disappear", page("edcba", "1"), page("ecb", "2"), page("ecba", "1")],
+  ["the only page is replaced", page("cba", "1"), page("dcb", "2"), page("dcba", "1")],
+  ["a first page with the whole list replaces it", page("cba", "1"), page("c", null), page("c", null)],
+  ["a gap is not hidden", page("cba", "1"), page("zyx", "2"), page("zyx", "2")],
+  ["nothing remains after the first page", page("cba", "1"), page("cba", "2"), page("cba", "2")],
+])("a refreshed list: %s", (_, read, first, now) => {
+  expect(mergeFirstPage(read, first, (item) => item)).toEqual(now);
+});
+
+test("each file and each of its headers has its own upload", () => {
+  const names = [
+    uploadKey(file("a.csv"), null),
+    uploadKey(file("b.csv"), null),
+    uploadKey(file("a.csv"), "ID"),
+  ];
+  for (const [at, name] of names.entries()) rememberUpload(name, begun(`guid ${at}`));
+  forgetUpload(names[1] ?? "", "guid 1");
+  expect(names.map((name) => unfinishedUpload(name)?.fileGuid)).toEqual(["guid 0", undefined, "guid 2"]);
+});
+
+test("the end of an upload keeps a newer one of another tab", () => {
+  const name = uploadKey(file("a.csv"), null);
+  rememberUpload(name, begun("of another tab"));
+  forgetUpload(name, "of this tab");
+  expect(unfinishedUpload(name)?.fileGuid).toBe("of another tab");
+});
+
+test("properties of every object are not entries", () => {
+  expect(datasetOf("constructor")).toBeUndefined();
+});
+
+test("entries of another user are invisible", () => {
+  const schema = { name: "people.json", text: "{}" };
+  setStorageOwner("ann");
+  rememberSchema("people", schema);
+  setStorageOwner("bob");
+  expect(schemaOf("people")).toBeUndefined();
+  forgetAll();
+  setStorageOwner("ann");
+  expect(schemaOf("people")).toEqual(schema);
+});
