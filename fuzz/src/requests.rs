@@ -271,7 +271,7 @@ impl World {
         }
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 1, failed, ..ResultCounts::default() };
-        let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
+        let document = ResultDocument::new(&job, Report { counts, files, ..Report::default() });
         let bytes = serde_json::to_vec(&document).unwrap_or_else(|error| panic!("{error}"));
         self.files.put(&folder.report_key(0, None, RESULT_NAME), bytes);
         Ok(())

@@ -38,6 +38,6 @@ impl FieldError {
 }
 
 /// Escapes a key as one segment of a JSON pointer.
-pub(crate) fn escape(key: &str) -> String {
+pub fn escape(key: &str) -> String {
     key.replace('~', "~0").replace('/', "~1")
 }

@@ -5,6 +5,8 @@
 //! come from another completion, so code that returns the document sets the values of the final job with
 //! [`ResultDocument::with_job`].
 
+use std::collections::BTreeMap;
+
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::timestamp::Timestamp;
@@ -27,6 +29,9 @@ pub struct ResultDocument {
     pub item_count: u64,
     /// Number of items by result.
     pub counts: ResultCounts,
+    /// Number of failed items by code; none in results of earlier versions.
+    #[serde(default)]
+    pub failures_by_code: FailuresByCode,
     /// Times and durations.
     pub timings: Timings,
     /// Reason why the job did not complete; otherwise `None`.
@@ -55,6 +60,45 @@ impl ResultCounts {
     /// Returns the sum of all items.
     pub fn total(self) -> u64 {
         self.succeeded + self.failed + self.skipped + self.unprocessed
+    }
+}
+
+/// Number of failed items by code: of all codes if they are few, otherwise of the codes that came first.
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct FailuresByCode(BTreeMap<String, u64>);
+
+impl FailuresByCode {
+    /// Maximum number of codes. A custom job type can have any number, and the result is read as a whole.
+    pub const MAX_CODES: usize = 100;
+
+    /// Counts an item that failed with this code.
+    pub fn count(&mut self, code: &str) {
+        if let Some(items) = self.0.get_mut(code) {
+            *items += 1;
+        } else if self.0.len() < Self::MAX_CODES {
+            self.0.insert(code.to_owned(), 1);
+        }
+    }
+
+    /// Returns true if an item that was counted has this code.
+    pub fn contains(&self, code: &str) -> bool {
+        self.0.contains_key(code)
+    }
+
+    /// Returns true if all `failed` items are counted by code. Results of earlier versions count none.
+    pub fn is_complete(&self, failed: u64) -> bool {
+        self.0.values().sum::<u64>() == failed
+    }
+
+    /// Returns the codes in alphabetical order.
+    pub fn codes(&self) -> impl Iterator<Item = &str> {
+        self.0.keys().map(String::as_str)
+    }
+
+    /// Returns the counts by code.
+    pub fn into_counts(self) -> BTreeMap<String, u64> {
+        self.0
     }
 }
 
@@ -119,6 +163,8 @@ pub struct ReportFile {
 pub struct Report {
     /// Number of items by result.
     pub counts: ResultCounts,
+    /// Number of failed items by code.
+    pub failures_by_code: FailuresByCode,
     /// Further issues.
     pub issues: Vec<JobError>,
     /// The files.
@@ -136,6 +182,7 @@ impl ResultDocument {
             status: job.status,
             item_count: report.counts.total(),
             counts: report.counts,
+            failures_by_code: report.failures_by_code,
             timings: Timings::from_job(job),
             error: job.error.clone(),
             issues,
@@ -147,5 +194,22 @@ impl ResultDocument {
     #[must_use]
     pub fn with_job(self, job: &Job) -> Self {
         Self { status: job.status, error: job.error.clone(), timings: Timings::from_job(job), ..self }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::FailuresByCode;
+
+    #[test]
+    fn failures_are_counted_by_code_up_to_the_maximum_of_codes() {
+        let (mut few, mut many) = (FailuresByCode::default(), FailuresByCode::default());
+        ["b", "a", "b"].into_iter().for_each(|code| few.count(code));
+        assert_eq!(few.clone().into_counts(), [("a".to_owned(), 1), ("b".to_owned(), 2)].into());
+        assert!(few.contains("b") && !few.contains("c") && few.is_complete(3));
+        (0..=FailuresByCode::MAX_CODES).for_each(|n| many.count(&format!("code {n}")));
+        many.count("code 0");
+        assert_eq!((many.codes().count(), many.is_complete(102)), (FailuresByCode::MAX_CODES, false));
+        assert_eq!(many.into_counts()["code 0"], 2);
     }
 }

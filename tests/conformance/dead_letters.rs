@@ -14,7 +14,7 @@ on_both_stores! {
     the_first_resolution_of_a_dead_letter_stays,
     dead_letters_are_listed_newest_first_page_by_page,
     a_body_is_removed_with_its_job_and_the_record_stays,
-    selected_chunks_apply_to_one_generation,
+    a_selection_applies_to_one_generation,
 }
 
 fn unreadable(sent: i64) -> DeadLetterRecord {
@@ -100,26 +100,18 @@ async fn a_body_is_removed_with_its_job_and_the_record_stays(store: impl Store +
     assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), Some(dead_letter));
 }
 
-async fn selected_chunks_apply_to_one_generation(store: impl Store) {
-    use longshore_domain::job::Reopen;
+async fn a_selection_applies_to_one_generation(store: impl Store) {
+    use longshore_domain::job::{FailureFilter, Reopen, Selection};
     let mut job = split(&store, 2).await;
-    let selected_chunks = Some([ChunkId { group: 0, chunk: 1 }, ChunkId { group: 1, chunk: 0 }].into());
-    for (generation, selected_chunks) in [(0, selected_chunks), (1, None)] {
+    let chunks = Selection::Chunks([ChunkId { group: 0, chunk: 1 }, ChunkId { group: 1, chunk: 0 }].into());
+    let reason = Selection::Failure(FailureFilter { code: "bad".into(), field: Some("mail".into()) });
+    for (generation, selection) in (0..).zip([chunks, reason, Selection::All]) {
         let end = longshore_domain::job::Finish { generation, ..finish(Status::Failed, 20) };
         job = job_after(store.finish(job.job_id, &end).await.unwrap());
-        let reopen = Reopen {
-            generation,
-            at: at(50),
-            deadline_at: at(99_000),
-            corrected: None,
-            selected_chunks: selected_chunks.clone(),
-        };
+        let reopen = Reopen { generation, at: at(50), deadline_at: at(99_000), selection: selection.clone() };
         reopened_job(store.reopen(&job, &reopen).await.unwrap());
         job = store.job(job.job_id).await.unwrap().unwrap();
-        let retried_groups = if selected_chunks.is_some() { 0 } else { 2 };
-        assert_eq!(
-            (&job.retry.selected_chunks, job.retry.carried_over.retried_groups),
-            (&selected_chunks, retried_groups)
-        );
+        let retried_groups = if selection == Selection::All { 2 } else { 0 };
+        assert_eq!((&job.retry.selection, job.retry.carried_over.retried_groups), (&selection, retried_groups));
     }
 }

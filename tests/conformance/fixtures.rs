@@ -27,6 +27,7 @@ pub(crate) fn waiting_job() -> Job {
             format: Format::Csv,
             name: "people.csv".into(),
         }),
+        metadata: [("team".into(), "crm".into()), ("note".into(), String::new())].into(),
         tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
         times: JobTimes {
             deadline_at: at(86_400_000),

@@ -5,7 +5,7 @@ use longshore::store::dynamo::DynamoStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Reopen, Status, Stop, Transition};
+use longshore_domain::job::{Job, JobError, Reopen, Selection, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Created, JobProgress, PortResult, Reopened, ResendCount, Store};
 use longshore_testing::MemoryStore;
@@ -97,13 +97,8 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
         }
         Step::Reopen(time) => {
             let job = store.job(id).await?.unwrap_or_else(|| job.clone());
-            let reopen = Reopen {
-                generation: job.generation,
-                at: at(*time),
-                deadline_at: at(99),
-                corrected: None,
-                selected_chunks: None,
-            };
+            let reopen =
+                Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), selection: Selection::All };
             Observed::Reopened(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { resends, generation, time } => {

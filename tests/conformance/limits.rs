@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::fixtures::{accepted, at, job_after, split, waiting_job};
 use crate::on_both::Local;
-use crate::records::{dataset, put_one, record, table};
+use crate::records::{dataset, put_one, record};
 
 const ITEM_BYTES: usize = 400 * 1024;
 
@@ -91,6 +91,10 @@ async fn records_beyond_the_limits(records: impl RecordStore) {
         "the entire batch is refused: {answer:?}"
     );
     assert!(records.list(&dataset("d"), 10, None).await.unwrap().items.is_empty());
+    for key in ["", &"k".repeat(1025)] {
+        assert!(records.delete(&dataset("d"), key).await.is_err(), "{} bytes", key.len());
+    }
+    assert!(records.delete(&dataset("d"), &"k".repeat(1024)).await.is_ok());
 }
 
 #[tokio::test]
@@ -101,7 +105,7 @@ async fn records_beyond_the_limits_are_refused_in_memory() {
 #[tokio::test]
 async fn records_beyond_the_limits_are_refused_by_dynamodb() {
     let local = Local::start().await;
-    records_beyond_the_limits(table(&local).await).await;
+    records_beyond_the_limits(local.records().await).await;
 }
 
 fn chunk(inline: &str) -> ChunkMessage {

@@ -17,6 +17,7 @@ mod interleavings;
 mod ledger;
 mod limits;
 mod queues;
+mod record_deletes;
 mod records;
 mod repeated_calls;
 mod retries;

@@ -4,6 +4,7 @@ use local_cloud::emulator::OwnedEmulator;
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::store::dynamo::DynamoStore;
+use longshore::store::records::DynamoRecords;
 use longshore_domain::ids::JobId;
 use longshore_tests::harness::aws_limits::LimitsProxy;
 use longshore_tests::harness::setup::{aws, create_bucket, create_jobs_table};
@@ -46,6 +47,25 @@ macro_rules! on_both_files {
     };
 }
 
+/// Turns each `async fn name(records: impl RecordStore)` into a test on the in-memory records and one on DynamoDB.
+macro_rules! on_both_records {
+    ($($name:ident),+ $(,)?) => {
+        mod in_memory {
+            $(#[tokio::test]
+            async fn $name() {
+                super::$name(longshore_testing::MemoryRecords::default()).await;
+            })+
+        }
+        mod on_dynamodb {
+            $(#[tokio::test]
+            async fn $name() {
+                let local = crate::on_both::Local::start().await;
+                super::$name(local.records().await).await;
+            })+
+        }
+    };
+}
+
 /// An emulator, clients for it through a proxy that refuses what AWS refuses, and a unique name for this test's
 /// resources.
 pub(crate) struct Local {
@@ -75,6 +95,12 @@ impl Local {
     pub(crate) async fn store(&self) -> DynamoStore {
         create_jobs_table(&self.aws, &self.name).await.unwrap();
         DynamoStore::new(self.aws.dynamodb(), self.name.clone())
+    }
+
+    /// Creates a records table. The jobs table has the same keys, and its index does no harm.
+    pub(crate) async fn records(&self) -> DynamoRecords {
+        create_jobs_table(&self.aws, &self.name).await.unwrap();
+        DynamoRecords::new(self.aws.dynamodb(), &self.name)
     }
 
     pub(crate) async fn files(&self) -> S3Files {

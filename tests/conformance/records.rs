@@ -14,33 +14,14 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::{ListError, NewRecord, RecordStore};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
-use longshore_testing::MemoryRecords;
 use longshore_tests::harness::faults::Faults;
-use longshore_tests::harness::setup::{aws, create_jobs_table};
+use longshore_tests::harness::setup::aws;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::on_both::Local;
 
-macro_rules! on_both_records {
-    ($($name:ident),+ $(,)?) => {
-        mod in_memory {
-            $(#[tokio::test]
-            async fn $name() {
-                super::$name(super::MemoryRecords::default()).await;
-            })+
-        }
-        mod on_dynamodb {
-            $(#[tokio::test]
-            async fn $name() {
-                let local = crate::on_both::Local::start().await;
-                super::$name(super::table(&local).await).await;
-            })+
-        }
-    };
-}
-
-on_both_records!(
+on_both_records! {
     a_record_reads_back_as_it_was_written,
     an_upsert_keeps_the_latest_writer,
     an_insert_keeps_the_first_writer_and_recognizes_it,
@@ -48,12 +29,6 @@ on_both_records!(
     datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
     an_invalid_cursor_is_refused,
-);
-
-/// A records table. The jobs table has the same keys, and its index does no harm.
-pub(crate) async fn table(local: &Local) -> DynamoRecords {
-    create_jobs_table(&local.aws, &local.name).await.unwrap();
-    DynamoRecords::new(local.aws.dynamodb(), &local.name)
 }
 
 pub(crate) fn dataset(name: &str) -> Dataset {
@@ -202,7 +177,7 @@ async fn an_invalid_cursor_is_refused(records: impl RecordStore) {
 #[tokio::test]
 async fn concurrent_writers_leave_one_insert_and_the_latest_upsert() {
     let local = Local::start().await;
-    let records = table(&local).await;
+    let records = local.records().await;
     let jobs: Vec<JobId> = (0..4).map(|_| JobId::generate()).collect();
     for (rule, name) in [(Rule::Insert, "first"), (Rule::Upsert, "latest")] {
         let into = dataset(name);
@@ -227,7 +202,7 @@ async fn concurrent_writers_leave_one_insert_and_the_latest_upsert() {
 #[tokio::test]
 async fn a_second_import_of_a_file_overwrites_its_records() {
     let local = Local::start().await;
-    let records = table(&local).await;
+    let records = local.records().await;
     let into = dataset("d");
     // The second run finds most keys present, and the third begins with the other statement. All have the same
     // result.
@@ -244,7 +219,7 @@ async fn a_second_import_of_a_file_overwrites_its_records() {
 #[tokio::test]
 async fn writes_whose_replies_are_lost_happen_once_and_are_recognized() {
     let local = Local::start().await;
-    table(&local).await;
+    local.records().await;
     let faults = Faults::start(&local.endpoint).unwrap();
     let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
     let job = JobId::generate();
@@ -268,7 +243,7 @@ async fn writes_whose_replies_are_lost_happen_once_and_are_recognized() {
 #[tokio::test]
 async fn a_throttled_table_is_reported_and_a_failing_table_leaves_records_unknown() {
     let local = Local::start().await;
-    table(&local).await;
+    local.records().await;
     let faults = Faults::start(&local.endpoint).unwrap();
     let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
     faults.refuse("dynamodb", "BatchExecuteStatement", 1_000, "ProvisionedThroughputExceededException").unwrap();
@@ -283,7 +258,7 @@ async fn a_throttled_table_is_reported_and_a_failing_table_leaves_records_unknow
 #[tokio::test]
 async fn a_record_without_an_import_stays_unchanged() {
     let local = Local::start().await;
-    let records = table(&local).await;
+    let records = local.records().await;
     let job = JobId::generate();
     put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await;
     let items = local.aws.dynamodb().scan().table_name(&local.name).send().await.unwrap().items.unwrap();

@@ -10,7 +10,7 @@ use futures::future::join_all;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Job, Reopen, SourceFile, Status, Validation};
+use longshore_domain::job::{Job, Reopen, Selection, SourceFile, Status, Validation};
 use longshore_domain::ports::{
     Created, IdempotencyKey, JobStore, JobTransitions, Ledger, QuotaExceeded, Removal, Started, Store, TenantLimits,
     Upload, UploadRelease,
@@ -215,7 +215,8 @@ async fn a_retry_and_a_start_whose_replies_are_lost_happen_once(store: &DynamoSt
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let upload = FileGuid::generate();
     let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected, selected_chunks: None };
+    let selection = corrected.map_or(Selection::All, Selection::Corrected);
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     assert_eq!(reopened_job(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
     assert_eq!(
@@ -235,7 +236,7 @@ async fn a_job_and_an_upload_whose_replies_are_lost_count_once(store: &DynamoSto
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     let ended = job_after(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
     lose();
-    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
+    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
     assert_eq!(reopened_job(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
     let upload = Upload { tenant: TenantId::from_static("lossy"), ..upload() };
     for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
@@ -270,8 +271,7 @@ async fn a_job_that_is_retried_during_its_removal_from_the_count_stays_counted(
         while delay.fired().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let reopen =
-            Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
+        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
         reopened_job(direct.reopen(&ended, &reopen).await.unwrap())
     };
     let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);

@@ -8,7 +8,7 @@ use futures::future::join_all;
 use longshore_domain::group::{GroupPlan, Replanned, SplitStep};
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
 use longshore_domain::job::{
-    CarriedOver, Finish, Job, JobTimes, Reopen, SourceFile, Stage, Status, Transition, Validation,
+    CarriedOver, Finish, Job, JobTimes, Reopen, Selection, SourceFile, Stage, Status, Transition, Validation,
 };
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Started, Store, UploadRelease};
@@ -29,8 +29,7 @@ on_both_stores! {
     the_upload_is_removed_with_the_last_of_the_two_jobs,
 }
 
-const REOPEN: Reopen =
-    Reopen { generation: 0, at: at(50), deadline_at: at(99_000), corrected: None, selected_chunks: None };
+const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
@@ -70,7 +69,8 @@ fn corrected(upload: FileGuid) -> SourceFile {
 async fn a_corrected_file_belongs_to_its_retry_and_stays_until_the_job_is_removed(store: impl Store + Removal) {
     let ended_job = ended(&store).await;
     let [first, second, other] = [FileGuid::generate(), FileGuid::generate(), FileGuid::generate()];
-    let request = |generation, upload| Reopen { generation, corrected: Some(corrected(upload)), ..REOPEN };
+    let request =
+        |generation, upload| Reopen { generation, selection: Selection::Corrected(corrected(upload)), ..REOPEN };
     let next = reopened_job(store.reopen(&ended_job, &request(0, first)).await.unwrap());
     let mut expected = ended_job.clone();
     expected.reopen(&request(0, first));
@@ -90,14 +90,14 @@ async fn a_corrected_file_belongs_to_its_retry_and_stays_until_the_job_is_remove
     let ended_again = store.job(ended_job.job_id).await.unwrap().unwrap();
     let next = reopened_job(store.reopen(&ended_again, &request(1, second)).await.unwrap());
     assert_eq!(
-        (next.retry.corrected.clone(), &next.retry.used_corrections),
+        (next.retry.selection.corrected().cloned(), &next.retry.used_corrections),
         (Some(corrected(second)), &[first].into())
     );
     let mut plain = job_after(
         store.finish(ended_job.job_id, &Finish { generation: 2, ..finish(Status::Failed, 70) }).await.unwrap(),
     );
     plain = reopened_job(store.reopen(&plain, &Reopen { generation: 2, ..REOPEN }).await.unwrap());
-    assert_eq!((plain.retry.corrected, plain.retry.used_corrections), (None, [first, second].into()));
+    assert_eq!((plain.retry.selection, plain.retry.used_corrections), (Selection::All, [first, second].into()));
     assert_eq!(
         store.release_upload(JobId::generate(), first).await.unwrap(),
         UploadRelease::KeepFile,
@@ -215,7 +215,7 @@ async fn only_a_completed_validation_can_be_started(store: impl Store + Removal)
     job_after(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
     job_after(store.delete(deleted.job_id, at(10)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), corrected: None, selected_chunks: None };
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection: Selection::All };
     assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
     for from in [&waiting, &import, &deleted, &opened, &absent] {

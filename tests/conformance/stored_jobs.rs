@@ -1,5 +1,7 @@
 //! Complete uploads and jobs, and lists of jobs: all unfinished ones by age, and those of a tenant, newest first.
 
+use std::collections::BTreeMap;
+
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Status};
 use longshore_domain::parts::Multipart;
@@ -19,6 +21,7 @@ on_both_stores! {
     a_tenants_jobs_are_listed_newest_first,
     pages_contain_each_job_once,
     filters_select_the_matching_jobs,
+    a_list_by_metadata_has_the_jobs_with_all_pairs_once,
     a_page_ends_after_its_last_matching_job,
     a_listed_job_equals_the_stored_one,
     uploads_are_not_listed_as_jobs,
@@ -120,8 +123,14 @@ async fn unfinished_jobs_are_paged_from_either_end(store: impl Store) {
     }
 }
 
-const ALL: JobsQuery<'static> =
-    JobsQuery { tenant: &DEFAULT_TENANT, status: None, job_type: None, limit: 100, after: None };
+const ALL: JobsQuery<'static> = JobsQuery {
+    tenant: &DEFAULT_TENANT,
+    status: None,
+    job_type: None,
+    metadata: &BTreeMap::new(),
+    limit: 100,
+    after: None,
+};
 
 /// Stores this many jobs, a millisecond apart. Returns their ids, newest first.
 async fn stored(store: &impl Store, count: i64, change: impl Fn(i64, &mut Job)) -> Vec<JobId> {
@@ -200,6 +209,34 @@ async fn filters_select_the_matching_jobs(store: impl Store) {
         assert_eq!(listed, std::slice::from_ref(&expected), "{status:?} {job_type:?}");
         let by_one = pages(&store, JobsQuery { status, job_type, limit: 1, ..ALL }).await;
         assert_eq!(by_one.concat(), expected, "{status:?} {job_type:?}");
+    }
+}
+
+async fn a_list_by_metadata_has_the_jobs_with_all_pairs_once(store: impl Store) {
+    let pairs = |pairs: &[(&str, &str)]| -> BTreeMap<String, String> {
+        pairs.iter().map(|(key, value)| ((*key).to_owned(), (*value).to_owned())).collect()
+    };
+    // More jobs than one query of the index reads; those of one team are far apart.
+    let label = |age: i64, job: &mut Job| {
+        let team = if age % 50 == 0 { "crm" } else { "erp" };
+        job.metadata = pairs(&[("team", team), ("run", &(age % 100).to_string())]);
+        job.job_type = if age < 10 { "invite".into() } else { "import".into() };
+    };
+    let jobs = stored(&store, 120, label).await;
+    let at_age = |age: usize| jobs[119 - age];
+    for (metadata, job_type, expected) in [
+        (pairs(&[("team", "crm")]), None, vec![at_age(100), at_age(50), at_age(0)]),
+        (pairs(&[("team", "crm")]), Some("import"), vec![at_age(100), at_age(50)]),
+        (pairs(&[("team", "crm"), ("run", "0")]), None, vec![at_age(100), at_age(0)]),
+        (pairs(&[("run", "7")]), None, vec![at_age(107), at_age(7)]),
+        (pairs(&[("team", "crm"), ("run", "7")]), None, vec![]),
+        (pairs(&[("team", "crm"), ("site", "")]), None, vec![]),
+    ] {
+        for limit in [1, 2, 3, 100] {
+            let pages = pages(&store, JobsQuery { metadata: &metadata, job_type, limit, ..ALL }).await;
+            assert!(pages.iter().all(|page| page.len() <= limit), "{limit}");
+            assert_eq!(pages.concat(), expected, "{limit} {metadata:?}");
+        }
     }
 }
 

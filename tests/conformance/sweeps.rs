@@ -4,7 +4,7 @@
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Priority, Reopen, Status, Transition};
+use longshore_domain::job::{Job, JobTimes, Priority, Reopen, Selection, Status, Transition};
 use longshore_domain::ports::{
     Created, DeliveryRecord, DeliveryRecords, IdempotencyKey, JobPosition, JobProgress, Removal, Reopened, Store,
     Sweeps, Upload, UploadRelease,
@@ -101,7 +101,7 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     }
     assert_eq!(unfinished(&store).await, [early]);
     let deleted = job_after(store.delete(late, at(20)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), corrected: None, selected_chunks: None };
+    let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), selection: Selection::All };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // The job as read before it was deleted.
     let before = Job { times: JobTimes { deleted_at: None, ..deleted.times.clone() }, ..deleted };

@@ -2,7 +2,7 @@
 
 use futures::future::join_all;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Reopen, SourceFile, Status, Validation};
+use longshore_domain::job::{Job, JobTimes, Reopen, Selection, SourceFile, Status, Validation};
 use longshore_domain::ports::{
     CallCount, Created, IdempotencyKey, QuotaExceeded, Reopened, Started, TenantLimits, Upload,
 };
@@ -171,8 +171,7 @@ async fn starts_and_retries_count_the_files_bytes_again(store: impl Limited) {
     assert_eq!(retry(&store, &ended).await, Reopened::OverQuota(QuotaExceeded::DailyBytes(100)));
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended.clone()), "nothing is written");
     let next_day = at(50).end_of_day();
-    let reopen =
-        Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), corrected: None, selected_chunks: None };
+    let reopen = Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), selection: Selection::All };
     for _ in 0..2 {
         assert_eq!(
             reopened_job(store.reopen(&ended, &reopen).await.unwrap()).generation,

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use futures::future::join_all;
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, Status, Validation};
+use longshore_domain::job::{Job, Reopen, Selection, Status, Validation};
 use longshore_domain::ports::{
     Created, IdempotencyKey, QuotaExceeded, Removal, Reopened, Started, Store, TenantCounts, TenantLimits,
 };
@@ -67,13 +67,7 @@ pub(crate) async fn end(store: &impl Store, id: JobId) -> Job {
 }
 
 pub(crate) async fn retry(store: &impl Store, job: &Job) -> Reopened {
-    let reopen = Reopen {
-        generation: job.generation,
-        at: at(50),
-        deadline_at: at(99_000),
-        corrected: None,
-        selected_chunks: None,
-    };
+    let reopen = Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), selection: Selection::All };
     store.reopen(job, &reopen).await.unwrap()
 }
 

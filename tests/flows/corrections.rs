@@ -155,7 +155,7 @@ fn a_file_that_is_not_a_failures_file_of_the_job_is_refused_and_changes_nothing(
 #[test]
 fn a_missing_corrected_file_fails_the_retry_and_no_failed_row_is_lost() -> Story {
     use longshore_domain::ids::FileGuid;
-    use longshore_domain::job::Reopen;
+    use longshore_domain::job::{Reopen, Selection, SourceFile};
     use longshore_domain::ports::{JobStore, JobTransitions};
     use longshore_domain::timestamp::Timestamp;
     let Some(stack) = own() else { return Ok(()) };
@@ -168,9 +168,10 @@ fn a_missing_corrected_file_fails_the_retry_and_no_failed_row_is_lost() -> Story
     let upload = stack.run(store.upload(guid))?.context("the upload does not exist")?;
     let stored = stack.run(store.job(crate::shared::job_id(&id)?))?.context("the job does not exist")?;
     let source = stored.source.clone().context("the job has no source")?;
-    let corrected = Some(longshore_domain::job::SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source });
+    let gone = SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source };
     let at = Timestamp::now();
-    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), corrected, selected_chunks: None };
+    let selection = Selection::Corrected(gone);
+    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), selection };
     stack.run(store.reopen(&stored, &reopen))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), job["error"]["code"].as_str()), (Some("failed"), Some("corrected_file_gone")));

@@ -62,6 +62,27 @@ fn json_lines_are_imported_and_invalid_lines_fail_alone() -> Story {
     Ok(())
 }
 
+#[test]
+fn a_deleted_record_is_gone_until_an_import_writes_its_key_again() -> Story {
+    let (stack, name) = (stack(), dataset("deleted"));
+    let options = json!({ "dataset": name, "key": "id", "mode": "insert" });
+    let file = lines(["id,name", "a/b?c%2F&d+ü #,Ann", "2,Bob"]);
+    let (job, _) = work(stack, "import", &file, &options)?;
+    assert_eq!(counts(&job), [2, 0, 0], "{job}");
+    let keys = || -> anyhow::Result<Vec<String>> { Ok(stack.client.records(&name)?.into_keys().collect()) };
+    assert_eq!(keys()?, ["2", "a/b?c%2F&d+ü #"]);
+    let record = format!("/api/datasets/{name}/records?key=a%2Fb%3Fc%252F%26d%2B%C3%BC+%23");
+    for _ in 0..2 {
+        stack.client.call("DELETE", &record, &[], &[])?.expect(204)?;
+        assert_eq!(keys()?, ["2"]);
+    }
+    let (job, report) = work(stack, "import", &file, &options)?;
+    assert_eq!(counts(&job), [1, 1, 0], "{job}");
+    assert_eq!(report.codes()[&2], "duplicate_key");
+    assert_eq!(keys()?, ["2", "a/b?c%2F&d+ü #"]);
+    Ok(())
+}
+
 fn people_schema() -> Value {
     json!({
         "properties": {

@@ -56,6 +56,23 @@ fn jobs_are_listed_newest_first_with_filters_and_pages() -> Story {
     Ok(())
 }
 
+#[test]
+fn jobs_are_listed_by_their_metadata() -> Story {
+    let stack = stack();
+    let run = dataset("run");
+    let metadata = json!({ "team": "a&b ü", "run": run });
+    let request = json!({ "jobType": "probe-once", "options": { "action": "ok" }, "metadata": metadata });
+    let job = stack.client.post("/api/jobs", &request)?.expect(202)?;
+    let id = job["jobId"].as_str().context("the job has no id")?;
+    let ended = Watch::new(stack, id).end()?;
+    assert_eq!(ended["metadata"], metadata);
+    let listed = |filter: &str| list(&stack.client, &format!("/api/jobs?metadata[run]={run}&{filter}"), "jobs");
+    assert_eq!(listed("limit=1")?, std::slice::from_ref(&ended));
+    assert_eq!(listed("metadata%5Bteam%5D=a%26b+%C3%BC&status=completed")?, [ended]);
+    assert_eq!(listed("metadata[team]=a")?, Vec::<Value>::new());
+    Ok(())
+}
+
 /// Rows with line breaks, quotes, formulas and a text that looks like an escaped formula. Only the first key is an
 /// integer.
 const AWKWARD: &str = "id,\"=a\",b\r\n1,fine,\r\nx,\"two\r\nlines\",\"say \"\"hi\"\"\"\r\n=1+1,'=1,-5\r\n\

@@ -1,9 +1,11 @@
 //! Retries: only the remaining items run, and the report is repaired.
 
+use std::collections::BTreeMap;
+
 use anyhow::{Result, ensure};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::shared::{Marks, Story, counts, end, error_code, finish, own, probe_file};
 
@@ -73,8 +75,41 @@ fn rows_that_fail_again_are_in_the_new_report_and_a_damaged_row_stays_failed() -
     Ok(())
 }
 
+#[test]
+fn a_retry_with_a_code_runs_only_the_rows_that_failed_with_it() -> Story {
+    const ROWS: usize = 300;
+    let Some(stack) = own() else { return Ok(()) };
+    let marks = Marks::new();
+    let mark = marks.path().display();
+    let file = probe_file((1..=ROWS).map(|n| match n % 100 {
+        7 => format!("recover,,,{mark}"),
+        8 => format!("panic,,,{mark}"),
+        _ => "ok,,,".to_owned(),
+    }));
+    let id = stack.client.start("probe", "file.csv", &file, &json!({}))?;
+    let (_, report) = end(Watch::new(stack, &id), stack, &id, &file)?;
+    let output = stack.client.get(&format!("/api/jobs/{id}/output"))?.expect(200)?;
+    assert_eq!(output["failuresByCode"], json!({ "asked_to": 3, "handler_panicked": 3 }), "{output}");
+    let calls = marks.calls(ROWS)?;
+    retry_with(stack, &id, &json!({ "code": "asked_to" }))?;
+    let (job, repaired) = end(Watch::new(stack, &id), stack, &id, &file)?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [297, 3, 0]), "{job}");
+    let panicked: BTreeMap<_, _> = report.codes().into_iter().filter(|(_, code)| code == "handler_panicked").collect();
+    assert_eq!(repaired.codes(), panicked);
+    let again = marks.calls(ROWS)?;
+    let wrong: Vec<_> = (1..=ROWS).filter(|n| again[n - 1] != calls[n - 1] + usize::from(n % 100 == 7)).collect();
+    ensure!(wrong.is_empty(), "rows with an unexpected number of calls: {wrong:?}");
+    let unknown = stack.client.post(&format!("/api/jobs/{id}/retry"), &json!({ "code": "asked_to" }))?;
+    assert_eq!(unknown.bad_field(), "/code unknown_failure_code");
+    Ok(())
+}
+
 fn retry(stack: &Stack, id: &str) -> Result<()> {
-    let job = stack.client.post(&format!("/api/jobs/{id}/retry"), &json!({}))?.expect(202)?;
+    retry_with(stack, id, &json!({}))
+}
+
+fn retry_with(stack: &Stack, id: &str, body: &Value) -> Result<()> {
+    let job = stack.client.post(&format!("/api/jobs/{id}/retry"), body)?.expect(202)?;
     ensure!(job["status"] == "waiting" || job["status"] == "running", "the job was not reopened: {job}");
     Ok(())
 }

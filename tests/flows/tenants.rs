@@ -29,6 +29,8 @@ pub(crate) enum Target {
     Datasets,
     /// The path names a dataset. Datasets of two tenants with the same name are independent.
     Dataset,
+    /// The path names a dataset, and the query one of its records.
+    Record,
     /// The call names nothing, and creates data for the caller.
     Nothing,
     /// The route is for operators only. Other callers are refused, whatever they name.
@@ -38,7 +40,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 25] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 26] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -55,6 +57,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 25] = [
     ("DELETE", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/datasets", Target::Datasets),
     ("GET", "/api/datasets/{dataset}/records", Target::Dataset),
+    ("DELETE", "/api/datasets/{dataset}/records", Target::Record),
     ("GET", "/api/dead-letters", Target::Operators),
     ("GET", "/api/dead-letters/{letterId}", Target::Operators),
     ("DELETE", "/api/dead-letters/{letterId}", Target::Operators),
@@ -181,6 +184,16 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                     foreign.0 == 200 && foreign == missing,
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
                 );
+            }
+            Target::Record => {
+                let delete =
+                    |name: &str| bob.call(method, &format!("{}?key=1", path.replace("{dataset}", name)), &[], &[]);
+                let (foreign, missing) = (comparable(&delete(&name)?), comparable(&delete(&format!("{name}-2"))?));
+                ensure!(
+                    foreign.0 == 204 && foreign == missing,
+                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
+                );
+                ensure!(alice.records(&name)?.contains_key("1"), "{route:?}: bob has deleted alice's record");
             }
             Target::Operators => {
                 let refused = comparable(&request(&bob, job, &name, &upload)?);

@@ -241,6 +241,10 @@ impl RecordStore for Records {
         self.0.list(from, limit, cursor).await
     }
 
+    async fn delete(&self, from: &Dataset, key: &str) -> PortResult<()> {
+        self.0.delete(from, key).await
+    }
+
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         self.0.datasets(tenant, limit, after).await
     }
@@ -257,6 +261,10 @@ impl RecordStore for Unguarded<MemoryRecords> {
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
         self.0.list(from, limit, cursor).await
+    }
+
+    async fn delete(&self, from: &Dataset, key: &str) -> PortResult<()> {
+        self.0.delete(from, key).await
     }
 
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {

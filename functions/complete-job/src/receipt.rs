@@ -41,7 +41,7 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
         item_count: counts.total(),
         counts,
         input: input(ports, job.source.as_ref(), in_time).await?,
-        corrected: input(ports, job.retry.corrected.as_ref(), in_time).await?,
+        corrected: input(ports, job.retry.selection.corrected(), in_time).await?,
         files: written.files.clone(),
         code: CodeVersion { version: env!("CARGO_PKG_VERSION").to_owned(), commit: COMMIT.map(str::to_owned) },
     })

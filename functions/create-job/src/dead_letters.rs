@@ -129,7 +129,7 @@ fn given_up(entries: &[Entry]) -> impl Iterator<Item = u64> {
 impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Returns the dead letters that the job's current generation replays, unread.
     pub(crate) async fn dead_items(&self, job: &Job) -> Result<DeadItems, Halt> {
-        let ids = job.retry.selected_chunks.iter().flatten();
+        let ids = job.retry.selection.chunks().into_iter().flatten();
         let first = ids.clone().next().map_or(0, |id| id.group);
         let JobProgress { groups, .. } =
             self.ports.store.progress_from(job.job_id, first).await?.ok_or(Halt::Refused)?;

@@ -149,7 +149,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             return false;
         }
         let (job, growth) = (&self.job, Growth::from_job(&self.job));
-        let corrected = job.retry.corrected.as_ref().map_or(0, |file| file.size_bytes);
+        let corrected = job.retry.selection.corrected().map_or(0, |file| file.size_bytes);
         let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
         self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
     }

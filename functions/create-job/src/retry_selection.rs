@@ -1,6 +1,6 @@
 //! Selection of the failed items that run again: all readable items, the items in a corrected file with the contents of
-//! the file, or the items that were given up with the chunks of replayed dead letters. An item that has since failed
-//! for another reason, or has succeeded, is not changed.
+//! the file, the items that were given up with the chunks of replayed dead letters, or the items that failed for one
+//! reason. An item that has since failed for another reason, or has succeeded, is not changed.
 //!
 //! A corrected file is read completely before anything is replanned, and compared with every failed item at the end. If
 //! it cannot be used, the generation fails before anything is replanned: the failed items stay available for the next
@@ -18,7 +18,7 @@ use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::job::{FailureFilter, Job, JobError, Selection, SourceFile};
 use longshore_domain::ports::{Files, JobProgress, Queues, Read, Store};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
@@ -46,6 +46,7 @@ pub(crate) enum RetrySelection {
     All,
     Corrected(CorrectedFile),
     Dead(DeadItems),
+    Failure(FailureFilter),
 }
 
 impl RetrySelection {
@@ -58,6 +59,7 @@ impl RetrySelection {
             },
             (End::Failed(_), _) if entry.damaged => return entry,
             (End::Failed(why), Self::Dead(items)) if !items.contains(entry.n, why) => return entry,
+            (End::Failed(why), Self::Failure(filter)) if !filter.includes(why) => return entry,
             _ => entry.raw,
         };
         let entry = Entry { raw, damaged: false, ..entry };
@@ -75,16 +77,17 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if let Some(file) = self.corrected_file(job, item_bytes).await? {
             return Ok(RetrySelection::Corrected(file));
         }
-        match &job.retry.selected_chunks {
-            Some(_) => Ok(RetrySelection::Dead(self.dead_items(job).await?)),
-            None => Ok(RetrySelection::All),
-        }
+        Ok(match &job.retry.selection {
+            Selection::Chunks(_) => RetrySelection::Dead(self.dead_items(job).await?),
+            Selection::Failure(filter) => RetrySelection::Failure(filter.clone()),
+            Selection::All | Selection::Corrected(_) => RetrySelection::All,
+        })
     }
 
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a
     /// corrected failures file.
     async fn corrected_file(&self, job: &Job, item_bytes: u64) -> Result<Option<CorrectedFile>, Halt> {
-        let Some(file) = &job.retry.corrected else { return Ok(None) };
+        let Some(file) = job.retry.selection.corrected() else { return Ok(None) };
         let bytes = match self.ports.files.read(&file.key, Some(&file.etag), None).await? {
             Read::Found(bytes) => bytes,
             Read::Absent | Read::Changed => return Err(self.fail(job, gone(file)).await),
@@ -210,6 +213,15 @@ mod tests {
         assert!(waits(&corrected) && !corrected.damaged && corrected.raw.contains("new"), "{corrected:?}");
         assert!(waits(&RetrySelection::All.replan(absent)), "without a file, every readable item runs again");
         assert_eq!(RetrySelection::All.replan(failed(8, "bad", true)), failed(8, "bad", true));
+    }
+
+    #[test]
+    fn a_reason_selects_only_the_items_that_failed_for_it() {
+        let selection = RetrySelection::Failure(FailureFilter { code: "bad".into(), field: None });
+        assert!(waits(&selection.replan(failed(7, "bad", false))));
+        for entry in [failed(7, "worse", false), failed(8, "bad", true)] {
+            assert_eq!(selection.replan(entry.clone()), entry, "it stays failed");
+        }
     }
 
     #[test]

@@ -12,7 +12,7 @@ use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLi
 use longshore::ports::Ports;
 use longshore_domain::dead_letter::{DeadLetterMessage, Queue, ReplayDecision, decide_replay};
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Finish, Job, Reopen, SourceFile, Status};
+use longshore_domain::job::{Finish, Job, Reopen, Selection, SourceFile, Status};
 use longshore_domain::message::{ChunkMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger, Reopened};
@@ -158,7 +158,7 @@ impl World {
         for dead_letter in dead_letters {
             assert_eq!(self.replay_effect(dead_letter), ReplayDecision::Open);
         }
-        self.reopen(Some(
+        self.reopen(Selection::Chunks(
             dead_letters
                 .iter()
                 .map(|dead_letter| ChunkId { group: dead_letter.group, chunk: dead_letter.chunk })
@@ -169,15 +169,9 @@ impl World {
         }
     }
 
-    fn reopen(&self, selected_chunks: Option<BTreeSet<ChunkId>>) {
+    fn reopen(&self, selection: Selection) {
         let job = self.job();
-        let reopen = Reopen {
-            generation: job.generation,
-            at: clock(),
-            deadline_at: Timestamp(i64::MAX),
-            corrected: None,
-            selected_chunks,
-        };
+        let reopen = Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), selection };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 }
@@ -251,7 +245,7 @@ fn a_dead_letter_of_a_replayed_chunk_covers_the_items_that_ran_in_it_and_not_tho
 fn after_a_retry_of_all_failed_items_older_dead_letters_have_no_effect() {
     let world = World::new(&[true; 9]);
     let (dead_letters, _) = world.run(&firsts(&[0, 2].into()));
-    world.reopen(None);
+    world.reopen(Selection::All);
     let (again, processed) = world.run(&[1].into());
     assert_eq!((again.len(), processed), (1, vec![7, 8, 9]));
     assert!(
@@ -286,7 +280,7 @@ fn a_given_up_row_over_the_limit_of_its_type_is_not_run_by_a_retry() {
     world.replay(&dead_letters);
     assert_eq!(world.run(&BTreeSet::new()).1, [1, 3], "the second row exceeds the limit of its type");
     assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
-    world.reopen(None);
+    world.reopen(Selection::All);
     assert_eq!(world.run(&BTreeSet::new()).1, [3], "the second row stays failed");
     assert_eq!(world.counts(), Counts { succeeded: 1, failed: 2, skipped: 0 });
 }

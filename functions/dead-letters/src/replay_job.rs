@@ -10,7 +10,7 @@ use longshore::ports::Ports;
 use longshore::problem::Problem;
 use longshore_domain::dead_letter::{DeadLetterRecord, ReplayDecision, Resolution, ResolutionKind};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, deadline};
+use longshore_domain::job::{Job, Reopen, Selection, deadline};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{DeadLetterRecords, PortResult, Queues, QuotaExceeded, Reopened, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -18,7 +18,7 @@ use longshore_domain::timestamp::Timestamp;
 use crate::Effect;
 use crate::document::{ReplayDocument, ReplayLinks};
 use crate::list::{CONCURRENT_READS, dead_letters_of_job};
-use crate::replay_plan::{PlannedReplay, ReplayPlan, ReplaySelection, refused, replay_plan};
+use crate::replay_plan::{PlannedReplay, ReplayPlan, refused, replay_plan, select, serves};
 
 /// Maximum number of dead letters per call: the chunk of each one is read.
 pub(crate) const DEAD_LETTERS: usize = 500;
@@ -51,11 +51,11 @@ pub(crate) async fn replay_dead_letters<S: Store + DeadLetterRecords, Q: Queues>
     clock: fn() -> Timestamp,
 ) -> Result<ReplayDocument, Failure> {
     let (mut job, replays) = plan_replays(&ports.store, dead_letters, clock()).await?;
-    let replay_selection = job.as_ref().map(|job| ReplaySelection::new(job, &replays)).unwrap_or_default();
-    let opens = |planned: &PlannedReplay| replay_selection.serves(planned);
+    let selection = job.as_ref().map(|job| select(job, &replays)).unwrap_or_default();
+    let opens = |planned: &PlannedReplay| serves(&selection, planned);
     let effect = match job {
         Some(ended) if replays.iter().any(opens) => {
-            job = Some(open(ports, &ended, &replay_selection, clock()).await?);
+            job = Some(open(ports, &ended, selection.clone(), clock()).await?);
             Effect::Generation
         }
         _ => send_again(ports, job.as_ref(), &replays, clock()).await?,
@@ -99,12 +99,11 @@ async fn plan_replays(
 async fn open<S: Store, Q: Queues>(
     ports: &Ports<S, Q, ()>,
     job: &Job,
-    replay_selection: &ReplaySelection,
+    selection: Selection,
     at: Timestamp,
 ) -> Result<Job, Failure> {
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let ReplaySelection { corrected, selected_chunks } = replay_selection.clone();
-    let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks };
+    let reopen = Reopen { generation: job.generation, at, deadline_at, selection };
     match ports.store.reopen(job, &reopen).await? {
         Reopened::Made(job) => {
             ports.send_create(&job).await;

@@ -7,7 +7,7 @@ use longshore::problem::{Kind, Problem};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, NoEffect, ReplayDecision, decide_replay};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::{Job, Selection};
 use longshore_domain::ports::{PortResult, Store};
 use longshore_domain::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
@@ -84,46 +84,33 @@ pub(crate) struct PlannedReplay {
     pub(crate) replay: ReplayDecision,
 }
 
-/// Failed items that the next generation runs, as in [`longshore_domain::job::Reopen`].
-#[derive(Clone, Eq, PartialEq, Debug, Default)]
-pub(crate) struct ReplaySelection {
-    /// Only the items in this corrected file.
-    pub(crate) corrected: Option<SourceFile>,
-    /// Only the items that failed with the dead letters of these chunks; all failed items if `None`.
-    pub(crate) selected_chunks: Option<BTreeSet<ChunkId>>,
+/// Selects the failed items that the next generation runs: those in the chunks of the dead letters. For a retry whose
+/// splitter was dead-lettered, keeps the selection of that retry: the splitter has not replanned all of it, and it is
+/// recorded nowhere else.
+pub(crate) fn select(job: &Job, replays: &[PlannedReplay]) -> Selection {
+    let open = || {
+        replays
+            .iter()
+            .filter(|planned| planned.replay == ReplayDecision::Open)
+            .map(|planned| &planned.dead_letter.message)
+    };
+    let chunks: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.chunk_id()).collect();
+    let splitter_died = job.generation > 0 && open().any(|dead_letter| dead_letter.chunk_id().is_none());
+    match (splitter_died, &job.retry.selection) {
+        (true, Selection::Chunks(selected)) => Selection::Chunks(bounded(selected.union(&chunks))),
+        (true, selection) => selection.clone(),
+        (false, _) => Selection::Chunks(bounded(&chunks)),
+    }
 }
 
-impl ReplaySelection {
-    /// Selects the chunks of the dead letters. For a retry whose splitter was dead-lettered, adds the selection of that
-    /// retry: the splitter has not replanned all of it, and it is recorded nowhere else.
-    pub(crate) fn new(job: &Job, replays: &[PlannedReplay]) -> Self {
-        let open = || {
-            replays
-                .iter()
-                .filter(|planned| planned.replay == ReplayDecision::Open)
-                .map(|planned| &planned.dead_letter.message)
-        };
-        let chunks: BTreeSet<_> = open().filter_map(|dead_letter| dead_letter.chunk_id()).collect();
-        let splitter_died = job.generation > 0 && open().any(|dead_letter| dead_letter.chunk_id().is_none());
-        match (splitter_died, &job.retry.corrected, &job.retry.selected_chunks) {
-            (true, Some(file), selected_chunks) => {
-                Self { corrected: Some(file.clone()), selected_chunks: selected_chunks.clone() }
-            }
-            (true, None, None) => Self::default(),
-            (true, None, Some(selected)) => {
-                Self { corrected: None, selected_chunks: Some(bounded(selected.union(&chunks))) }
-            }
-            (false, _, _) => Self { corrected: None, selected_chunks: Some(bounded(&chunks)) },
-        }
-    }
-
-    /// Returns true if the generation runs the items of this dead letter.
-    pub(crate) fn serves(&self, planned: &PlannedReplay) -> bool {
-        let is_selected = |chunk| {
-            self.corrected.is_none() && self.selected_chunks.as_ref().is_none_or(|selected| selected.contains(&chunk))
-        };
-        planned.replay == ReplayDecision::Open && planned.dead_letter.message.chunk_id().is_none_or(is_selected)
-    }
+/// Returns true if a generation with this selection runs the items of this dead letter.
+pub(crate) fn serves(selection: &Selection, planned: &PlannedReplay) -> bool {
+    let is_selected = |chunk| match selection {
+        Selection::All => true,
+        Selection::Chunks(selected) => selected.contains(&chunk),
+        Selection::Corrected(_) | Selection::Failure(_) => false,
+    };
+    planned.replay == ReplayDecision::Open && planned.dead_letter.message.chunk_id().is_none_or(is_selected)
 }
 
 fn bounded<'a>(chunks: impl IntoIterator<Item = &'a ChunkId>) -> BTreeSet<ChunkId> {
@@ -169,16 +156,16 @@ mod tests {
     use longshore_domain::dead_letter::Queue;
     use longshore_domain::group::ChunkPlan;
     use longshore_domain::ids::JobId;
-    use longshore_domain::job::RetryState;
+    use longshore_domain::job::{FailureFilter, RetryState, SourceFile};
     use longshore_domain::message::{ChunkMessage, CreateMessage};
     use longshore_domain::records::Format;
     use longshore_domain::tenant::TenantId;
 
     use super::*;
 
-    fn job(generation: u32, selected_chunks: Option<BTreeSet<ChunkId>>) -> Job {
+    fn job(generation: u32, selection: Selection) -> Job {
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
-        Job { generation, retry: RetryState { selected_chunks, ..job.retry.clone() }, ..job }
+        Job { generation, retry: RetryState { selection, ..job.retry.clone() }, ..job }
     }
 
     fn chunk(group: u32) -> ChunkId {
@@ -222,48 +209,48 @@ mod tests {
 
     #[test]
     fn only_failed_items_in_chunks_of_the_dead_letters_run() {
-        let job = job(0, None);
+        let job = job(0, Selection::All);
         let replays =
             [of_chunk(&job, 1), of_split(&job), PlannedReplay { replay: ReplayDecision::Wait, ..of_chunk(&job, 2) }];
-        let replay_selection = ReplaySelection::new(&job, &replays);
-        assert_eq!(replay_selection, ReplaySelection { corrected: None, selected_chunks: Some([chunk(1)].into()) });
-        assert_eq!(replays.each_ref().map(|replay| replay_selection.serves(replay)), [true, true, false]);
+        let selection = select(&job, &replays);
+        assert_eq!(selection, Selection::Chunks([chunk(1)].into()));
+        assert_eq!(replays.each_ref().map(|replay| serves(&selection, replay)), [true, true, false]);
     }
 
     #[test]
     fn chunks_beyond_the_maximum_are_not_selected() {
-        let job = job(0, None);
+        let job = job(0, Selection::All);
         let replays: Vec<_> = (0..=CHUNKS as u32).map(|group| of_chunk(&job, group)).collect();
-        let replay_selection = ReplaySelection::new(&job, &replays);
-        let served: Vec<_> = replays.iter().map(|replay| replay_selection.serves(replay)).collect();
+        let selection = select(&job, &replays);
+        let served: Vec<_> = replays.iter().map(|replay| serves(&selection, replay)).collect();
         assert_eq!((served[..CHUNKS].iter().all(|s| *s), served[CHUNKS]), (true, false));
     }
 
     /// The client retried all failed items, and the splitter died before it had replanned them.
     #[test]
     fn a_retry_whose_splitter_died_keeps_its_selection() {
-        let all = job(1, None);
-        assert_eq!(ReplaySelection::new(&all, &[of_split(&all), of_chunk(&all, 1)]), ReplaySelection::default());
-        let some = job(2, Some([chunk(0)].into()));
-        let replay_selection = ReplaySelection::new(&some, &[of_split(&some), of_chunk(&some, 1)]);
-        assert_eq!(replay_selection.selected_chunks, Some([chunk(0), chunk(1)].into()));
+        let all = job(1, Selection::All);
+        assert_eq!(select(&all, &[of_split(&all), of_chunk(&all, 1)]), Selection::All);
+        let some = job(2, Selection::Chunks([chunk(0)].into()));
+        let selection = select(&some, &[of_split(&some), of_chunk(&some, 1)]);
+        assert_eq!(selection, Selection::Chunks([chunk(0), chunk(1)].into()));
         assert_eq!(
-            ReplaySelection::new(&some, &[of_chunk(&some, 1)]).selected_chunks,
-            Some([chunk(1)].into()),
+            select(&some, &[of_chunk(&some, 1)]),
+            Selection::Chunks([chunk(1)].into()),
             "its splitter has not died"
         );
     }
 
     #[test]
-    fn a_retry_keeps_its_corrected_file_and_dead_letters_of_chunks_wait() {
-        let size_bytes = 1;
+    fn a_retry_keeps_its_corrected_file_or_reason_and_dead_letters_of_chunks_wait() {
         let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
-        let file = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
-        let job =
-            Job { retry: RetryState { corrected: Some(file.clone()), ..job(1, None).retry.clone() }, ..job(1, None) };
-        let replays = [of_split(&job), of_chunk(&job, 0)];
-        let replay_selection = ReplaySelection::new(&job, &replays);
-        assert_eq!(replay_selection, ReplaySelection { corrected: Some(file), selected_chunks: None });
-        assert_eq!(replays.each_ref().map(|replay| replay_selection.serves(replay)), [true, false]);
+        let file = SourceFile { key, size_bytes: 1, etag, format: Format::Csv, name };
+        let reason = FailureFilter { code: "bad".into(), field: None };
+        for selection in [Selection::Corrected(file), Selection::Failure(reason)] {
+            let job = job(1, selection.clone());
+            let replays = [of_split(&job), of_chunk(&job, 0)];
+            assert_eq!(select(&job, &replays), selection);
+            assert_eq!(replays.each_ref().map(|replay| serves(&selection, replay)), [true, false]);
+        }
     }
 }

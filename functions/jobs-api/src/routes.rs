@@ -40,6 +40,7 @@ longshore::routes! {
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
     GET    "/api/datasets"                    datasets::list<B>,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
+    DELETE "/api/datasets/{dataset}/records"  records::delete::delete<B>,
     GET    "/api/openapi.json"                documents::docs::openapi [public],
     GET    "/api/docs"                        documents::docs::docs [public],
     GET    "/api/problems"                    documents::problems::kinds [public],

@@ -7,6 +7,7 @@ use axum::http::header;
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use base64::Engine;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use serde::Serialize;
 
 use super::QueryText;
@@ -40,11 +41,19 @@ pub fn bad_cursor() -> FieldError {
     FieldError::new("/cursor", "invalid_cursor", detail)
 }
 
-/// Returns the `Link` header (RFC 8288) to the next page: the same list with these parameters. The values need no
-/// escaping.
+/// The characters that are percent-encoded in a query string: all but the unreserved ones of RFC 3986.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
+
+/// Returns the query string with these parameters.
+pub fn query_string(parameters: &[(&str, &str)]) -> String {
+    let encode = |text| utf8_percent_encode(text, RESERVED);
+    let query: Vec<_> = parameters.iter().map(|(name, value)| format!("{}={}", encode(name), encode(value))).collect();
+    query.join("&")
+}
+
+/// Returns the `Link` header (RFC 8288) to the next page: the same list with these parameters.
 pub fn next_link(path: &str, parameters: &[(&str, &str)]) -> String {
-    let query: Vec<_> = parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
-    format!("<{path}?{}>; rel=\"next\"", query.join("&"))
+    format!("<{path}?{}>; rel=\"next\"", query_string(parameters))
 }
 
 /// Returns the response with a page, which is not cached, and the link to the next page.
@@ -68,5 +77,8 @@ mod tests {
     fn the_link_to_the_next_page_follows_rfc_8288() {
         let link = next_link("/api/jobs", &[("limit", "2"), ("cursor", "abc")]);
         assert_eq!(link, "</api/jobs?limit=2&cursor=abc>; rel=\"next\"");
+        let link = next_link("/api/jobs", &[("metadata[a_b]", "\u{fc}&c=d> +%\"~")]);
+        let query = "metadata%5Ba_b%5D=%C3%BC%26c%3Dd%3E%20%2B%25%22~";
+        assert_eq!(link, format!("</api/jobs?{query}>; rel=\"next\""));
     }
 }

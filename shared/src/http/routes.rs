@@ -93,7 +93,7 @@ async fn method_not_allowed(method: Method, uri: Uri) -> Problem {
 }
 
 /// Bytes of path and query string: the longest path has an id of 36 characters and a dataset's name, the longest
-/// cursor has a few hundred characters.
+/// cursor has a few hundred characters, and the longest filter by metadata 3 KiB.
 const MAX_TARGET: usize = 4 * 1024;
 
 /// Bytes of all headers together: API Gateway's own limit, which includes the request line. The gateway adds a few

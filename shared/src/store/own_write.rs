@@ -61,11 +61,9 @@ pub fn finished(job: &Job, finish: &Finish) -> bool {
         && (job.generation, job.status, job.times.finished_at) == (finish.generation, finish.status, Some(finish.at))
 }
 
-/// `reopen` was applied: the next generation was opened at the caller's time, with the caller's corrected file or
-/// dead letters.
+/// `reopen` was applied: the next generation was opened at the caller's time, with the caller's selection.
 pub fn reopened(job: &Job, reopen: &Reopen) -> bool {
-    let same_request = job.retry.corrected == reopen.corrected && job.retry.selected_chunks == reopen.selected_chunks;
-    same_request
+    job.retry.selection == reopen.selection
         && (job.generation, job.stage, job.times.updated_at) == (reopen.generation + 1, Stage::Queued, reopen.at)
 }
 

@@ -102,6 +102,12 @@ impl RecordStore for MemoryRecords {
         Ok(Page { items, next })
     }
 
+    async fn delete(&self, from: &Dataset, key: &str) -> PortResult<()> {
+        check_key(&key_of(from, key)).map_err(failed("delete a record"))?;
+        self.lock().remove(&(from.clone(), shard::shard_of(key), key.to_owned()));
+        Ok(())
+    }
+
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         let datasets = self.lock_datasets();
         let rest = datasets.iter().filter(|(dataset, _)| dataset.tenant == *tenant);
@@ -113,17 +119,21 @@ impl RecordStore for MemoryRecords {
     }
 }
 
+/// Returns the key of an item in the table.
+fn key_of(dataset: &Dataset, key: &str) -> Item {
+    let partition = shard::partition(dataset, shard::shard_of(key));
+    [("PK", partition), ("SK", key.to_owned())].map(|(name, of)| (name.to_owned(), AttributeValue::S(of))).into()
+}
+
 /// Returns the item that the table would hold.
 fn item_of(into: &Dataset, record: &NewRecord) -> Item {
-    let text = |value: String| AttributeValue::S(value);
-    let partition = shard::partition(into, shard::shard_of(&record.key));
     // DynamoDB can represent each JSON value, so this cannot fail.
     let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
-    let writer = text(record.writer.to_string());
+    let writer = AttributeValue::S(record.writer.to_string());
     let updated_at = AttributeValue::N(Timestamp::now().0.to_string());
-    let attributes = [("PK", text(partition)), ("SK", text(record.key.clone())), ("data", data)];
-    let attributes = attributes.into_iter().chain([("writer", writer), ("updatedAt", updated_at)]);
-    attributes.map(|(name, value)| (name.to_owned(), value)).collect()
+    let attributes = [("data", data), ("writer", writer), ("updatedAt", updated_at)];
+    let attributes = attributes.map(|(name, value)| (name.to_owned(), value));
+    key_of(into, &record.key).into_iter().chain(attributes).collect()
 }
 
 fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {

@@ -2,7 +2,7 @@
 
 use longshore_domain::group::{GroupPlan, SplitStep};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition};
 use longshore_domain::ports::{
     ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery, PortResult,
     Reopened, Started, Upload,
@@ -34,9 +34,12 @@ impl Unguarded<MemoryStore> {
     }
 
     /// The job as a reader sees it. Without their conditions, the split has ended before its end is recorded, and a
-    /// replay covers all failed items.
+    /// replay, or a retry for one reason, covers all failed items.
     pub(super) fn as_read(&self, mut job: Job) -> Job {
-        job.retry.selected_chunks = job.retry.selected_chunks.filter(|_| !without("replay-of-what-was-given-up"));
+        let selects = matches!(job.retry.selection, Selection::Chunks(_) | Selection::Failure(_));
+        if selects && without("replay-of-what-was-given-up") {
+            job.retry.selection = Selection::All;
+        }
         if without("final-count-first")
             && job.stage == Stage::Splitting
             && job.split.groups > job.retry.carried_over.groups

@@ -11,7 +11,7 @@ use longshore::handler::Registry;
 use longshore::http::{Failure, Operator};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, SourceFile, Stop, Transition, deadline, has_time};
+use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
@@ -25,10 +25,10 @@ use crate::unguarded::Unguarded;
 #[derive(Clone, Debug)]
 pub(crate) enum Act {
     Cancel,
-    /// Retry of a generation's failed and unprocessed items, with or without a corrected file.
+    /// Retry of a generation's selected failed items, and of its unprocessed items.
     Retry {
         generation: u32,
-        corrected: Option<Box<SourceFile>>,
+        selection: Box<Selection>,
     },
     Delete,
     /// An operator replays all dead letters of the job.
@@ -49,7 +49,7 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
             Ok("202")
         }
         Act::Retry { generation, .. } if generation != job.generation || !job.has_remaining() => Ok("409"),
-        Act::Retry { corrected, .. } => retry(shared, job, corrected.map(|file| *file)).await,
+        Act::Retry { selection, .. } => retry(shared, job, *selection).await,
         Act::Delete => {
             let Transition::Made(job) = shared.ports.store.delete(job.job_id, clock()).await? else { return Ok("404") };
             shared.canceled.borrow_mut().insert((id, job.generation));
@@ -84,13 +84,13 @@ async fn replay(shared: &Shared, id: JobId) -> PortResult<&'static str> {
     }
 }
 
-async fn retry(shared: &Shared, job: Job, corrected: Option<SourceFile>) -> PortResult<&'static str> {
+async fn retry(shared: &Shared, job: Job, selection: Selection) -> PortResult<&'static str> {
     let (generation, at) = (job.generation, clock());
     if !has_time(at, job.times.expires_at) {
         return Ok("409");
     }
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let reopen = Reopen { generation, at, deadline_at, corrected, selected_chunks: None };
+    let reopen = Reopen { generation, at, deadline_at, selection };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // If this fails, the sweeper sends the message.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);

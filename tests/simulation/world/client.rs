@@ -6,7 +6,9 @@ use std::collections::BTreeSet;
 
 use longshore::ports::upload_key;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Reopen, SourceFile, Stop, Tolerance, deadline, has_time};
+use longshore_domain::job::{
+    FailureFilter, Job, JobTimes, Reopen, Selection, SourceFile, Stop, Tolerance, deadline, has_time,
+};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Queues, Reopened};
 use longshore_domain::records::Format;
@@ -18,6 +20,7 @@ use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
 use crate::plan::JobPlan;
+use crate::report;
 use crate::rows::{ACTIONS, Dialect, bit, file_of, line, only};
 
 impl World {
@@ -116,7 +119,7 @@ impl World {
         has_retried
     }
 
-    /// Retries the remaining items of a job, with or without a corrected file. Returns false if there are none.
+    /// Retries the remaining items of a job, all of them or a selection. Returns false if there are none.
     fn retry_remaining_of_job(&mut self) -> bool {
         if !self.stored().is_some_and(|job| job.has_remaining()) {
             return false;
@@ -127,20 +130,21 @@ impl World {
         if self.customer().action_rates.corrects > 0 && self.rng.often(500) {
             self.correct()
         } else {
-            self.retry()
+            let selection = self.random_selection();
+            self.reopen(selection)
         }
         true
     }
 
     /// Retries the remaining items of the job.
     pub(crate) fn retry(&mut self) {
-        self.reopen(None);
+        self.reopen(Selection::All);
     }
 
     /// Retries the remaining items of the job with a corrected file.
     pub(crate) fn retry_with(&mut self, csv: &str) {
         let file = self.upload(csv);
-        self.reopen(Some(file));
+        self.reopen(Selection::Corrected(file));
     }
 
     /// Begins the client's cancel of the job. It runs concurrently with the other functions.
@@ -150,7 +154,21 @@ impl World {
 
     /// Removes the corrected file of the current generation from the bucket.
     pub(crate) fn lose_corrected(&self) {
-        MemoryFiles::remove(&self.files, &self.job().retry.corrected.expect("the retry has a corrected file").key);
+        MemoryFiles::remove(
+            &self.files,
+            &self.job().retry.selection.corrected().expect("the retry has a corrected file").key,
+        );
+    }
+
+    /// Selects the rows that failed for the reason of a random failed row, or all failed rows.
+    pub(super) fn random_selection(&mut self) -> Selection {
+        let codes = report::codes(&self.files, &self.job());
+        if codes.is_empty() || !self.rng.often(300) {
+            return Selection::All;
+        }
+        let codes: Vec<_> = codes.into_values().collect();
+        let code = codes[self.rng.below(codes.len())].clone();
+        Selection::Failure(FailureFilter { code, field: None })
     }
 
     /// Retries with a corrected file of random failed rows with random corrections.
@@ -175,8 +193,8 @@ impl World {
                 csv += &corrected_row(row, ACTIONS[action], dialect);
             }
         }
-        let file = self.upload(&csv);
-        self.begin_request(Act::Retry { generation: job.generation, corrected: Some(Box::new(file)) });
+        let selection = Box::new(Selection::Corrected(self.upload(&csv)));
+        self.begin_request(Act::Retry { generation: job.generation, selection });
     }
 
     /// Stores a corrected file as an upload.
@@ -189,13 +207,13 @@ impl World {
         SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format: Format::Csv, name: "failed.csv".into() }
     }
 
-    fn reopen(&mut self, corrected: Option<SourceFile>) {
+    fn reopen(&mut self, selection: Selection) {
         let (job, at) = (self.job(), clock());
         if !has_time(at, job.times.expires_at) {
             return;
         }
         let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-        let reopen = Reopen { generation: job.generation, at, deadline_at, corrected, selected_chunks: None };
+        let reopen = Reopen { generation: job.generation, at, deadline_at, selection };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
         }

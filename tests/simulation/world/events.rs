@@ -139,7 +139,8 @@ impl World {
         if rng < action_rates.cancels && open {
             self.begin_request(Act::Cancel);
         } else if rng < action_rates.retries && !open {
-            self.begin_request(Act::Retry { generation: job.generation, corrected: None });
+            let selection = Box::new(self.random_selection());
+            self.begin_request(Act::Retry { generation: job.generation, selection });
         } else if rng < action_rates.retries + action_rates.corrects && !open {
             self.correct();
         } else if rng >= 10_000 - action_rates.deletes {

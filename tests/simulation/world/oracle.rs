@@ -100,7 +100,7 @@ fn check_transition(before: &Job, job: &Job) {
     if job.generation != before.generation {
         assert!(before.status.is_final(), "an active job was reopened");
         assert!(
-            job.retry.selected_chunks.is_none() || before.status != Status::Canceled,
+            job.retry.selection.chunks().is_none() || before.status != Status::Canceled,
             "a replay has reopened a canceled job"
         );
         return assert_eq!(job.generation, before.generation + 1, "the generation has not increased by one");

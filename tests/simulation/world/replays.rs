@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, Selection};
 use longshore_domain::ports::DeadLetterRecords;
 
 use super::acts::Act;
@@ -50,12 +50,18 @@ impl World {
         }
     }
 
-    /// Returns the rows that a generation for dead letters must not run, by the report of the previous generation.
+    /// Returns the rows that a generation for dead letters, or for one reason, must not run, by the report of the
+    /// previous generation.
     pub(super) fn left_out(&self, before: &Job, job: &Job) -> LeftOut {
+        let selected = match &job.retry.selection {
+            Selection::Chunks(_) => Some(GIVEN_UP),
+            Selection::Failure(filter) => Some(filter.code.as_str()),
+            Selection::All | Selection::Corrected(_) => None,
+        };
         let mut failed = BTreeMap::new();
-        if job.retry.selected_chunks.is_some() && before.completion.report.is_some() {
+        if let Some(selected) = selected.filter(|_| before.completion.report.is_some()) {
             failed = report::codes(&self.files, before);
-            failed.retain(|_, code| code != GIVEN_UP);
+            failed.retain(|_, code| code != selected);
         }
         LeftOut { generation: job.generation, last_function: self.numbers, failed: failed.into_keys().collect() }
     }
@@ -65,7 +71,7 @@ impl World {
         let LeftOut { generation, last_function, failed } = &self.customer().seen.left_out;
         for row in failed.iter().filter(|_| *generation == job.generation) {
             let has_run = handler::ran_after(job.job_id, *row as u64, *last_function);
-            assert!(!has_run, "row {row} failed without a dead letter, but a replay has run it");
+            assert!(!has_run, "row {row} failed for another reason than the selected one, but has run again");
         }
     }
 }

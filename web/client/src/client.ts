@@ -7,6 +7,7 @@ import type {
   Job,
   JobRequest,
   Jobs,
+  Metadata,
   Output,
   Records,
   Status,
@@ -23,10 +24,12 @@ export interface PageOptions extends CallOptions {
   readonly cursor?: string | undefined;
 }
 
-/** Selects jobs by status and type, and a page of them. */
+/** Selects jobs by status, type and metadata, and a page of them. */
 export interface ListJobsOptions extends PageOptions {
   readonly status?: Status;
   readonly jobType?: string;
+  /** Selects the jobs that have all of these pairs. */
+  readonly metadata?: Metadata;
 }
 
 /** Options of calls that may depend on the job's version. */
@@ -35,6 +38,16 @@ export interface ChangeOptions extends CallOptions {
    * The job's `etag`, as last read. If the job has changed since, the call fails with `precondition-failed`.
    */
   readonly ifMatch?: string | null | undefined;
+}
+
+/** Options of a retry: at most one of `fileGuid` and `code`. */
+export interface RetryOptions extends ChangeOptions {
+  /** Upload of a corrected failures file. */
+  readonly fileGuid?: string;
+  /** Code of the failed items that run again; see `failuresByCode` of the output. */
+  readonly code?: string;
+  /** Field of the failed items that run again. Requires `code`. */
+  readonly field?: string;
 }
 
 /** Options of calls that create something. */
@@ -63,10 +76,10 @@ export interface Client {
   /** Cancels a job and returns it. Also succeeds if the job is already canceled. */
   cancel(jobId: string, options?: ChangeOptions): Promise<Job>;
   /**
-   * Retries failed items, either unchanged or with the corrections in the failures file uploaded as
-   * `fileGuid`. Never repeated after a lost reply: `attempts` of the job shows if the retry was accepted.
+   * Retries failed items: all of them, those in the corrected failures file uploaded as `fileGuid`, or those
+   * with a code. Never repeated after a lost reply: `attempts` of the job shows if the retry was accepted.
    */
-  retry(jobId: string, options?: ChangeOptions & { readonly fileGuid?: string }): Promise<Job>;
+  retry(jobId: string, options?: RetryOptions): Promise<Job>;
   /** Starts an import from a completed job of `mode: validate`. Returns the new job. */
   start(jobId: string, options?: ChangeOptions): Promise<Job>;
   /** Deletes a job, its file and its reports. Keeps the records that it imported. */
@@ -84,6 +97,8 @@ export interface Client {
   listDatasets(options?: PageOptions): Promise<Datasets>;
   /** Lists a page of a dataset's records. */
   listRecords(dataset: string, options?: PageOptions): Promise<Records>;
+  /** Deletes a record, if it exists. A job over the dataset that has not ended can write it again. */
+  deleteRecord(dataset: string, key: string, options?: CallOptions): Promise<void>;
   /** Makes any other call of the API, with the same token, errors and retries. */
   readonly send: Send;
 }
@@ -135,8 +150,10 @@ export function createClient(access: Access): Client {
         return job;
       }
     },
-    retry: (jobId, { fileGuid, ...options } = {}) =>
-      change(jobId, "retry", options, false, fileGuid === undefined ? undefined : { fileGuid }),
+    retry: (jobId, { fileGuid, code, field, ...options } = {}) => {
+      const selects = [fileGuid, code, field].some((value) => value !== undefined);
+      return change(jobId, "retry", options, false, selects ? { fileGuid, code, field } : undefined);
+    },
     start: (jobId, options) => change(jobId, "start", options),
     delete: async (jobId, options = {}) => {
       await send({ method: "DELETE", path: jobPath(jobId), ...conditional(options), repeatable: false });
@@ -154,7 +171,10 @@ export function createClient(access: Access): Client {
     download: (file, options) => download(access.fetch, file.url, options),
     audit: (jobId, options) => get(`${jobPath(jobId)}/audit`, options),
     listDatasets: (options) => get("/api/datasets", options),
-    listRecords: (dataset, options) => get(`/api/datasets/${encodeURIComponent(dataset)}/records`, options),
+    listRecords: (dataset, options) => get(recordsPath(dataset), options),
+    deleteRecord: async (dataset, key, { signal } = {}) => {
+      await send({ method: "DELETE", path: recordsPath(dataset), query: { key }, signal, repeatable: true });
+    },
   };
 }
 
@@ -184,6 +204,10 @@ async function download(
 
 function jobPath(jobId: string): string {
   return `/api/jobs/${encodeURIComponent(jobId)}`;
+}
+
+function recordsPath(dataset: string): string {
+  return `/api/datasets/${encodeURIComponent(dataset)}/records`;
 }
 
 function conditional({ ifMatch, signal }: ChangeOptions) {

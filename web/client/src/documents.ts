@@ -9,6 +9,8 @@ export type Job = Schemas["Job"];
 /** A job with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJob = Job & { readonly etag: string | null };
 export type JobRequest = Schemas["JobRequest"];
+/** The labels of a job. Every user of the tenant can read them. */
+export type Metadata = Schemas["Metadata"];
 export type ImportOptions = Schemas["ImportOptions"];
 export type Status = Schemas["Status"];
 export type Stage = Schemas["Stage"];

@@ -43,6 +43,7 @@ export interface Call extends CallOptions {
   readonly method: "GET" | "POST" | "DELETE";
   /** The path, with the leading `/api`. */
   readonly path: string;
+  /** The parameters. An object as a value is sent in the style `deepObject`: `name[key]=value`. */
   readonly query?: object;
   readonly headers?: Record<string, string | undefined>;
   /** The body, sent as JSON. */
@@ -135,8 +136,12 @@ export async function fetchWithBody(
 
 function urlOf(access: Access, call: Call): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(call.query ?? {}))
-    if (value !== undefined) query.set(name, String(value));
+  for (const [name, value] of Object.entries(call.query ?? {})) {
+    if (value === undefined) continue;
+    if (typeof value !== "object") query.set(name, String(value));
+    else
+      for (const [key, member] of Object.entries(value ?? {})) query.set(`${name}[${key}]`, String(member));
+  }
   const search = query.toString();
   return access.baseUrl.replace(/\/$/, "") + call.path + (search && `?${search}`);
 }

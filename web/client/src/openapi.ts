@@ -112,6 +112,10 @@ export interface paths {
          * @description Each job is the same document that `GET /api/jobs/{jobId}` returns. A page can have fewer jobs than `limit`, or none,
          *     although more pages follow, because the time of a call is limited. The last page is the one without `nextCursor`.
          *
+         *     `metadata[team]=crm` selects the jobs whose metadata has this pair; several pairs must all be present. The brackets may
+         *     be percent-encoded. Such a list compares at most 400 jobs for a page, so a filter that few jobs match can give empty
+         *     pages: follow `nextCursor` until it is `null`.
+         *
          *     The list comes from an index that can lag by a moment: a job that was just created, or whose status has just changed,
          *     may be missing. The contents of each listed job are up to date.
          */
@@ -120,7 +124,8 @@ export interface paths {
         /**
          * Create a job.
          * @description The file must be uploaded first. With an `Idempotency-Key`, repeated requests create one job; later responses return it
-         *     in its current state. Every job that is accepted with 202 reaches a final status.
+         *     in its current state. `metadata` labels the job for your own systems: every user of your tenant can read it, so it must
+         *     contain no secrets. Every job that is accepted with 202 reaches a final status.
          */
         post: operations["createJob"];
         delete?: never;
@@ -263,6 +268,13 @@ export interface paths {
          *     The report of the new attempt replaces the previous one. An unreadable row (not UTF-8, an unclosed quote, too long) stays
          *     failed unless it is corrected.
          *
+         *     Without a body, all failed items run again. With `code`, and optionally `field`, only the items that failed with this
+         *     code run again, for example after a fix of the service that they need. Other failed items stay failed and count towards
+         *     the tolerated failures. Take the code from `failuresByCode` of the result (`GET …/output`), and the field from
+         *     `GET …/failures`. If no failure has this field, nothing runs, and the job ends with the same counts. Items that no
+         *     attempt has processed run in any case. Failed items that a stopped retry did not reach count as unprocessed, and are
+         *     selected by their code, too.
+         *
          *     `fileGuid` is the upload of a corrected failures file: the output of `GET …/failures?format=csv`, edited in a
          *     spreadsheet (UTF-8; delimiter comma, semicolon or tab; columns in any order; code, field and message are optional).
          *     The column of row numbers assigns each row to its item. Failed items in the file run again with the contents in the
@@ -336,7 +348,11 @@ export interface paths {
         get: operations["listRecords"];
         put?: never;
         post?: never;
-        delete?: never;
+        /**
+         * Delete a record of a dataset.
+         * @description 204 whether the record existed or not: the call can be repeated. A job over the dataset that has not ended, or is retried later, can write the key again, because imports write keys that do not exist: first wait until such jobs have ended. A dataset without records stays in the list of datasets.
+         */
+        delete: operations["deleteRecord"];
         options?: never;
         head?: never;
         patch?: never;
@@ -872,6 +888,8 @@ export interface components {
             fileName: string | null;
             /** @description Priority of the job. */
             priority: components["schemas"]["Priority"];
+            /** @description Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them. */
+            metadata: components["schemas"]["Metadata"];
             /** @description Status of the job. */
             status: components["schemas"]["Status"];
             /** @description Stage within the status. */
@@ -1035,6 +1053,7 @@ export interface components {
             jobType: string;
             fileGuid?: components["schemas"]["FileGuid"] | null;
             priority?: components["schemas"]["Priority"] | null;
+            metadata?: components["schemas"]["Metadata"] | null;
             /** @description Options of the job type; for `import` see ImportOptions. */
             options?: Record<string, unknown> | null;
             /**
@@ -1050,6 +1069,16 @@ export interface components {
             jobs: components["schemas"]["Job"][];
             /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
+        };
+        /**
+         * @description The client's labels of a job: at most 16 pairs, and 2048 bytes of keys and values together. A key has 1 to 40 characters, a value at most 200, none of them a control character. Every user of the tenant can read metadata, so it must contain no secrets.
+         * @example {
+         *       "run": "2026-07-01",
+         *       "team": "crm"
+         *     }
+         */
+        Metadata: {
+            [key: string]: string;
         };
         /**
          * @description Effect of an import on the dataset.
@@ -1071,6 +1100,13 @@ export interface components {
             itemCount: number;
             /** @description Items by outcome; their sum is `itemCount`. */
             counts: components["schemas"]["OutputCounts"];
+            /**
+             * @description Number of failed items by code. Of at most 100 codes: if there are more, the sum is less than
+             *     `counts.failed`. Empty if the job has no report, or one of an earlier version.
+             */
+            failuresByCode: {
+                [key: string]: number;
+            };
             /** @description Times and duration of the job. */
             timings: components["schemas"]["Timings"];
             error: components["schemas"]["JobError"] | null;
@@ -1278,9 +1314,13 @@ export interface components {
             /** @description Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks. */
             jobId: components["schemas"]["JobId"];
         };
-        /** @description Options of a retry. */
+        /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
         RetryRequest: {
             fileGuid?: components["schemas"]["FileGuid"] | null;
+            /** @description Code of the failed items that run again; see `failuresByCode` of the result. Not together with `fileGuid`. */
+            code?: string | null;
+            /** @description Field of the failed items that run again. Only together with `code`. */
+            field?: string | null;
         };
         /**
          * @description The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
@@ -2261,6 +2301,11 @@ export interface operations {
                  * @example import
                  */
                 jobType?: string;
+                /**
+                 * @description Return only jobs with all of these pairs in their metadata: `metadata[team]=crm&metadata[run]=7`. At most 16
+                 *     pairs, and 3,072 bytes of them in the URL.
+                 */
+                metadata?: components["schemas"]["Metadata"];
                 /** @description Maximum number of jobs on the page. */
                 limit?: number;
                 /** @description The `nextCursor` of the previous page. */
@@ -2315,6 +2360,10 @@ export interface operations {
                      *             "start": null
                      *           },
                      *           "message": "Job complete",
+                     *           "metadata": {
+                     *             "run": "2026-07-01",
+                     *             "team": "crm"
+                     *           },
                      *           "percent": 100,
                      *           "priority": "normal",
                      *           "stage": "done",
@@ -2492,6 +2541,10 @@ export interface operations {
                  * @example {
                  *       "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
                  *       "jobType": "import",
+                 *       "metadata": {
+                 *         "run": "2026-07-01",
+                 *         "team": "crm"
+                 *       },
                  *       "options": {
                  *         "dataset": "customers",
                  *         "key": "id",
@@ -2546,6 +2599,10 @@ export interface operations {
                      *         "start": null
                      *       },
                      *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
                      *       "percent": 0,
                      *       "priority": "normal",
                      *       "stage": "queued",
@@ -2803,6 +2860,10 @@ export interface operations {
                      *         "start": null
                      *       },
                      *       "message": "Job complete",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
                      *       "percent": 100,
                      *       "priority": "normal",
                      *       "stage": "done",
@@ -3166,6 +3227,10 @@ export interface operations {
                      *         "unprocessed": 0
                      *       },
                      *       "error": null,
+                     *       "failuresByCode": {
+                     *         "invalid_email": 240,
+                     *         "required": 10
+                     *       },
                      *       "files": {
                      *         "failed": {
                      *           "expiresAt": "2026-07-01T09:20:00Z",
@@ -3823,6 +3888,10 @@ export interface operations {
                      *         "start": null
                      *       },
                      *       "message": "Job running, 41% complete...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
                      *       "percent": 41,
                      *       "priority": "normal",
                      *       "stage": "stopping",
@@ -4055,6 +4124,10 @@ export interface operations {
                      *         "start": null
                      *       },
                      *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
                      *       "percent": 99,
                      *       "priority": "normal",
                      *       "stage": "queued",
@@ -4314,6 +4387,10 @@ export interface operations {
                      *         "start": null
                      *       },
                      *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
                      *       "percent": 0,
                      *       "priority": "normal",
                      *       "stage": "queued",
@@ -4717,6 +4794,181 @@ export interface operations {
                      */
                     "application/json": components["schemas"]["Records"];
                 };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    deleteRecord: {
+        parameters: {
+            query: {
+                /**
+                 * @description Key of the record: at most 1,024 bytes of UTF-8, percent-encoded.
+                 * @example ann@example.com
+                 */
+                key: string;
+            };
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the dataset, as given in the options of imports.
+                 * @example customers
+                 */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The dataset has no record with this key. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
             };
             /** @description `malformed-query`: The query string cannot be read. */
             400: {

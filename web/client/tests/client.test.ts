@@ -165,12 +165,14 @@ test("changes send If-Match if the caller gives an ETag", async () => {
   expect(server.seen(CANCEL).map(({ headers }) => headers["if-match"])).toEqual([etag, undefined]);
 });
 
-test("retry sends a corrected failures file, or no body", async () => {
+test("retry sends a corrected failures file, a code, or no body", async () => {
   const call = `POST /api/jobs/${JOB_ID}/retry`;
-  server.script(call, accepted, accepted);
+  server.script(call, accepted, accepted, accepted);
   await server.client.retry(JOB_ID);
   await server.client.retry(JOB_ID, { fileGuid: "corrected", ifMatch: '"1"' });
-  const [plain, corrected] = server.seen(call);
+  await server.client.retry(JOB_ID, { code: "pattern", field: "email" });
+  const [plain, corrected, byCode] = server.seen(call);
+  expect(JSON.parse(String(byCode?.body))).toEqual({ code: "pattern", field: "email" });
   expect(String(plain?.body)).toBe("");
   expect(JSON.parse(String(corrected?.body))).toEqual({ fileGuid: "corrected" });
   expect(corrected?.headers["if-match"]).toBe('"1"');
@@ -186,6 +188,11 @@ test("every other call has its path, query and result", async () => {
       "?status=failed&jobType=import&limit=5&cursor=abc",
     ],
     ["GET /api/jobs", () => client.listJobs({ cursor: undefined }), ""],
+    [
+      "GET /api/jobs",
+      () => client.listJobs({ metadata: { team: "a&b", run: "7" }, limit: 5 }),
+      "?metadata%5Bteam%5D=a%26b&metadata%5Brun%5D=7&limit=5",
+    ],
     [`GET /api/jobs/${JOB_ID}/failures`, () => client.failures(JOB_ID, page), "?limit=5&cursor=abc"],
     [`GET /api/jobs/${JOB_ID}/output`, () => client.output(JOB_ID), ""],
     [`GET /api/jobs/${JOB_ID}/audit`, () => client.audit(JOB_ID), ""],
@@ -204,6 +211,16 @@ test("every other call has its path, query and result", async () => {
   }
   server.script(`DELETE /api/jobs/${JOB_ID}`, { status: 204 });
   expect(await client.delete(JOB_ID, { ifMatch: "*" })).toBeUndefined();
+});
+
+test("deleteRecord sends any key unchanged, and repeats a lost reply", async () => {
+  const call = "DELETE /api/datasets/people/records";
+  const key = "a/b?c%2F&d+e #\u00fc\u4e16";
+  server.script(call, "cut", { status: 204 });
+  expect(await server.client.deleteRecord("people", key)).toBeUndefined();
+  expect(server.requests).toHaveLength(2);
+  const url = new URL(server.requests.at(-1)?.path ?? "", server.url);
+  expect([...url.searchParams]).toEqual([["key", key]]);
 });
 
 test("failuresCsv reads the presigned URL without a token", async () => {

@@ -48,6 +48,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
     jobType: "import",
     fileName: "people.csv",
     priority: "normal",
+    metadata: {},
     status: "running",
     stage: "processing",
     message: `Job running, ${percent}% complete...`,

@@ -11,7 +11,7 @@ const ID: &str = "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e";
 pub(super) fn command(call: &Call<'_>) -> String {
     let method = call.method.to_uppercase();
     let curl = if method == "GET" { "curl -s".to_owned() } else { format!("curl -sX {method}") };
-    let mut lines = vec![format!("{curl} \"$API{}\"", path(call))];
+    let mut lines = vec![format!("{curl} \"$API{}{}\"", path(call), query(call))];
     if !call.is_public() {
         lines.push("-H \"authorization: Bearer $TOKEN\"".to_owned());
     }
@@ -36,6 +36,14 @@ fn path(call: &Call<'_>) -> String {
     })
 }
 
+/// Returns the required parameters of the query, whose examples need no encoding.
+fn query(call: &Call<'_>) -> String {
+    let parameters = array(&call.operation["parameters"]).iter();
+    let required = parameters.filter(|parameter| parameter["in"] == "query" && parameter["required"] == true);
+    let pairs = required.map(|parameter| format!("{}={}", text(&parameter["name"]), text(&parameter["example"])));
+    pairs.enumerate().map(|(index, pair)| format!("{}{pair}", if index == 0 { '?' } else { '&' })).collect()
+}
+
 /// Escapes JSON for single quotes of a shell.
 fn escape(body: &Value) -> String {
     body.to_string().replace('\'', "'\\''")
@@ -54,12 +62,14 @@ mod tests {
                 { "name": "id", "in": "path" },
                 { "name": "Idempotency-Key", "in": "header", "example": "k" },
                 { "name": "If-Match", "in": "header" },
+                { "name": "key", "in": "query", "required": true, "example": "k" },
+                { "name": "limit", "in": "query", "required": false, "example": "5" },
             ],
             "requestBody": { "content": { "application/json": { "example": { "name": "it's" } } } },
         });
         let call = Call { document: &Value::Null, method: "post", path: "/a/{id}", operation: &operation };
         let expected = format!(
-            "curl -sX POST \"$API/a/{ID}\" \\\n     -H \"authorization: Bearer $TOKEN\" \\\n     \
+            "curl -sX POST \"$API/a/{ID}?key=k\" \\\n     -H \"authorization: Bearer $TOKEN\" \\\n     \
              -H 'idempotency-key: k' \\\n     -H 'content-type: application/json' \\\n     \
              -d '{{\"name\":\"it'\\''s\"}}'"
         );

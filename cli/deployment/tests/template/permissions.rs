@@ -69,6 +69,11 @@ fn a_removed_permission_is_reported() {
         ),
         ("'dynamodb:LeadingKeys': ['GATE#*']", "'dynamodb:LeadingKeys': ['OTHER#*']", "ProcessItem: unpark needs"),
         (
+            "'dynamodb:LeadingKeys': ['DATASET#*']",
+            "'dynamodb:LeadingKeys': ['OTHER#*']",
+            "JobsApi: delete needs dynamodb:DeleteItem on RecordsTable",
+        ),
+        (
             "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate]",
             "Action: dynamodb:PartiQLUpdate",
             "ProcessItem: put needs",

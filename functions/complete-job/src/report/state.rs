@@ -2,6 +2,7 @@
 //!
 //! Format: a line of JSON, then the bytes of the three files that are not sent yet, at most a part of each.
 
+use longshore::result::FailuresByCode;
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
 
@@ -9,7 +10,7 @@ use super::input::RecordAt;
 use super::table::SavedTable;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
-const FORMAT: &str = concat!("2 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("3 ", env!("CARGO_PKG_VERSION"));
 
 /// Position of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -34,11 +35,19 @@ pub(super) struct State {
     pub(super) source_gone: bool,
     pub(super) issues: Vec<JobError>,
     pub(super) tables: [SavedTable; 3],
+    pub(super) failures_by_code: FailuresByCode,
 }
 
 impl State {
     pub(super) fn new(at: Position, issues: Vec<JobError>, tables: [SavedTable; 3]) -> Self {
-        Self { format: FORMAT.into(), at, source_gone: false, issues, tables }
+        Self {
+            format: FORMAT.into(),
+            at,
+            source_gone: false,
+            issues,
+            tables,
+            failures_by_code: FailuresByCode::default(),
+        }
     }
 
     /// Returns the bytes to store.

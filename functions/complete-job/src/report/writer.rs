@@ -3,7 +3,7 @@
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::{JobFolder, Ports};
 use longshore::receipt::{FileReceipt, download_name};
-use longshore::result::{Report, ReportFile, ReportFiles, ResultCounts};
+use longshore::result::{FailuresByCode, Report, ReportFile, ReportFiles, ResultCounts};
 use longshore_domain::job::{Job, JobError};
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
@@ -41,6 +41,7 @@ pub(crate) struct ReportWriter<'a, S, F> {
     at: Position,
     source_gone: bool,
     issues: Vec<JobError>,
+    failures_by_code: FailuresByCode,
 }
 
 impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
@@ -62,8 +63,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             table("unprocessed.csv", &[]),
         ];
         let (store, files) = (&ports.store, &ports.files);
-        let (at, source_gone, issues) = (Position::default(), false, Vec::new());
-        Self { store, files, ending, layout, tables, at, source_gone, issues }
+        let (at, source_gone, issues, failures_by_code) = Default::default();
+        Self { store, files, ending, layout, tables, at, source_gone, issues, failures_by_code }
     }
 
     /// Continues a stored report; `None` if another version of the code has stored it.
@@ -76,6 +77,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             unprocessed.restore(&state.tables[UNPROCESSED], tails[UNPROCESSED])?,
         ];
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
+        self.failures_by_code = state.failures_by_code;
         Some(self)
     }
 
@@ -88,6 +90,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let tables = [failed.0, skipped.0, unprocessed.0];
         let mut state = State::new(self.at, self.issues.clone(), tables);
         state.source_gone = self.source_gone;
+        state.failures_by_code.clone_from(&self.failures_by_code);
         Ok(state.to_bytes([failed.1, skipped.1, unprocessed.1])?)
     }
 
@@ -180,6 +183,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 
     fn push_failed(&mut self, entry: &Entry) {
         if let End::Failed(why) = &entry.end {
+            self.failures_by_code.count(&why.code);
             let report_cells = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
             self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &report_cells);
         }
@@ -254,7 +258,12 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let written = [failed.finish(files).await?, skipped.finish(files).await?, unprocessed.finish(files).await?];
         let receipts = written.iter().flatten().map(|written| file_receipt(job, written)).collect();
         let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
-        let report = Report { counts, issues: self.issues, files: ReportFiles { failed, skipped, unprocessed } };
+        let report = Report {
+            counts,
+            failures_by_code: self.failures_by_code,
+            issues: self.issues,
+            files: ReportFiles { failed, skipped, unprocessed },
+        };
         Ok(WrittenReport { report, files: receipts })
     }
 }

@@ -49,6 +49,7 @@ fn the_result_document_describes_the_end_of_the_job() {
         json!({
             "jobId": fixture.id, "jobType": "probe", "status": "completed", "itemCount": 5,
             "counts": { "succeeded": 1, "failed": 3, "skipped": 1, "unprocessed": 0 },
+            "failuresByCode": { "bad": 3 },
             "timings": {
                 "createdAt": "1970-01-01T00:00:01Z", "startedAt": "1970-01-01T00:00:02Z",
                 "finishedAt": "1970-01-01T00:01:00Z", "queuedMs": 1_000, "runMs": 58_000,

@@ -33,7 +33,8 @@ fn report(fixture: &Fixture) -> Reports {
     let files = names.map(|name| (name.to_owned(), fixture.ports.files.inner.get(&fixture.key(name))));
     let receipts = fixture.receipt().files.into_iter().map(|file| (file.name, file.rows, file.fingerprint));
     let result = fixture.result();
-    (files.into(), receipts.collect(), format!("{:?} {:?} {:?}", result.counts, result.issues, result.status))
+    let rest = (result.counts, result.failures_by_code, result.issues, result.status);
+    (files.into(), receipts.collect(), format!("{rest:?}"))
 }
 
 /// An invocation. It is killed at one operation of the bucket, and a second invocation runs from beginning to end at
@@ -271,7 +272,7 @@ fn a_report_with_a_checkpoint_of_another_version_begins_again() {
     let (before, files) = (fixture.job().completion.checkpoint.unwrap(), &fixture.ports.files.inner);
     let key = files.keys().into_iter().find(|key| key.ends_with(&format!("state-{}", before.token))).unwrap();
     let stored = String::from_utf8(files.get(&key).unwrap()).unwrap();
-    let other = stored.replacen("\"format\":\"2 ", "\"format\":\"1 ", 1);
+    let other = stored.replacen("\"format\":\"3 ", "\"format\":\"2 ", 1);
     assert_ne!(other, stored);
     files.put(&key, other);
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}

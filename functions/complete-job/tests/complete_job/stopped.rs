@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use complete_job::CompleteEnd;
 use longshore_domain::group::CommitOutcome;
-use longshore_domain::job::{JobError, Reopen, Status, Stop, Tolerance};
+use longshore_domain::job::{JobError, Reopen, Selection, Status, Stop, Tolerance};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, Reopened};
 use longshore_domain::records::Format;
@@ -164,8 +164,7 @@ fn of_earlier_generations_only_groups_with_skipped_items_are_read() {
         fixture.roll_up();
         fixture.complete().unwrap();
         let at = Timestamp(70_000);
-        let reopen =
-            Reopen { generation: 0, at, deadline_at: Timestamp(99_000), corrected: None, selected_chunks: None };
+        let reopen = Reopen { generation: 0, at, deadline_at: Timestamp(99_000), selection: Selection::All };
         let Reopened::Made(job) = now(fixture.ports.store.reopen(&fixture.job(), &reopen)).unwrap() else { panic!() };
         let stop = Stop { status: Status::Canceled, error: None, at };
         job_after(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());

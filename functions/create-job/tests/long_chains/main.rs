@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use longshore::chunk::DEAD_LETTERED;
 use longshore_domain::ids::ChunkId;
+use longshore_domain::job::Selection;
 use longshore_domain::outcome::Counts;
 use longshore_domain::work_file::End;
 
@@ -54,7 +55,7 @@ fn a_corrected_file_is_compared_with_the_failed_items_that_can_be_read_in_time()
     assert!(all_ms > 2 * INVOCATION_MS, "{all_ms}");
     for (groups, code) in [(1, "corrected_rows_unknown"), (GROUPS, "corrected_rows_unchecked")] {
         let world = ended(groups);
-        world.retry(Some(CORRECTED), None);
+        world.retry_with(CORRECTED);
         world.split();
         let issues = world.job().issues;
         assert_eq!(issues.iter().map(|issue| issue.code.as_str()).collect::<Vec<_>>(), [code]);
@@ -66,7 +67,7 @@ fn a_corrected_file_is_compared_with_the_failed_items_that_can_be_read_in_time()
 #[test]
 fn a_corrected_file_is_compared_in_short_invocations() {
     let world = World::ended(2, 1, |n| vec![(0, vec![failed(n, "bad")])]);
-    world.retry(Some(CORRECTED), None);
+    world.retry_with(CORRECTED);
     world.split_within(SHORT_INVOCATION_MS);
     assert_eq!(world.job().issues[0].code, "corrected_rows_unknown");
 }
@@ -74,7 +75,7 @@ fn a_corrected_file_is_compared_in_short_invocations() {
 #[test]
 fn dead_letters_of_the_previous_generation_are_replayed_chunk_by_chunk() {
     let world = ended(GROUPS);
-    world.retry(None, Some(chunk_ids(5, DEAD_LETTERS)));
+    world.retry(Selection::Chunks(chunk_ids(5, DEAD_LETTERS)));
     world.split();
     assert_eq!(world.replanned_items(), DEAD_LETTERS as usize);
 }
@@ -82,10 +83,10 @@ fn dead_letters_of_the_previous_generation_are_replayed_chunk_by_chunk() {
 #[test]
 fn chunks_of_an_earlier_generation_are_read_for_items_that_their_dead_letters_could_name() {
     let world = ended(GROUPS);
-    world.retry(None, Some(chunk_ids(0, 1)));
+    world.retry(Selection::Chunks(chunk_ids(0, 1)));
     world.split();
     world.finish(Counts::default());
-    world.retry(None, Some(chunk_ids(1, DEAD_LETTERS)));
+    world.retry(Selection::Chunks(chunk_ids(1, DEAD_LETTERS)));
     world.split();
     assert_eq!(world.replanned_items(), 1 + DEAD_LETTERS as usize, "with the item that was not begun");
 }
@@ -100,7 +101,7 @@ fn a_retry_of_a_large_job_reads_only_work_files_of_groups_with_failures() {
         };
         vec![(0, vec![entry(n, End::Transient { attempts: 1, reason: "busy".into() })]), (1, vec![end])]
     });
-    world.retry(None, None);
+    world.retry(Selection::All);
     let took = world.split();
     assert!(took <= 2 * READ_MS * i64::from(CHUNKS), "the reads took {took} ms, more than the files of one group need");
     let sent = world.ports.queues.take_chunks();

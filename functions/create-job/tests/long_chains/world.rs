@@ -1,7 +1,6 @@
 //! A job that has ended, over in-memory files with slow reads, and the deliveries that split its next generation.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 
 use create_job::{SplitEnd, Splitter};
 use futures::FutureExt;
@@ -10,7 +9,7 @@ use longshore::ports::{JobFolder, Ports};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Finish, Job, Reopen, SourceFile, Status};
+use longshore_domain::job::{Finish, Job, Reopen, Selection, SourceFile, Status};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::{
@@ -159,15 +158,16 @@ impl World {
         now(self.ports.store.finish(self.id, &finish)).unwrap();
     }
 
-    /// Opens the job again for all failed items, for the rows of a corrected file, or for these chunks.
-    pub(crate) fn retry(&self, corrected: Option<&str>, selected_chunks: Option<BTreeSet<ChunkId>>) {
-        let corrected = corrected.map(|text| {
-            self.ports.files.0.put(CORRECTED_KEY, text);
-            source(&self.ports.files, CORRECTED_KEY)
-        });
+    /// Opens the job again for the rows of a corrected file.
+    pub(crate) fn retry_with(&self, corrected: &str) {
+        self.ports.files.0.put(CORRECTED_KEY, corrected);
+        self.retry(Selection::Corrected(source(&self.ports.files, CORRECTED_KEY)));
+    }
+
+    /// Opens the job again for these failed items.
+    pub(crate) fn retry(&self, selection: Selection) {
         let (job, at) = (self.job(), clock());
-        let reopen =
-            Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), corrected, selected_chunks };
+        let reopen = Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), selection };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 

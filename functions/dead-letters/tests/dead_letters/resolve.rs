@@ -3,7 +3,7 @@
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::job::{Finish, Job, JobError, Reopen, Status, Stop};
+use longshore_domain::job::{Finish, Job, JobError, Reopen, Selection, Status, Stop};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{DeadLetterRecords, JobTransitions, Reopened};
@@ -54,7 +54,10 @@ async fn an_ended_job_is_reopened_for_the_chunk_of_a_dead_letter_and_of_its_copi
     );
     assert_eq!(reply.body["replayed"], json!([copy.id, dead_letter.id]));
     let stored = world.stored(&job).await;
-    assert_eq!((stored.generation, &stored.retry.selected_chunks), (1, &Some([ChunkId { group: 0, chunk: 1 }].into())));
+    assert_eq!(
+        (stored.generation, &stored.retry.selection),
+        (1, &Selection::Chunks([ChunkId { group: 0, chunk: 1 }].into()))
+    );
     assert_eq!(stored.times.deadline_at, NOW.plus_seconds(60));
     assert_eq!(
         world.queues.take_creates().iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(),
@@ -74,8 +77,8 @@ async fn all_dead_letters_of_a_job_are_replayed_in_one_generation() {
     world.end(&job, Status::Completed, 20).await;
     let reply = replay_job(&world, &job).await;
     assert_eq!((reply.status, &reply.body["left"]), (202, &json!([])));
-    let selected_chunks = world.stored(&job).await.retry.selected_chunks.unwrap();
-    assert_eq!(selected_chunks.iter().map(|id| id.chunk).collect::<Vec<_>>(), [0, 2]);
+    let selection = world.stored(&job).await.retry.selection;
+    assert_eq!(selection.chunks().unwrap().iter().map(|id| id.chunk).collect::<Vec<_>>(), [0, 2]);
     for dead_letter in &dead_letters {
         assert!(!is_open(&world, dead_letter).await);
     }
@@ -98,8 +101,7 @@ async fn a_replay_after_a_crash_only_records_the_resolution() {
         generation: 0,
         at: NOW,
         deadline_at: NOW.plus_seconds(60),
-        corrected: None,
-        selected_chunks: Some([ChunkId { group: 0, chunk: 1 }].into()),
+        selection: Selection::Chunks([ChunkId { group: 0, chunk: 1 }].into()),
     };
     assert!(matches!(world.store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
     let reply = replay(&world, &dead_letter).await;
@@ -146,8 +148,7 @@ async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     let create = CreateMessage { tenant: None, job_id: job.job_id, generation: 1, position: 0, resend: 0, failures: 0 };
     world.end(&job, Status::Failed, 10).await;
     let ended = world.stored(&job).await;
-    let reopen =
-        Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), corrected: None, selected_chunks: None };
+    let reopen = Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), selection: Selection::All };
     world.store.reopen(&ended, &reopen).await.unwrap();
     let dead_letter = world.record(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");
@@ -160,7 +161,7 @@ async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     let finish = Finish { generation: 1, status: Status::Failed, totals, report: None, error: None, at: NOW };
     world.store.finish(job.job_id, &finish).await.unwrap();
     assert_eq!(replay(&world, &dead_letter).await.body["effect"], "generation");
-    assert_eq!(world.stored(&job).await.retry.selected_chunks, None);
+    assert_eq!(world.stored(&job).await.retry.selection, Selection::All);
 }
 
 #[tokio::test]

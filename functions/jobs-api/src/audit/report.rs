@@ -52,10 +52,10 @@ impl<F: Files> ReportAudit<'_, F> {
 
     async fn check_inputs(&mut self, receipt: &Receipt) -> PortResult<()> {
         let job = &self.records.job;
-        let source_name = |file: &Option<SourceFile>| file.as_ref().map_or("no file", |file| &file.name).to_owned();
+        let source_name = |file: Option<&SourceFile>| file.map_or("no file", |file| &file.name).to_owned();
         let receipt_name =
             |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
-        let (input, corrected) = (source_name(&job.source), source_name(&job.retry.corrected));
+        let (input, corrected) = (source_name(job.source.as_ref()), source_name(job.retry.selection.corrected()));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&receipt_name(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&receipt_name(&receipt.corrected)));
         match &receipt.input {

@@ -41,6 +41,7 @@ const BODY_BYTES: usize = 256 * 1024;
             "jobType": "import",
             "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
             "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
+            "metadata": { "team": "crm", "run": "2026-07-01" },
         }),
     ),
     responses(
@@ -132,6 +133,7 @@ fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest, sour
     Job {
         source,
         priority: request.priority,
+        metadata: request.metadata.clone(),
         tolerance: request.tolerance,
         times: JobTimes {
             timeout_s: request.timeout_s,

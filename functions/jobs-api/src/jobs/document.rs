@@ -1,5 +1,7 @@
 //! The job document, returned by every call that returns a job.
 
+use std::collections::BTreeMap;
+
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
@@ -8,6 +10,8 @@ use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
+
+use super::metadata::Metadata;
 
 /// A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
@@ -23,6 +27,9 @@ pub struct JobDocument {
     pub file_name: Option<String>,
     /// Priority of the job.
     pub priority: Priority,
+    /// Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them.
+    #[schema(value_type = Metadata)]
+    pub metadata: BTreeMap<String, String>,
     /// Status of the job.
     pub status: Status,
     /// Stage within the status.
@@ -155,6 +162,7 @@ impl JobDocument {
             job_type: job.job_type.clone(),
             file_name: job.source.as_ref().map(|source| source.name.clone()),
             priority: job.priority,
+            metadata: job.metadata.clone(),
             status: job.status,
             stage: shown_stage(job),
             message: sentence(job, progress.percent),

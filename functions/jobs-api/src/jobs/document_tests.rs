@@ -52,10 +52,11 @@ fn groups() -> Vec<Group> {
 
 #[test]
 fn the_document_has_every_property_of_the_contract() {
-    let job = running();
+    let job = Job { metadata: [("team".into(), "crm".into())].into(), ..running() };
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
         "jobId": job.job_id, "jobType": "import", "fileName": "people.csv", "priority": "normal", "status": "running", "stage": "splitting",
+        "metadata": {"team": "crm"},
         "message": "Job running, 50% complete...",
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},

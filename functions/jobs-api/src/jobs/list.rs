@@ -3,6 +3,7 @@
 //! The document of an incomplete job is a sum over its groups, so the groups are read. To limit the cost, a page ends
 //! early if its jobs have more groups than `GROUPS`.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use axum::extract::State;
@@ -20,6 +21,7 @@ use serde_json::Value;
 
 use super::document::{JobDocument, JobsDocument};
 use super::find::read_groups;
+use super::metadata;
 use crate::backend::{Api, Backend};
 use crate::openapi::refusals::ListRefusals;
 use crate::openapi::{examples, parameters};
@@ -97,6 +99,7 @@ fn groups_to_read(job: &Job) -> u32 {
 struct ListRequest<'a> {
     status: Option<(Status, &'a str)>,
     job_type: Option<&'a str>,
+    metadata: BTreeMap<String, String>,
     limit: usize,
     after: Option<JobPosition>,
 }
@@ -115,26 +118,34 @@ impl<'a> ListRequest<'a> {
         });
         let job_type = query.get("jobType");
         errors.extend(job_type.filter(|name| registry.find(name).is_none()).map(|name| unknown_type(name, registry)));
+        let metadata = metadata::from_query(query, &mut errors);
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
         let after = query.get("cursor").and_then(|cursor| {
             let position = position(cursor);
             errors.extend(position.is_none().then(paging::bad_cursor));
             position
         });
-        if errors.is_empty() { Ok(Self { status, job_type, limit, after }) } else { Err(Problem::invalid(errors)) }
+        if !errors.is_empty() {
+            return Err(Problem::invalid(errors));
+        }
+        Ok(Self { status, job_type, metadata, limit, after })
     }
 
     /// Converts the parameters to a query for the store.
     fn for_tenant<'b>(&'b self, tenant: &'b Tenant) -> JobsQuery<'b> {
         let (status, job_type) = (self.status.map(|(status, _)| status), self.job_type);
-        JobsQuery { tenant: &tenant.0, status, job_type, limit: self.limit, after: self.after }
+        let metadata = &self.metadata;
+        JobsQuery { tenant: &tenant.0, status, job_type, metadata, limit: self.limit, after: self.after }
     }
 
     /// Returns the path of the next page of the same list.
     fn next_link(&self, cursor: &str) -> String {
         let limit = self.limit.to_string();
         let filters = [("status", self.status.map(|(_, text)| text)), ("jobType", self.job_type)];
+        let metadata: Vec<_> =
+            self.metadata.iter().map(|(key, value)| (metadata::parameter(key), value.as_str())).collect();
         let mut parameters: Vec<_> = filters.iter().filter_map(|(name, value)| Some((*name, (*value)?))).collect();
+        parameters.extend(metadata.iter().map(|(name, value)| (name.as_str(), *value)));
         parameters.extend([("limit", limit.as_str()), ("cursor", cursor)]);
         paging::next_link("/api/jobs", &parameters)
     }

@@ -7,6 +7,7 @@
 //! | `find` | the job of a path, and its groups |
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
+//! | `metadata` | the labels of a job, and the filter by them |
 //! | `poll_interval` | the value of `Retry-After` |
 
 mod accept;
@@ -17,9 +18,11 @@ pub(crate) mod document;
 pub(crate) mod find;
 pub(crate) mod get;
 pub(crate) mod list;
+pub(crate) mod metadata;
 mod poll_interval;
 mod request;
 pub(crate) mod retry;
+mod retry_request;
 pub(crate) mod start;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links};

@@ -1,5 +1,7 @@
 //! Reads and validates a request for a job, without calling any service; and finds the file that a call names.
 
+use std::collections::BTreeMap;
+
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
@@ -11,6 +13,7 @@ use longshore_domain::records::Format;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::metadata::{self, Metadata};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -29,6 +32,9 @@ pub(super) struct JobRequest {
     /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
+    /// Labels of the job, returned in its document. `GET /api/jobs` finds jobs by them. They cannot be changed later.
+    #[schema(value_type = Option<Metadata>)]
+    pub(super) metadata: BTreeMap<String, String>,
     /// Options of the job type; for `import` see ImportOptions.
     #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
@@ -57,6 +63,7 @@ pub(super) struct Draft<'a> {
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
     priority: Priority,
+    metadata: BTreeMap<String, String>,
     options: Value,
     timeout_s: i64,
 }
@@ -67,6 +74,11 @@ impl<'a> Draft<'a> {
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
+        let metadata = fields.optional("metadata", |value| Ok(metadata::from_body(value))).transpose();
+        let metadata = metadata.unwrap_or_else(|errors| {
+            fields.refuse_all(errors);
+            None
+        });
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
@@ -74,16 +86,22 @@ impl<'a> Draft<'a> {
         if let Err(bad) = check_file(job_type, file) {
             fields.refuse("fileGuid", &bad);
         }
-        Self { fields, job_type, file: file.flatten(), priority, options, timeout_s }
+        let (file, metadata) = (file.flatten(), metadata.unwrap_or_default());
+        Self { fields, job_type, file, priority, metadata, options, timeout_s }
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
+    /// A request without metadata has the form of earlier versions, which did not know it.
     pub(super) fn canonical(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
-        Some(json!({
+        let mut form = json!({
             "jobType": job_type.name(), "fileGuid": self.file, "priority": self.priority, "options": self.options,
             "timeoutSeconds": self.timeout_s,
-        }))
+        });
+        if !self.metadata.is_empty() {
+            form["metadata"] = json!(self.metadata);
+        }
+        Some(form)
     }
 
     /// Compiles the options.
@@ -91,7 +109,7 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
-        let Self { mut fields, job_type, file, priority, options, timeout_s } = self;
+        let Self { mut fields, job_type, file, priority, metadata, options, timeout_s } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
@@ -102,7 +120,7 @@ impl<'a> Draft<'a> {
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let checks_only = job_type.started(&options).is_some();
         let job_type = job_type.name().to_owned();
-        Ok(JobRequest { job_type, file, priority, options, tolerance, timeout_s, checks_only })
+        Ok(JobRequest { job_type, file, priority, metadata, options, tolerance, timeout_s, checks_only })
     }
 }
 

@@ -113,6 +113,7 @@ fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
     Job {
         source: checked.source.clone(),
         priority: checked.priority,
+        metadata: checked.metadata.clone(),
         tolerance: checked.tolerance,
         times: JobTimes {
             timeout_s: checked.times.timeout_s,

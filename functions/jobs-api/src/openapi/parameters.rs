@@ -6,6 +6,8 @@
 use longshore_domain::job::Status;
 use utoipa::IntoParams;
 
+use crate::jobs::metadata::Metadata;
+
 /// Path parameter that identifies a job.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -71,6 +73,10 @@ pub(crate) struct JobsQuery {
     /// Return only jobs of this type, which the deployment must offer.
     #[param(rename = "jobType", required = false, min_length = 1, example = "import")]
     job_type: String,
+    /// Return only jobs with all of these pairs in their metadata: `metadata[team]=crm&metadata[run]=7`. At most 16
+    /// pairs, and 3,072 bytes of them in the URL.
+    #[param(required = false, style = DeepObject, explode)]
+    metadata: Metadata,
     /// Maximum number of jobs on the page.
     #[param(required = false, minimum = 1, maximum = 100, default = 20)]
     limit: usize,
@@ -114,4 +120,13 @@ pub(crate) struct RecordsQuery {
     /// Maximum number of records on the page; fewer if they are large.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
+}
+
+/// Query parameters of `DELETE /api/datasets/{dataset}/records`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct RecordKeyQuery {
+    /// Key of the record: at most 1,024 bytes of UTF-8, percent-encoded.
+    #[param(min_length = 1, max_length = 1024, example = "ann@example.com")]
+    key: String,
 }

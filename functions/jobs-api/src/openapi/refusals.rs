@@ -12,7 +12,7 @@ refusals!(
     ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
-    /// Refusals of `GET /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
+    /// Refusals of `GET` and `DELETE /api/datasets/{dataset}/records`. 404 if the name cannot be decoded.
     RecordsRefusals: MalformedQuery, NotFound, InvalidRequest
 );
 refusals!(

@@ -1,5 +1,7 @@
 //! Response document of a result.
 
+use std::collections::BTreeMap;
+
 use longshore::receipt::Receipt;
 use longshore::result::{ResultCounts, Timings};
 use longshore_domain::ids::JobId;
@@ -22,6 +24,9 @@ pub struct OutputDocument {
     pub item_count: u64,
     /// Items by outcome; their sum is `itemCount`.
     pub counts: ResultCounts,
+    /// Number of failed items by code. Of at most 100 codes: if there are more, the sum is less than
+    /// `counts.failed`. Empty if the job has no report, or one of an earlier version.
+    pub failures_by_code: BTreeMap<String, u64>,
     /// Times and duration of the job.
     pub timings: Timings,
     /// Reason why the job did not complete; otherwise `null`.

@@ -39,6 +39,7 @@ impl<F: DownloadUrls> Linker<'_, F> {
             status: result.status,
             item_count: result.item_count,
             counts: result.counts,
+            failures_by_code: result.failures_by_code.into_counts(),
             timings: result.timings,
             error: result.error,
             issues: result.issues,

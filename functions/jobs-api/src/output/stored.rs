@@ -4,7 +4,7 @@ use longshore::http::Failure;
 use longshore::ports::report_key;
 use longshore::problem::{Kind, Problem};
 use longshore::receipt::{RECEIPT_NAME, Receipt};
-use longshore::result::{RESULT_NAME, Report, ReportFiles, ResultCounts, ResultDocument};
+use longshore::result::{RESULT_NAME, Report, ResultCounts, ResultDocument};
 use longshore_domain::job::{Job, JobError};
 use longshore_domain::ports::{Files, Read};
 use serde::de::DeserializeOwned;
@@ -40,7 +40,7 @@ pub(super) fn result_from_job(job: &Job) -> ResultDocument {
     let message = "the files of this job do not exist: they could not be written, or they have expired; \
                    the counts include only items that were read";
     let issues = vec![JobError::new("no_report", message)];
-    ResultDocument::new(job, Report { counts, issues, files: ReportFiles::default() })
+    ResultDocument::new(job, Report { counts, issues, ..Report::default() })
 }
 
 /// 404: the job has no report.

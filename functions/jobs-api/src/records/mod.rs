@@ -1,6 +1,7 @@
 //! Calls about the records that imports have written.
 
 pub(crate) mod datasets;
+pub(crate) mod delete;
 mod document;
 pub(crate) mod list;
 

@@ -8,7 +8,7 @@ use longshore::failures_file::HEAD_BYTES;
 use longshore::ports::Ports;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Status};
+use longshore_domain::job::{Job, Selection, Status};
 use longshore_domain::ports::{
     Definition, FileInfo, FileStream, Files, JobStore, JobTransitions, PortError, PortResult, PrefixRemoval, Read,
     Upload,
@@ -46,7 +46,7 @@ async fn a_corrected_file_belongs_to_the_new_generation() {
     let reply = retry(&world, id, file.to_string()).await;
     assert_eq!((reply.status, &reply.body["attempts"]), (202, &json!(2)), "{}", reply.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    let corrected = job.retry.corrected.clone().unwrap();
+    let corrected = job.retry.selection.corrected().cloned().unwrap();
     assert_eq!((corrected.upload(), corrected.size_bytes), (Some(file), FILE.len() as u64));
     assert!(job.uploads().contains(&file) && job.uploads().len() == 2);
     assert_eq!(world.queues.take_creates().len(), 1);
@@ -84,7 +84,7 @@ async fn an_unusable_corrected_file_is_refused_with_the_reason() {
     let missing = retry(&world, id, json!(file(&world, "row,id\n1,1\n").await)).await;
     assert!(missing.body["detail"].as_str().unwrap().contains("no column \"name\""), "{}", missing.body);
     let job = world.store.job(id).await.unwrap().unwrap();
-    assert_eq!((job.generation, job.retry.corrected), (0, None));
+    assert_eq!((job.generation, job.retry.selection), (0, Selection::All));
     assert_eq!(world.queues.take_creates(), []);
 }
 

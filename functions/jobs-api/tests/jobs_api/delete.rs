@@ -1,11 +1,15 @@
 //! `DELETE /api/jobs/{jobId}`: the job is hidden at once, stopped, and removed by the sweeper later.
+//!
+//! `DELETE /api/datasets/{dataset}/records?key=…`: the record is gone at once, whatever its key.
 
 use crate::world::{NOW, World};
 use longshore::ports::upload_key;
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Stage, Status, Stop};
-use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::ports::{JobStore, JobTransitions, NewRecord, RecordStore};
 use longshore_domain::tenant::TenantId;
+use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::MemoryFiles;
 
 const JSON: (&str, &str) = ("content-type", "application/json");
@@ -88,4 +92,71 @@ async fn a_key_does_not_restore_its_deleted_job() {
     world.post(request.clone(), &[JSON, key]).await.is_problem(409, "job-deleted");
     assert_eq!(world.queues.take_creates(), []);
     world.post(request, &[JSON, ("idempotency-key", "another")]).await.is_problem(422, "invalid-request");
+}
+
+/// Path of the records that [`put`] writes.
+const RECORDS: &str = "/api/datasets/people/records";
+
+/// Writes records with these keys.
+async fn put(world: &World, keys: &[&str]) {
+    let dataset = Dataset { tenant: TenantId::from_static("default"), name: "people".into() };
+    let writer = Writer { job: JobId::generate(), row: 1 };
+    let record = |key: &&str| NewRecord { key: (*key).to_owned(), data: serde_json::Map::new(), writer };
+    world.records.put(&dataset, Rule::Upsert, keys.iter().map(record).collect()).await;
+}
+
+/// Deletes a record. Every byte of the key is percent-encoded.
+async fn delete_record(world: &World, key: &str) -> u16 {
+    let key: String = key.bytes().map(|byte| format!("%{byte:02X}")).collect();
+    world.call("DELETE", &format!("{RECORDS}?key={key}"), &[]).await.status
+}
+
+async fn keys(world: &World) -> Vec<String> {
+    let body = world.get(RECORDS).await.body;
+    let records = body["records"].as_array().unwrap();
+    records.iter().map(|record| record["key"].as_str().unwrap().to_owned()).collect()
+}
+
+#[tokio::test]
+async fn a_record_is_deleted_by_its_exact_key_and_the_call_can_be_repeated() {
+    let world = World::default();
+    let awkward = ["a", "a/b", "a%2Fb", "a?b", "a&key=c", "a b", "a+b", "a#b", "100%", "..", "Z\u{fc}rich \u{4e16}"];
+    put(&world, &awkward).await;
+    let mut expected = keys(&world).await;
+    assert_eq!(expected.len(), awkward.len());
+    for key in awkward.into_iter().rev() {
+        expected.retain(|other| other != key);
+        for _ in 0..2 {
+            assert_eq!(delete_record(&world, key).await, 204, "{key}");
+            assert_eq!(keys(&world).await, expected, "{key}");
+        }
+    }
+    let datasets = world.get("/api/datasets").await.body;
+    assert_eq!(datasets["datasets"][0]["name"], "people", "a dataset without records stays in the list");
+}
+
+#[tokio::test]
+async fn a_key_that_no_record_can_have_is_refused() {
+    let world = World::default();
+    let longest = "k".repeat(1_024);
+    put(&world, &["Z\u{fffd}rich", &longest]).await;
+    let dataset = ("/dataset", "invalid_dataset");
+    let key = ("/key", "invalid_record_key");
+    for (call, errors) in [
+        ("people/records".to_owned(), vec![("/key", "required")]),
+        ("people/records?key=".into(), vec![key]),
+        (format!("people/records?key={longest}k"), vec![key]),
+        (format!("people/records?key={}", "%C3%BC".repeat(513)), vec![key]),
+        ("a%20b/records?key=a".into(), vec![dataset]),
+        ("a%20b/records?key=".into(), vec![dataset, key]),
+    ] {
+        let reply = world.call("DELETE", &format!("/api/datasets/{call}"), &[]).await;
+        reply.is_problem(422, "invalid-request");
+        assert_eq!(reply.field_errors(), errors, "{call}");
+    }
+    world.call("DELETE", &format!("{RECORDS}?key=Z%FCrich"), &[]).await.is_problem(400, "malformed-query");
+    world.call("DELETE", "/api/datasets/%ff/records?key=a", &[]).await.is_problem(404, "not-found");
+    assert_eq!(keys(&world).await.len(), 2);
+    assert_eq!(delete_record(&world, &longest).await, 204);
+    assert_eq!(keys(&world).await, ["Z\u{fffd}rich"]);
 }

@@ -106,7 +106,8 @@ async fn a_tenants_work_is_rate_limited_except_for_repeated_creates() {
     let wait_s: u64 = reply.header("retry-after").parse().unwrap();
     assert!((1..=11).contains(&wait_s), "{wait_s}");
     let path = format!("/api/jobs/{}", id(&first.body));
-    for (method, path) in [("POST", format!("{path}/cancel")), ("DELETE", path.clone())] {
+    let record = "/api/datasets/people/records?key=a".to_owned();
+    for (method, path) in [("POST", format!("{path}/cancel")), ("DELETE", path.clone()), ("DELETE", record)] {
         world.call(method, &path, &[]).await.is_problem(429, "rate-limited");
     }
     let repeated = world.post(ping.to_string(), &[JSON, KEY]).await;

@@ -12,6 +12,7 @@ mod documents;
 mod failures;
 mod limits;
 mod list;
+mod metadata;
 mod read;
 mod requests;
 mod retry;

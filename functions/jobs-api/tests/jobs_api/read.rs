@@ -92,6 +92,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
     let expected = json!({
         "jobId": id, "jobType": "import", "status": "failed",
         "itemCount": 5, "counts": {"succeeded": 2, "failed": 3, "skipped": 0, "unprocessed": 0},
+        "failuresByCode": {"bad": 3},
         "timings": {"createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:20Z",
             "finishedAt": "2023-11-14T22:13:22Z", "queuedMs": 0, "runMs": 2000},
         "error": null, "issues": [],
@@ -222,7 +223,7 @@ async fn unsupported_calls_return_problems() {
         ("GET", format!("/api/uploads/{id}/url"), "POST"),
         ("POST", format!("/api/jobs/{id}/output"), "GET,HEAD"),
         ("GET", "/api/uploads".to_owned(), "POST"),
-        ("PUT", "/api/datasets/people/records".to_owned(), "GET,HEAD"),
+        ("PUT", "/api/datasets/people/records".to_owned(), "GET,HEAD,DELETE"),
     ] {
         let reply = world.send(Request::builder().method(method).uri(&path).body(Body::empty()).unwrap()).await;
         reply.is_problem(405, "method-not-allowed");

@@ -2,12 +2,13 @@
 
 use axum::body::Body;
 use axum::http::Request;
+use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Status;
+use longshore_domain::job::{FailureFilter, Selection, Status};
 use longshore_domain::ports::{JobStore, JobTransitions};
-use serde_json::json;
+use serde_json::{Value, json};
 
-use crate::world::{NOW, Reply, World};
+use crate::world::{NOW, Reply, World, folder};
 
 async fn retry(world: &World, id: impl std::fmt::Display) -> Reply {
     world.send(Request::post(format!("/api/jobs/{id}/retry")).body(Body::empty()).unwrap()).await
@@ -26,6 +27,60 @@ async fn a_job_with_remaining_items_is_reopened_and_sent() {
     assert_eq!((&reply.body["finishedAt"], &reply.body["error"]), (&json!(null), &json!(null)));
     let sent = world.queues.take_creates();
     assert_eq!(sent.iter().map(|m| (m.job_id, m.generation)).collect::<Vec<_>>(), [(id, 1)]);
+}
+
+#[tokio::test]
+async fn a_retry_with_a_code_selects_the_items_that_failed_with_it() {
+    let world = World::default();
+    for (body, field) in [(json!({"code": "bad"}), None), (json!({"code": "bad", "field": "mail"}), Some("mail"))] {
+        let id = world.job().await;
+        world.finish(id, Status::Failed, 3).await;
+        assert_eq!(world.post_to(&format!("/api/jobs/{id}/retry"), &body).await.status, 202);
+        let filter = FailureFilter { code: "bad".into(), field: field.map(str::to_owned) };
+        assert_eq!(world.store.job(id).await.unwrap().unwrap().retry.selection, Selection::Failure(filter));
+    }
+}
+
+#[tokio::test]
+async fn a_bad_selection_is_refused_with_the_reason() {
+    let world = World::default();
+    let id = world.job().await;
+    world.finish(id, Status::Failed, 3).await;
+    let file = "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b";
+    for (body, errors) in [
+        (json!({"code": "worse"}), [("/code", "unknown_failure_code")]),
+        (json!({"code": ""}), [("/code", "invalid_failure")]),
+        (json!({"code": "c".repeat(101)}), [("/code", "invalid_failure")]),
+        (json!({"code": "bad", "field": 7}), [("/field", "invalid_failure")]),
+        (json!({"field": "mail"}), [("/code", "code_required")]),
+        (json!({"code": "", "field": "mail"}), [("/code", "invalid_failure")]),
+        (json!({"code": "bad", "fileGuid": file}), [("/code", "code_not_allowed")]),
+        (json!({"field": "mail", "fileGuid": file}), [("/field", "code_not_allowed")]),
+    ] {
+        let reply = world.post_to(&format!("/api/jobs/{id}/retry"), &body).await;
+        assert_eq!(reply.field_errors(), errors, "{body}");
+    }
+    let reply = world.post_to(&format!("/api/jobs/{id}/retry"), &json!({"code": "worse"})).await;
+    assert!(reply.body.to_string().contains("the codes are: \\\"bad\\\""), "{}", reply.body);
+    assert_eq!(world.store.job(id).await.unwrap().unwrap().generation, 0);
+}
+
+#[tokio::test]
+async fn any_code_is_accepted_if_the_report_may_not_count_all_failed_items() {
+    let world = World::default();
+    let cases = [
+        json!({"failed": 3, "succeeded": 2, "skipped": 0, "unprocessed": 4}),
+        json!({"failed": 4, "succeeded": 2, "skipped": 0, "unprocessed": 0}),
+    ];
+    for counts in cases {
+        let id = world.job().await;
+        world.finish(id, Status::Failed, 3).await;
+        let key = folder(id).report_key(0, None, RESULT_NAME);
+        let mut result: Value = serde_json::from_slice(&world.files.get(&key).unwrap()).unwrap();
+        result["counts"] = counts;
+        world.files.put(&key, result.to_string());
+        assert_eq!(world.post_to(&format!("/api/jobs/{id}/retry"), &json!({"code": "worse"})).await.status, 202);
+    }
 }
 
 #[tokio::test]

@@ -79,6 +79,8 @@ async fn a_dataset_belongs_to_its_tenant() {
     let path = "/api/datasets/people/records";
     assert_eq!(world.get(path).await.body["records"].as_array().unwrap().len(), 1);
     assert_eq!(world.as_tenant("other").get(path).await.body, json!({"records": [], "nextCursor": null}));
+    assert_eq!(world.as_tenant("other").call("DELETE", &format!("{path}?key=a"), &[]).await.status, 204);
+    assert_eq!(world.get(path).await.body["records"].as_array().unwrap().len(), 1);
 }
 
 #[tokio::test]

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 25] = [
+const ROWS: [(&str, &str, Class); 26] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -35,6 +35,7 @@ const ROWS: [(&str, &str, Class); 25] = [
     ("DELETE", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/datasets", Class::List),
     ("GET", "/api/datasets/{dataset}/records", Class::List),
+    ("DELETE", "/api/datasets/{dataset}/records", Class::Usual),
     ("GET", "/api/dead-letters", Class::List),
     ("GET", "/api/dead-letters/{letterId}", Class::Usual),
     ("DELETE", "/api/dead-letters/{letterId}", Class::Usual),

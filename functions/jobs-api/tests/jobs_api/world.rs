@@ -10,7 +10,7 @@ use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry,
 use longshore::http::Access;
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
-use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
+use longshore::result::{FailuresByCode, RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
@@ -278,7 +278,9 @@ impl World {
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };
         let files = ReportFiles { failed: (failed > 0).then_some(file), ..ReportFiles::default() };
         let counts = ResultCounts { succeeded: 2, failed, ..ResultCounts::default() };
-        let document = ResultDocument::new(&job, Report { counts, issues: Vec::new(), files });
+        let mut failures_by_code = FailuresByCode::default();
+        (0..failed).for_each(|_| failures_by_code.count("bad"));
+        let document = ResultDocument::new(&job, Report { counts, failures_by_code, files, ..Report::default() });
         self.files.put(&folder.report_key(0, None, RESULT_NAME), serde_json::to_vec(&document).unwrap());
     }
 }

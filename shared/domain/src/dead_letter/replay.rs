@@ -76,7 +76,7 @@ fn create(message: &CreateMessage, job: &Job) -> ReplayDecision {
 
 fn chunk(message: &ChunkMessage, job: &Job, cursor: Option<&Cursor>) -> ReplayDecision {
     let id = ChunkId { group: message.group, chunk: message.chunk };
-    if job.retry.selected_chunks.as_ref().is_some_and(|selected_chunks| selected_chunks.contains(&id)) {
+    if job.retry.selection.chunks().is_some_and(|chunks| chunks.contains(&id)) {
         return ReplayDecision::Done;
     }
     if message.group < job.retry.carried_over.retried_groups {
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
     use crate::group::ChunkPlan;
     use crate::ids::JobId;
-    use crate::job::{CarriedOver, CompletionState, JobTimes, RetryState, SplitState, Stage};
+    use crate::job::{CarriedOver, CompletionState, JobTimes, RetryState, Selection, SplitState, Stage};
     use crate::outcome::Counts;
     use crate::tenant::TenantId;
 
@@ -183,7 +183,7 @@ mod tests {
     fn a_chunk_of_an_earlier_generation_is_replayed_unless_it_was_retried() {
         let given_up = cursor(true, Some("f"));
         let carried_over = |retried_groups| CarriedOver { groups: 4, retried_groups, ..CarriedOver::default() };
-        let selected_chunks = Some([ChunkId { group: 3, chunk: 5 }].into());
+        let selection = Selection::Chunks([ChunkId { group: 3, chunk: 5 }].into());
         for (what, job, expected) in [
             (
                 "its group was not retried",
@@ -212,7 +212,7 @@ mod tests {
             (
                 "the generation was opened for it",
                 Job {
-                    retry: RetryState { carried_over: carried_over(3), selected_chunks, ..job(Status::Running).retry },
+                    retry: RetryState { carried_over: carried_over(3), selection, ..job(Status::Running).retry },
                     ..job(Status::Running)
                 },
                 ReplayDecision::Done,

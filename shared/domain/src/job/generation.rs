@@ -3,13 +3,10 @@
 //! The groups of the previous generation are never written again. Their succeeded and skipped items are carried over
 //! into the new generation's counts; the remaining items are replanned, chunk by chunk, into new groups.
 
-use std::collections::BTreeSet;
-
 use super::{
-    CarriedOver, CompletionState, Job, JobError, JobTimes, RetryState, SourceFile, SplitState, Stage, Status,
-    Transition,
+    CarriedOver, CompletionState, Job, JobError, JobTimes, RetryState, Selection, SourceFile, SplitState, Stage,
+    Status, Transition,
 };
-use crate::ids::ChunkId;
 use crate::outcome::Counts;
 use crate::timestamp::Timestamp;
 
@@ -22,11 +19,8 @@ pub struct Reopen {
     pub at: Timestamp,
     /// Deadline of the new generation.
     pub deadline_at: Timestamp,
-    /// The corrected failures file. If present, only the failed items in it run again; otherwise all do.
-    pub corrected: Option<SourceFile>,
-    /// The chunks whose dead letters are replayed. If present, only the failed items that were given up with them run
-    /// again; otherwise all do.
-    pub selected_chunks: Option<BTreeSet<ChunkId>>,
+    /// The failed items that run again.
+    pub selection: Selection,
 }
 
 /// Prefix of the codes of all issues about a corrected file: they belong to one generation only.
@@ -57,16 +51,18 @@ impl Job {
     /// Returns the job as [`Job::reopen`] leaves it, for a store that writes it on the same condition.
     #[must_use]
     pub fn reopened(&self, reopen: &Reopen) -> Self {
-        let retries_all = reopen.corrected.is_none() && reopen.selected_chunks.is_none();
         let carried_over = CarriedOver {
             counts: self.ended_for_good(),
             groups: self.split.groups,
             split_ended: self.item_count_final(),
             replanned: self.retry.replanned,
-            retried_groups: if retries_all { self.split.groups } else { self.retry.carried_over.retried_groups },
+            retried_groups: match reopen.selection {
+                Selection::All => self.split.groups,
+                _ => self.retry.carried_over.retried_groups,
+            },
         };
         let mut used_corrections = self.retry.used_corrections.clone();
-        used_corrections.extend(self.retry.corrected.as_ref().and_then(SourceFile::upload));
+        used_corrections.extend(self.retry.selection.corrected().and_then(SourceFile::upload));
         let of_this_generation = |issue: &&JobError| issue.code.starts_with(CORRECTED_ISSUES);
         Self {
             generation: reopen.generation + 1,
@@ -78,8 +74,7 @@ impl Job {
             resends: 0,
             retry: RetryState {
                 carried_over,
-                corrected: reopen.corrected.clone(),
-                selected_chunks: reopen.selected_chunks.clone(),
+                selection: reopen.selection.clone(),
                 used_corrections,
                 ..self.retry.clone()
             },
@@ -105,7 +100,7 @@ impl Job {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::ids::JobId;
+    use crate::ids::{ChunkId, JobId};
     use crate::tenant::TenantId;
 
     fn ended(status: Status, totals: Counts) -> Job {
@@ -120,7 +115,7 @@ mod tests {
     }
 
     const REOPEN: Reopen =
-        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), corrected: None, selected_chunks: None };
+        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), selection: Selection::All };
 
     #[test]
     fn a_retry_carries_over_succeeded_and_skipped_items_and_reopens_the_others() {
@@ -168,16 +163,16 @@ mod tests {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
         (job.source, job.retry.replanned) = (Some(file(1)), ChunkId { group: 2, chunk: 0 });
         job.issues = vec![JobError::new("column_not_in_schema", "")];
-        let request = |generation, corrected| Reopen { generation, corrected, ..REOPEN };
-        job.reopen(&request(0, Some(file(2))));
+        let request = |generation, selection| Reopen { generation, selection, ..REOPEN };
+        job.reopen(&request(0, Selection::Corrected(file(2))));
         assert_eq!(
-            (job.retry.corrected.as_ref(), job.retry.carried_over.replanned),
+            (job.retry.selection.corrected(), job.retry.carried_over.replanned),
             (Some(&file(2)), job.retry.replanned)
         );
         job.issues.push(JobError::new("corrected_rows_unknown", ""));
         (job.status, job.completion.totals) = (Status::Failed, Some(Counts::default()));
-        job.reopen(&request(1, None));
-        assert_eq!((job.generation, &job.retry.corrected), (2, &None));
+        job.reopen(&request(1, Selection::All));
+        assert_eq!((job.generation, &job.retry.selection), (2, &Selection::All));
         assert_eq!(job.uploads(), [upload(1), upload(2)].into());
         assert_eq!(job.issues, [JobError::new("column_not_in_schema", "")]);
     }
@@ -185,17 +180,17 @@ mod tests {
     #[test]
     fn only_a_retry_of_all_failed_items_counts_as_a_full_retry() {
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
-        let selected_chunks = Some([ChunkId { group: 1, chunk: 3 }].into());
-        job.reopen(&Reopen { selected_chunks: selected_chunks.clone(), ..REOPEN });
+        let selection = Selection::Chunks([ChunkId { group: 1, chunk: 3 }].into());
+        job.reopen(&Reopen { selection: selection.clone(), ..REOPEN });
         assert_eq!(
-            (&job.retry.selected_chunks, job.retry.carried_over.retried_groups),
-            (&selected_chunks, 0),
+            (&job.retry.selection, job.retry.carried_over.retried_groups),
+            (&selection, 0),
             "the others that failed were left out"
         );
         (job.status, job.completion.totals, job.split.groups) =
             (Status::Completed, Some(Counts { failed: 2, ..Counts::default() }), 3);
         job.reopen(&Reopen { generation: 1, ..REOPEN });
-        assert_eq!((&job.retry.selected_chunks, job.retry.carried_over.retried_groups), (&None, 3));
+        assert_eq!((&job.retry.selection, job.retry.carried_over.retried_groups), (&Selection::All, 3));
     }
 
     #[test]

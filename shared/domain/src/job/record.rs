@@ -1,17 +1,18 @@
 //! The record of a job, and its parts. They are flattened: on disk a job is one flat item.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
 use super::error::{JobError, Stop};
 use super::priority::Priority;
+use super::selection::Selection;
+use super::source::SourceFile;
 use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
 use crate::ids::{ChunkId, FileGuid, JobId};
 use crate::outcome::Counts;
-use crate::records::Format;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -28,6 +29,9 @@ pub struct Job {
     /// Priority, which selects the queue of its chunks.
     #[serde(default)]
     pub priority: Priority,
+    /// The client's labels. No rule reads them.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
     /// Generation: 0, and one more with each retry.
     pub generation: u32,
     /// Status.
@@ -65,13 +69,15 @@ pub struct Job {
 }
 
 impl Job {
-    /// A job that was just accepted: one item, no tolerance, no deadline, no expiry. The caller sets the other fields.
+    /// A job that was just accepted: one item, no metadata, no tolerance, no deadline, no expiry. The caller sets the
+    /// other fields.
     pub fn waiting(job_id: JobId, tenant: TenantId, job_type: impl Into<String>, now: Timestamp) -> Self {
         Self {
             job_id,
             tenant,
             job_type: job_type.into(),
             priority: Priority::default(),
+            metadata: BTreeMap::new(),
             generation: 0,
             status: Status::Waiting,
             stage: Stage::Queued,
@@ -123,7 +129,7 @@ impl Job {
 
     /// Returns every upload that the job uses or has used: its file, and the corrected files of all generations.
     pub fn uploads(&self) -> BTreeSet<FileGuid> {
-        let files = self.source.iter().chain(&self.retry.corrected);
+        let files = self.source.iter().chain(self.retry.selection.corrected());
         files.filter_map(SourceFile::upload).chain(self.retry.used_corrections.iter().copied()).collect()
     }
 
@@ -138,29 +144,6 @@ impl Job {
     /// Returns true if the group belongs to this generation. Groups of earlier generations are never written again.
     pub fn owns(&self, group: u32) -> bool {
         group >= self.retry.carried_over.groups
-    }
-}
-
-/// The file of a job, as it was when the job was created.
-#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct SourceFile {
-    /// Object key.
-    pub key: String,
-    /// Size in bytes.
-    pub size_bytes: u64,
-    /// Entity tag: every read names it, so that a changed file fails the job.
-    pub etag: String,
-    /// Format of its records.
-    pub format: Format,
-    /// The client's name for the file.
-    pub name: String,
-}
-
-impl SourceFile {
-    /// Returns the upload that the file came from: the last part of its key.
-    pub fn upload(&self) -> Option<FileGuid> {
-        FileGuid::parse(self.key.rsplit('/').next()?)
     }
 }
 
@@ -186,13 +169,9 @@ pub struct RetryState {
     /// First chunk of the earlier generations whose remaining items are not yet replanned; a retry resumes here.
     #[serde(default, rename = "refiled")]
     pub replanned: ChunkId,
-    /// The corrected failures file that the current generation runs with.
-    #[serde(default)]
-    pub corrected: Option<SourceFile>,
-    /// The chunks of earlier generations whose dead letters the current one replays: see
-    /// [`Reopen::selected_chunks`](super::Reopen::selected_chunks).
-    #[serde(default, rename = "only")]
-    pub selected_chunks: Option<BTreeSet<ChunkId>>,
+    /// The failed items that the current generation runs again.
+    #[serde(flatten)]
+    pub selection: Selection,
     /// The corrected files of earlier generations. They are no longer read, and are removed with the job.
     #[serde(default, rename = "spent", skip_serializing_if = "BTreeSet::is_empty")]
     pub used_corrections: BTreeSet<FileGuid>,

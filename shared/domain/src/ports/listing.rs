@@ -1,5 +1,7 @@
 //! Lists: the filter of jobs, positions and pages.
 
+use std::collections::BTreeMap;
+
 use crate::ids::JobId;
 use crate::job::{Job, Status};
 use crate::tenant::TenantId;
@@ -30,6 +32,8 @@ pub struct JobsQuery<'a> {
     pub status: Option<Status>,
     /// Only jobs of this type.
     pub job_type: Option<&'a str>,
+    /// Only jobs with all of these pairs in their metadata.
+    pub metadata: &'a BTreeMap<String, String>,
     /// Maximum number of jobs, 1 to 100.
     pub limit: usize,
     /// Only jobs after this position.
@@ -43,6 +47,7 @@ impl JobsQuery<'_> {
             && !job.is_deleted()
             && self.status.is_none_or(|status| job.status == status)
             && self.job_type.is_none_or(|job_type| job.job_type == job_type)
+            && self.metadata.iter().all(|(key, value)| job.metadata.get(key) == Some(value))
     }
 }
 

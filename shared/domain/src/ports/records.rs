@@ -69,6 +69,10 @@ pub trait RecordStore: Send + Sync + 'static {
         cursor: Option<&str>,
     ) -> impl Future<Output = Result<Page<StoredRecord>, ListError>> + Send;
 
+    /// Deletes a record, whoever wrote it. Idempotent: it succeeds if there is none. A later write finds no record, so
+    /// even a writer that the deleted record took precedence over stores its own.
+    fn delete(&self, from: &Dataset, key: &str) -> impl Future<Output = PortResult<()>> + Send;
+
     /// Reads up to `limit` of a tenant's datasets in the order of their names, after `after`, consistently; `next` is
     /// the last name of the page. Every dataset with records is included.
     fn datasets(

@@ -155,6 +155,7 @@ fn sentence(world: &World, action: Action) -> String {
         Action::HandOver { run: i } => format!("{} is almost out of time", run(i)),
         Action::Stop { send } => "the client cancels the job".to_owned() + loss(send),
         Action::Retry { send } => "the client retries the job".to_owned() + loss(send),
+        Action::RetryForOneReason => "the client retries the items that failed for one reason".to_owned(),
         Action::Replay { dead_letter } => format!("an operator replays the message of {}", receiver(dead_letter)),
         Action::GiveUp { dead_letter } => format!("the sweeper reads the dead letter of {}", receiver(dead_letter)),
         Action::Sweep => "the sweeper sends what is unfinished".into(),

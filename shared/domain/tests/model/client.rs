@@ -5,14 +5,14 @@
 //! others stay failed.
 
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, Reopen, SourceFile, Status, Stop, Transition};
+use longshore_domain::job::{FailureFilter, Job, Reopen, Selection, SourceFile, Status, Stop, Transition};
 use longshore_domain::progress::{Progress, counts};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::completion::build;
-use crate::item::ItemEnd;
+use crate::item::{ItemEnd, Nature};
 use crate::protocol::{Flaw, Protocol};
 use crate::record::Answer;
 use crate::step::{ApiSend, Message, View};
@@ -67,6 +67,11 @@ pub(crate) fn may_retry(world: &World) -> bool {
     world.left.retries > 0 && world.job.has_remaining()
 }
 
+/// Returns true if the client may retry the job for one reason.
+pub(crate) fn may_select(world: &World) -> bool {
+    world.left.selections > 0 && world.job.has_remaining()
+}
+
 /// Returns true if the replay of this dead letter would have an effect: the job runs, or items of its chunk have
 /// failed.
 pub(crate) fn may_replay(world: &World, dead_letter: Message) -> bool {
@@ -84,7 +89,14 @@ pub(crate) fn retry(protocol: &Protocol, world: &mut World, send: ApiSend) {
     if send == ApiSend::Lost {
         lose_message(world);
     }
-    reopen(protocol, world, None, send);
+    reopen(protocol, world, Selection::All, send);
+}
+
+/// Opens the next generation for the items that failed for one reason.
+pub(crate) fn retry_for_one_reason(protocol: &Protocol, world: &mut World) {
+    world.left.selections -= 1;
+    let reason = FailureFilter { code: Nature::Correction.code().into(), field: None };
+    reopen(protocol, world, Selection::Failure(reason), ApiSend::Sent);
 }
 
 fn lose_message(world: &mut World) {
@@ -98,19 +110,16 @@ pub(crate) fn replay(protocol: &Protocol, world: &mut World, dead_letter: Messag
     world.dead.remove(&dead_letter);
     match dead_letter {
         dead_letter if !world.job.status.is_final() => world.send(dead_letter),
-        Message::Chunk(chunk) => reopen(protocol, world, Some(chunk), ApiSend::Sent),
-        Message::Create(_) | Message::Complete(_) => reopen(protocol, world, None, ApiSend::Sent),
+        Message::Chunk(chunk) => reopen(protocol, world, Selection::Chunks([chunk].into()), ApiSend::Sent),
+        Message::Create(_) | Message::Complete(_) => reopen(protocol, world, Selection::All, ApiSend::Sent),
     }
 }
 
-fn reopen(protocol: &Protocol, world: &mut World, selected_chunk: Option<ChunkId>, send: ApiSend) {
-    let left_failed = selected_chunk.map_or(0, |chunk| failed_in_other_chunks(protocol, world, chunk));
+fn reopen(protocol: &Protocol, world: &mut World, selection: Selection, send: ApiSend) {
+    let left_failed = left_failed(protocol, world, &selection);
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    let selected_chunks = selected_chunk.map(|chunk| [chunk].into());
-    if world.job.reopen(&Reopen { generation, at, deadline_at, corrected: None, selected_chunks })
-        == Transition::Refused
-    {
+    if world.job.reopen(&Reopen { generation, at, deadline_at, selection }) == Transition::Refused {
         return;
     }
     world.record.left_failed = left_failed;
@@ -127,10 +136,14 @@ fn has_failed(world: &World, chunk: ChunkId) -> bool {
     world.report().is_some_and(|(report, _)| items.iter().any(|item| report[*item as usize].contains(&ItemEnd::Failed)))
 }
 
-/// Returns the failed items of other chunks, as bits.
-fn failed_in_other_chunks(protocol: &Protocol, world: &World, chunk: ChunkId) -> u64 {
-    let own = world.items(chunk);
+/// Returns the failed items outside of the selection, as bits.
+fn left_failed(protocol: &Protocol, world: &World, selection: &Selection) -> u64 {
+    let is_selected = |item: u8| match selection {
+        Selection::All | Selection::Corrected(_) => true,
+        Selection::Chunks(chunks) => chunks.iter().any(|chunk| world.items(*chunk).contains(&item)),
+        Selection::Failure(reason) => protocol.code(item) == reason.code,
+    };
     let report = build(protocol, world, &View::new(&world.job));
-    let failed = (0..).zip(&report).filter(|(item, places)| places.contains(&ItemEnd::Failed) && !own.contains(item));
+    let failed = (0..).zip(&report).filter(|(item, places)| places.contains(&ItemEnd::Failed) && !is_selected(*item));
     failed.fold(0, |bits, (item, _)| bits | 1 << item)
 }

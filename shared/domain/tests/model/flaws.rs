@@ -21,6 +21,7 @@ const NOTHING: Bounds = Bounds {
     deadlines: 0,
     stops: 0,
     retries: 0,
+    selections: 0,
     replays: 0,
     reads: 0,
 };
@@ -183,4 +184,11 @@ fn a_replay_of_all_failed_items_processes_items_of_other_chunks() {
     let protocol = broken(Flaw::ReplayRunsAll, Bounds { dead_letters: 1, replays: 1, ..NOTHING });
     let property = "items outside a replay stay failed";
     caught("replay-runs-all", property, Protocol { file, sweeper: true, ..protocol });
+}
+
+#[test]
+fn a_retry_for_one_reason_of_all_failed_items_processes_items_with_another_reason() {
+    let file = vec![vec![vec![Correction, Fickle]]];
+    let protocol = broken(Flaw::ReplayRunsAll, Bounds { selections: 1, ..NOTHING });
+    caught("retry-runs-all", "items outside a replay stay failed", Protocol { file, ..protocol });
 }

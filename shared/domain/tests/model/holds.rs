@@ -203,6 +203,17 @@ fn a_replay_of_a_dead_letter_fixes_only_its_chunk() {
 }
 
 #[test]
+fn a_retry_for_one_reason_leaves_the_other_failed_items_alone() {
+    let sights = &["a retry for one reason fixes its items", "a replay leaves a failed item alone"];
+    let bounds = Bounds { selections: 1, duplicates: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Correction, Fickle]]];
+    let small = Protocol { bounds, sights, checkpoint: 1, ..Protocol::new(file) };
+    holds("retry for one reason", small.clone());
+    let bounds = Bounds { selections: 1, retries: 1, crashes: 1, ..Bounds::default() };
+    holds_at_large("retry for one reason, then of all", Protocol { bounds, ..small });
+}
+
+#[test]
 fn functions_hand_over_before_their_timeout() {
     let sights = &["completed after a hand-over", "an attempt loses its commit"];
     let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };

@@ -20,6 +20,11 @@ pub(crate) enum Nature {
 }
 
 impl Nature {
+    /// Returns the code of its failures.
+    pub(crate) const fn code(self) -> &'static str {
+        if let Self::Correction = self { "correctable" } else { "other" }
+    }
+
     /// Returns the possible outcomes in this round. A retry begins with round 1, because it processes deferred items.
     pub(crate) fn marks(self, round: u32) -> &'static [Mark] {
         match self {

@@ -94,7 +94,7 @@ fn left_out_stays_failed(protocol: &Protocol, world: &World) -> bool {
 }
 
 /// The sights by name, each a predicate over a state.
-pub(crate) const SIGHTS: [(&str, Condition); 20] = [
+pub(crate) const SIGHTS: [(&str, Condition); 21] = [
     ("an attempt loses its commit", |_, world| world.runs.iter().any(|run| run.step == Step::Lost)),
     ("a worker finds its own write after a lost reply", own_write_found),
     ("a later attempt continues from a cursor", later_attempt),
@@ -109,7 +109,10 @@ pub(crate) const SIGHTS: [(&str, Condition); 20] = [
     ("a dead-lettered splitter fails the job", |_, w| is(w, Status::Failed) && w.dead.contains(&Message::Create(0))),
     ("a dead letter is replayed while the job runs", |p, w| w.left.replays < p.bounds.replays && w.job.generation == 0),
     ("a replay fixes its chunk", |_, w| {
-        is(w, Status::Completed) && w.job.retry.selected_chunks.is_some() && succeeded_more(w)
+        is(w, Status::Completed) && w.job.retry.selection.chunks().is_some() && succeeded_more(w)
+    }),
+    ("a retry for one reason fixes its items", |_, w| {
+        is(w, Status::Completed) && w.job.retry.selection.failure().is_some() && succeeded_more(w)
     }),
     ("a replay leaves a failed item alone", |_, w| is(w, Status::Completed) && w.record.left_failed != 0),
     ("retried and all succeeded", |p, w| w.job.generation > 0 && succeeded(w) == p.item_count() as u64),

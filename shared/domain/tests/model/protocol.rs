@@ -73,6 +73,11 @@ impl Protocol {
         self.file.iter().flatten().flatten().nth(item as usize).copied()
     }
 
+    /// Returns the code with which an item fails.
+    pub(crate) fn code(&self, item: u8) -> &'static str {
+        self.nature(item).map_or("", Nature::code)
+    }
+
     /// Returns the number of items of the file.
     pub(crate) fn item_count(&self) -> usize {
         self.file.iter().flatten().map(Vec::len).sum()

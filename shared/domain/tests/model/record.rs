@@ -62,6 +62,8 @@ pub(crate) struct Bounds {
     pub(crate) stops: u8,
     /// Retries of the remaining items by the client.
     pub(crate) retries: u8,
+    /// Retries by the client of the items that failed for one reason.
+    pub(crate) selections: u8,
     /// Replays of a dead letter by an operator.
     pub(crate) replays: u8,
     /// Status calls.

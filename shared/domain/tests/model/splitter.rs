@@ -18,7 +18,8 @@
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::job::{Job, RetryState, SplitState, Stage, Transition};
+use longshore_domain::job::{Job, RetryState, Selection, SplitState, Stage, Transition};
+use longshore_domain::outcome::Rejection;
 
 use crate::item::{File, Mark};
 use crate::protocol::{Flaw, ITEM_BYTES, Protocol, chunk_plan};
@@ -196,10 +197,14 @@ fn replan(
     if protocol.flaw == Flaw::ReplansAll {
         entries.extend(succeeded(world, source).into_iter().map(|item| (item, Mark::Ok)));
     }
-    let is_selected = protocol.flaw == Flaw::ReplayRunsAll
-        || world.job.retry.selected_chunks.as_ref().is_none_or(|selected| selected.contains(&source));
-    for (_, mark) in &mut entries {
-        *mark = if *mark == Mark::Failed && !is_selected { Mark::Failed } else { Mark::Transient };
+    let is_selected = |item: u8| match &world.job.retry.selection {
+        _ if protocol.flaw == Flaw::ReplayRunsAll => true,
+        Selection::All | Selection::Corrected(_) => true,
+        Selection::Chunks(selected) => selected.contains(&source),
+        Selection::Failure(reason) => reason.includes(&Rejection::new(protocol.code(item), None, "")),
+    };
+    for (item, mark) in &mut entries {
+        *mark = if *mark == Mark::Failed && !is_selected(*item) { Mark::Failed } else { Mark::Transient };
     }
     let (mut items, mut replanned) = (Vec::new(), Vec::new());
     items.extend(Some(unread).filter(|unread| !unread.is_empty()));

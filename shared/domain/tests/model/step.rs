@@ -147,6 +147,8 @@ pub(crate) enum Action {
     Stop { send: ApiSend },
     /// The client retries the remaining items, and the API sends the create message.
     Retry { send: ApiSend },
+    /// The client retries the items that failed for one reason.
+    RetryForOneReason,
     /// An operator replays this dead letter.
     Replay { dead_letter: Message },
     /// The sweeper reads this dead letter, and gives up the work that it requests.

@@ -55,6 +55,7 @@ fn configuration(rng: &mut Rng) -> Protocol {
         stops: few(),
         retries: few(),
         replays: few(),
+        selections: few(),
         reads: few(),
     };
     let runs = [1 + rng.below(2), 1 + rng.below(4), 1 + rng.below(2)];

@@ -185,6 +185,10 @@ impl RecordStore for FixedResult {
         Err(longshore_domain::ports::ListError::BadCursor)
     }
 
+    async fn delete(&self, _: &Dataset, _: &str) -> longshore_domain::ports::PortResult<()> {
+        Ok(())
+    }
+
     async fn datasets(
         &self,
         _: &TenantId,

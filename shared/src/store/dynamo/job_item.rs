@@ -66,3 +66,18 @@ pub(super) fn position_of(entry: &Item) -> Result<JobPosition, ItemError> {
     let created_at = read_text(entry, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
     Ok(JobPosition { created_at: Timestamp(created_at), job_id: parse_job_id(entry)? })
 }
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::tenant::TenantId;
+
+    use super::*;
+
+    #[test]
+    fn a_job_without_metadata_has_the_item_of_earlier_versions() {
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        let item = to_item(&job).unwrap();
+        assert!(!item.contains_key("metadata"));
+        assert_eq!(from_item(item).unwrap(), job);
+    }
+}

@@ -1,12 +1,5 @@
-//! Reads and creates uploads and jobs, and lists a tenant's jobs, newest first.
-//!
-//! Jobs to list are found in the index `tenant`, then read from the table. The index repeats only attributes that
-//! rarely or never change (id, age, type, status), so that the many writes of a running job do not update it. It may
-//! lag by a moment: the jobs found are read again, consistently, and compared with the filters.
+//! Reads and creates uploads and jobs, and lists the unfinished ones.
 
-use std::collections::HashMap;
-
-use aws_sdk_dynamodb::operation::query::QueryOutput;
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, SourceFile};
@@ -23,7 +16,6 @@ use super::job_item::{CREATED_AT, UNFINISHED, position_of};
 use super::keys::Key;
 use super::retry::unanswered;
 use super::transaction::Transacted;
-use super::update::names;
 use super::{DynamoStore, failed, job_item, upload_item};
 use crate::store::own_write;
 
@@ -207,86 +199,6 @@ fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
 fn start_of_unfinished(after: JobPosition) -> Item {
     let mut key = Key::job(after.job_id).attributes();
     key.insert(UNFINISHED.into(), text("1"));
-    key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
-    key
-}
-
-/// The index of a tenant's jobs, and its partition key.
-const TENANT: &str = "tenant";
-
-const LIST_JOBS: &str = "jobs";
-
-/// Maximum number of entries that one query of a filtered list reads: some 150 KB, which is twenty read units.
-const ENTRIES: i32 = 1_000;
-
-/// Maximum number of queries for one page. A filter that matches few jobs gives short pages instead of slow ones.
-const QUERIES: usize = 4;
-
-impl DynamoStore {
-    /// Query of the index `tenant`, newest first, for one entry more than the page holds; with a filter up to four
-    /// queries of 1,000 entries. Then one consistent BatchGetItem of `JOB#id` / `JOB`.
-    async fn list_jobs(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
-        let (found, next) = self.find_jobs(request).await?;
-        let keys: Vec<_> = found.iter().map(|position| Key::job(position.job_id)).collect();
-        let items = if keys.is_empty() { Vec::new() } else { self.batch_get(LIST_JOBS, keys).await? };
-        let jobs: Result<Vec<Job>, _> = items.into_iter().map(job_item::from_item).collect();
-        let jobs = jobs.map_err(failed(LIST_JOBS))?.into_iter().filter(|job| request.includes(job));
-        let mut jobs: HashMap<JobId, Job> = jobs.map(|job| (job.job_id, job)).collect();
-        Ok(JobsPage { jobs: found.iter().filter_map(|position| jobs.remove(&position.job_id)).collect(), next })
-    }
-
-    async fn find_jobs(&self, request: &JobsQuery<'_>) -> PortResult<(Vec<JobPosition>, Option<JobPosition>)> {
-        let (mut found, mut rest) = (Vec::new(), request.after);
-        for _ in 0..QUERIES {
-            let page = self.query_jobs(request, rest).await?;
-            let entries: Result<Vec<_>, _> = page.items().iter().map(position_of).collect();
-            found.extend(entries.map_err(failed(LIST_JOBS))?);
-            rest = page.last_evaluated_key().map(position_of).transpose().map_err(failed(LIST_JOBS))?;
-            if found.len() > request.limit {
-                found.truncate(request.limit);
-                rest = found.last().copied();
-                break;
-            }
-            if rest.is_none() {
-                break;
-            }
-        }
-        Ok((found, rest))
-    }
-
-    async fn query_jobs(&self, request: &JobsQuery<'_>, after: Option<JobPosition>) -> PortResult<QueryOutput> {
-        let mut filters = Vec::new();
-        let mut values = Item::from([(":tenant".to_owned(), text(request.tenant.as_str()))]);
-        if let Some(status) = request.status {
-            filters.push("#status = :status");
-            values.insert(":status".into(), nested(&status).map_err(failed(LIST_JOBS))?);
-        }
-        if let Some(job_type) = request.job_type {
-            filters.push("#jobType = :jobType");
-            values.insert(":jobType".into(), text(job_type));
-        }
-        let filter = Some(filters.join(" AND ")).filter(|filter| !filter.is_empty());
-        let page_and_one = i32::try_from(request.limit + 1).unwrap_or(i32::MAX);
-        self.client
-            .query()
-            .table_name(&self.table)
-            .index_name(TENANT)
-            .key_condition_expression("#tenant = :tenant")
-            .set_expression_attribute_names(Some(names(&["#tenant", filter.as_deref().unwrap_or_default()])))
-            .set_expression_attribute_values(Some(values))
-            .limit(if filter.is_some() { ENTRIES } else { page_and_one })
-            .set_filter_expression(filter)
-            .scan_index_forward(false)
-            .set_exclusive_start_key(after.map(|after| start_of_list(request.tenant, after)))
-            .send()
-            .await
-            .map_err(unanswered(LIST_JOBS))
-    }
-}
-
-fn start_of_list(tenant: &TenantId, after: JobPosition) -> Item {
-    let mut key = Key::job(after.job_id).attributes();
-    key.insert(TENANT.into(), text(tenant.as_str()));
     key.insert(CREATED_AT.into(), text(job_item::created_at(after.created_at)));
     key
 }

@@ -35,6 +35,7 @@ mod idempotency;
 mod item;
 pub mod items;
 mod job_item;
+mod job_list;
 mod jobs;
 mod keys;
 mod ledger;
@@ -50,5 +51,6 @@ mod update;
 mod upload_item;
 mod work_calls;
 
+pub(super) use retry::unanswered;
 pub use store::DynamoStore;
 use store::failed;

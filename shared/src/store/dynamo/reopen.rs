@@ -26,7 +26,7 @@ impl DynamoStore {
         let next = job.reopened(reopen);
         for _ in 0..ATTEMPTS {
             let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
-            let upload = next.retry.corrected.as_ref().and_then(SourceFile::upload);
+            let upload = next.retry.selection.corrected().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
@@ -50,7 +50,7 @@ impl DynamoStore {
 
     fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {
         let set = "SET #generation = :next, #base = :base, #status = :waiting, #stage = :queued, \
-                   #corrected = :corrected, #only = :only, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
+                   #corrected = :corrected, #only = :only, #onlyFailure = :onlyFailure, #spent = :spent, #issues = :issues, #sentGroups = :groups, #splitEnded = :false, #resends = :zero, #updatedAt = :at, \
                    #deadlineAt = :deadline, #unfinished = :one";
         self.update_of(Update {
             operation: OPERATION,
@@ -63,8 +63,9 @@ impl DynamoStore {
                 (":ended", number(reopen.generation)),
                 (":next", number(next.generation)),
                 (":base", nested(&next.retry.carried_over).map_err(failed(OPERATION))?),
-                (":corrected", nested(&next.retry.corrected).map_err(failed(OPERATION))?),
-                (":only", nested(&next.retry.selected_chunks).map_err(failed(OPERATION))?),
+                (":corrected", nested(&next.retry.selection.corrected()).map_err(failed(OPERATION))?),
+                (":only", nested(&next.retry.selection.chunks()).map_err(failed(OPERATION))?),
+                (":onlyFailure", nested(&next.retry.selection.failure()).map_err(failed(OPERATION))?),
                 (":spent", nested(&next.retry.used_corrections).map_err(failed(OPERATION))?),
                 (":issues", nested(&next.issues).map_err(failed(OPERATION))?),
                 (":waiting", word(Status::Waiting, OPERATION)?),

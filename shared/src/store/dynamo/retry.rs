@@ -73,7 +73,7 @@ pub(super) fn unwritten<E: WriteError>(operation: &'static str, error: SdkError<
 }
 
 /// Names a failed call as the port does: [`Busy`] if it was throttled.
-pub(super) fn unanswered<E>(operation: &'static str) -> impl Fn(SdkError<E>) -> PortError
+pub(in crate::store) fn unanswered<E>(operation: &'static str) -> impl Fn(SdkError<E>) -> PortError
 where
     E: ProvideErrorMetadata + std::error::Error + Send + Sync + 'static,
 {
@@ -95,4 +95,4 @@ fn all_transient(reasons: &[CancellationReason]) -> bool {
 
 #[cfg(test)]
 #[path = "retry_tests.rs"]
-mod tests;
+pub(super) mod tests;

@@ -107,7 +107,8 @@ fn store(refusals: usize) -> (DynamoStore, Contended) {
     (store_on(table.clone()), table)
 }
 
-fn store_on(table: impl HttpConnector + 'static) -> DynamoStore {
+/// Creates a store on this table, without waits.
+pub(in super::super) fn store_on(table: impl HttpConnector + 'static) -> DynamoStore {
     let connector = SharedHttpConnector::new(table);
     let config = aws_sdk_dynamodb::Config::builder()
         .behavior_version(BehaviorVersion::latest())

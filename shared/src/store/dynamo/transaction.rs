@@ -107,7 +107,7 @@ mod tests {
     use aws_smithy_runtime_api::client::result::ConnectorError;
     use longshore_domain::group::{GroupPlan, Manifest};
     use longshore_domain::ids::{FileGuid, JobId};
-    use longshore_domain::job::{Job, Reopen, Status, Validation};
+    use longshore_domain::job::{Job, Reopen, Selection, Status, Validation};
     use longshore_domain::ports::{Created, Definition, JobStore, JobTransitions, Reopened, Started, Upload};
     use longshore_domain::tenant::TenantId;
     use longshore_domain::timestamp::Timestamp;
@@ -160,7 +160,7 @@ mod tests {
         };
         assert_eq!(store.start_job(&started, &definition).await.unwrap(), Started::New);
         let ended = Job { status: Status::Failed, ..job.clone() };
-        let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, corrected: None, selected_chunks: None };
+        let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, selection: Selection::All };
         assert!(matches!(store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
         let upload = Upload {
             file_guid: FileGuid::generate(),

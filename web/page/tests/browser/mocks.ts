@@ -64,6 +64,7 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     jobType: "import",
     fileName: `file-${number}.csv`,
     priority: "normal",
+    metadata: {},
     status: "completed",
     stage: "done",
     message: "Job complete",

@@ -87,7 +87,7 @@ impl Audited {
         let counts = ResultCounts { succeeded: 4, failed: 2, skipped: 1, unprocessed: 0 };
         let file = |name, rows| Some(ReportFile { key: self.key(name), rows });
         let files = ReportFiles { failed: file("failed.csv", 2), skipped: file("skipped.csv", 1), unprocessed: None };
-        let result = ResultDocument::new(job, Report { counts, issues: Vec::new(), files });
+        let result = ResultDocument::new(job, Report { counts, files, ..Report::default() });
         let input = InputReceipt { name: "p.csv".into(), size: 17, sha256: None, basis: Basis::Gone };
         let file = |name: &str, rows| FileReceipt {
             name: format!("p-{name}"),

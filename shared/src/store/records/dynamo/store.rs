@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use aws_sdk_dynamodb::error::ProvideErrorMetadata;
-use aws_sdk_dynamodb::types::BatchStatementResponse;
+use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementResponse};
 use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::tenant::TenantId;
 
@@ -12,6 +12,8 @@ use super::batch::{Batch, CallError, Calls, Parameters};
 use super::statement::{Pending, Step};
 use super::table::DynamoRecords;
 use super::{datasets, list};
+use crate::store::dynamo::unanswered;
+use crate::store::records::shard;
 use crate::telemetry;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
@@ -47,6 +49,14 @@ impl RecordStore for DynamoRecords {
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {
         list::page(self, from, limit, cursor).await
+    }
+
+    /// `DeleteItem` without a condition. Idempotent.
+    async fn delete(&self, from: &Dataset, key: &str) -> PortResult<()> {
+        let partition = shard::partition(from, shard::shard_of(key));
+        let call = self.client.delete_item().table_name(&self.table);
+        let call = call.key("PK", AttributeValue::S(partition)).key("SK", AttributeValue::S(key.to_owned()));
+        call.send().await.map(drop).map_err(unanswered("delete a record"))
     }
 
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
