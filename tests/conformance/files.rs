@@ -1,6 +1,6 @@
-//! The files: ranges, entity tags, and files that appear as a whole.
+//! The files: ranges, entity tags, files that appear as a whole, and presigned URLs.
 //!
-//! Presigned URLs: a PUT accepts exactly the announced file, once; a GET saves it under the client's own name.
+//! A presigned PUT accepts exactly the announced file, once. A presigned GET saves it under the client's own name.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;

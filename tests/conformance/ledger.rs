@@ -1,6 +1,6 @@
-//! The ledger of groups: a commit counts once, regardless of its sender and of repetitions.
+//! The ledger of groups: a commit counts once, regardless of its sender, of repetitions and of concurrent writers.
 //!
-//! Several concurrent writers, as in production: counts stay exact, and each transition happens once.
+//! With several writers, as in production, counts stay exact, and each transition happens once.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};

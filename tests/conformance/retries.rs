@@ -1,6 +1,7 @@
-//! A retried job: the new generation's first writes, and the results of the old generation's late calls.
+//! Jobs from ended jobs: retries, and imports started from a validation job.
 //!
-//! An import started from a validated job: at most one, and only while the validated job exists.
+//! A retry: the new generation's first writes, and the results of the old generation's late calls. A start: at most one
+//! import, and only while the validation job exists.
 
 use std::collections::BTreeMap;
 

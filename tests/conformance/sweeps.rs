@@ -1,6 +1,6 @@
-//! Records of sweeps and workers for the next sweep.
+//! The sweeper's store: its position, the delivery records of workers, and the removal of deleted jobs.
 //!
-//! A deleted job: hidden immediately, visible to the sweeper until it is removed, and then gone with all its data.
+//! A deleted job is hidden immediately, visible to the sweeper until it is removed, and then gone with all its data.
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::{FileGuid, JobId};

@@ -56,7 +56,7 @@ pub(crate) async fn create(store: &impl Store, key: Option<&IdempotencyKey>) -> 
 }
 
 /// A new job that was accepted.
-pub(crate) async fn created_job(store: &impl Store) -> JobId {
+async fn created_job(store: &impl Store) -> JobId {
     let (id, answer) = create(store, None).await;
     assert_eq!(answer, Created::New);
     id

@@ -1,8 +1,7 @@
-//! Tokens: an invalid token allows nothing, through any route.
+//! Access to data: tokens of callers, permissions of functions, and contents of logs.
 //!
-//! Permissions of the template's roles: they allow only what the functions do.
-//!
-//! Logs: they contain no rows, no tokens and no presigned URLs. The stack logs at the level `debug`.
+//! An invalid token allows nothing, through any route. The roles of the template permit only the functions' own calls.
+//! Logs contain no rows, no tokens and no presigned URLs; the stack logs at the level `debug`.
 
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};

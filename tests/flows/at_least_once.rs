@@ -1,3 +1,5 @@
+//! At-least-once delivery: duplicate messages, states after a crash, killed processes and lost replies.
+//!
 //! Duplicate, reordered and early messages: they change neither counts nor report nor records.
 //!
 //! States after a crash that no redelivery repairs: the sweeper finds them, and every job ends.

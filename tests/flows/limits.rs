@@ -1,4 +1,7 @@
-//! Low limits on the deployed stack: active jobs, upload bytes, queue depth, request size.
+//! Limits on the deployed stack: those of a tenant and of a request, the concurrency limit of a job type, and a queue
+//! for each priority.
+//!
+//! Low limits: active jobs, upload bytes, queue depth, request size.
 //!
 //! A job type with a concurrency limit of two chunks: no more than two run, parked chunks use up no receives, and no
 //! other job type waits.

@@ -1,7 +1,7 @@
-//! Direct access to the resources behind a stack's API: the table, the bucket, the queues with their messages, and the
-//! sweeper's schedule.
+//! Direct access to the resources behind a stack's API (table, bucket, queues with their messages, the sweeper's
+//! schedule), and jobs in states that a crash leaves behind.
 //!
-//! States that a crash leaves behind, written to the real store: a job whose create message was never sent, a job whose
+//! Such a state is written to the real store: a job whose create message was never sent, a job whose
 //! chunk messages were lost, and a job whose items have ended without a request for completion. A crash at exactly that
 //! point is hard to produce; its result is easy to write.
 

@@ -1,6 +1,5 @@
-//! Observation of a job by frequent polling, with a check of every response.
-//!
-//! The result of a finished job, read as its owner reads it, and its comparison with the input file.
+//! Observation of a job: frequent polling with a check of every response, then the result as its owner reads it, and
+//! its comparison with the input file.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};

@@ -14,6 +14,7 @@
 //! | `seeds`, `soak` | the tests over thousands of seeds, and over millions |
 //! | `run`, `plan`, `rng` | one seed: the random generator, the plan that it decides, and the result of the run |
 //! | `clock`, `world` | a clock, functions, messages, a client, and the invariants |
+//! | `report`, `trace` | the report as a client reads it; the trace of a run, hashed or printed |
 //! | `stepwise`, `faults`, `tokens` | services that can be interrupted at every call, and their faults |
 //! | `unguarded` | services without one of their conditions |
 //! | `kinds`, `handler`, `rows` | the job types, including the import, how to add another one, and their files |

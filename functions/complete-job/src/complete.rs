@@ -1,4 +1,5 @@
-//! Completion of a job: closes its groups, writes the report in turns, and sets the final status.
+//! Completion of a job in turns: writes its report and receipt, stores a checkpoint after each turn, and sets the final
+//! status. `Ending` closes the groups first.
 
 use longshore::ports::{JobFolder, report_key, report_name};
 use longshore::receipt::RECEIPT_NAME;

@@ -13,6 +13,9 @@
 //! A **parked** chunk is not stalled, and is woken if there is a free permit. A worker that dies with a permit wakes no
 //! chunk, and its permit expires. So each sweep wakes as many chunks as there are free permits, and removes parked
 //! chunks of jobs that have ended.
+//!
+//! The rules for overdue and suspect chunks are pure. Only `ParkedByType` calls services: it reads and wakes parked
+//! chunks, within a `TimeBudget`.
 
 use std::collections::btree_map::Entry;
 use std::collections::{BTreeMap, BTreeSet};

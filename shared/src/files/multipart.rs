@@ -1,4 +1,4 @@
-//! Files that are assembled from parts: S3's multipart upload.
+//! Files that Longshore writes part by part: S3's multipart upload. The parts that clients upload are in `presign`.
 
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore_domain::ports::{MultipartFiles, MultipartOutcome, MultipartUpload, PortResult};
@@ -47,6 +47,7 @@ impl MultipartFiles for S3Files {
     }
 }
 
-fn number_of(number: u32) -> i32 {
+/// Returns a part's number as the SDK expects it.
+pub(super) fn number_of(number: u32) -> i32 {
     i32::try_from(number).unwrap_or(i32::MAX)
 }

@@ -1,8 +1,8 @@
-//! Presigned URLs: a client uploads or downloads one file itself, for a limited time and without any other right.
+//! Uploads and downloads by clients: presigned URLs for one file, valid for a limited time and without any other right;
+//! and large uploads in parts, which S3 keeps, lists and assembles.
 //!
-//! A large file is uploaded part by part: S3 keeps the parts, lists them, and assembles the file. Such an upload is
-//! started with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is signed into its URL,
-//! and the file only with the checksums of its parts.
+//! An upload in parts is started with SHA-256 as its algorithm: S3 then accepts a part only with the checksum that is
+//! signed into its URL, and the file only with the checksums of its parts.
 
 use std::time::Duration;
 
@@ -15,6 +15,7 @@ use longshore_domain::ports::{
 };
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::multipart::number_of;
 use super::s3::code;
 use super::{NoUploadId, S3Files, failed};
 
@@ -96,7 +97,7 @@ impl PartStorage for S3Files {
     ) -> PortResult<PutUrl> {
         let size = i64::try_from(part.size_bytes).unwrap_or(i64::MAX);
         let put = self.client.upload_part().bucket(&self.bucket).key(&upload.key).upload_id(&multipart.id);
-        let put = put.part_number(number(part.number)).content_length(size).checksum_sha256(sha256);
+        let put = put.part_number(number_of(part.number)).content_length(size).checksum_sha256(sha256);
         let signed = put.presigned(for_seconds(seconds, "presign_part")?).await.map_err(failed("presign_part"))?;
         Ok(put_url(&signed))
     }
@@ -152,12 +153,8 @@ fn received(list: ListPartsOutput) -> Vec<ReceivedPart> {
 }
 
 fn completed(part: &ReceivedPart) -> CompletedPart {
-    let completed = CompletedPart::builder().part_number(number(part.number)).e_tag(&part.etag);
+    let completed = CompletedPart::builder().part_number(number_of(part.number)).e_tag(&part.etag);
     completed.set_checksum_sha256(part.sha256.clone()).build()
-}
-
-fn number(number: u32) -> i32 {
-    i32::try_from(number).unwrap_or(i32::MAX)
 }
 
 #[cfg(test)]

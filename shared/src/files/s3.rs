@@ -22,6 +22,16 @@ impl S3Files {
     }
 }
 
+impl S3Files {
+    /// AbortMultipartUpload, best effort: the bucket's lifecycle removes parts that stay.
+    pub(super) async fn abort_parts(&self, key: &str, upload_id: &str) {
+        let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
+        if let Err(error) = call.send().await {
+            tracing::warn!(error = &error as &dyn std::error::Error, "cannot abort an unfinished upload");
+        }
+    }
+}
+
 impl Files for S3Files {
     type Stream = S3Stream;
 
@@ -115,13 +125,6 @@ fn refusal(error: SdkError<GetObjectError, aws_sdk_s3::config::http::HttpRespons
     }
 }
 
-impl S3Stream {
-    fn from_output(object: GetObjectOutput) -> Self {
-        let size = object.content_length().and_then(|size| size.try_into().ok()).unwrap_or(0);
-        Self::new(object.body, size)
-    }
-}
-
 /// An object that is being read. A connection that breaks in the middle is an error: the reader resumes from its own
 /// last position.
 #[derive(Debug)]
@@ -131,6 +134,11 @@ pub struct S3Stream {
 }
 
 impl S3Stream {
+    fn from_output(object: GetObjectOutput) -> Self {
+        let size = object.content_length().and_then(|size| size.try_into().ok()).unwrap_or(0);
+        Self::new(object.body, size)
+    }
+
     fn new(body: ByteStream, size_bytes: usize) -> Self {
         Self { body, size_bytes }
     }
@@ -150,16 +158,6 @@ impl FileStream for S3Stream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
         let block = self.body.try_next().await.map_err(failed("read"))?;
         Ok(block.map(Vec::from))
-    }
-}
-
-impl S3Files {
-    /// AbortMultipartUpload, best effort: the bucket's lifecycle removes parts that stay.
-    pub(super) async fn abort_parts(&self, key: &str, upload_id: &str) {
-        let call = self.client.abort_multipart_upload().bucket(&self.bucket).key(key).upload_id(upload_id);
-        if let Err(error) = call.send().await {
-            tracing::warn!(error = &error as &dyn std::error::Error, "cannot abort an unfinished upload");
-        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! Reads path and query string, with problems instead of the framework's plain texts.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use axum::extract::{FromRequestParts, Path, Query};
 use axum::http::request::Parts;
@@ -27,18 +27,31 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
 /// The parameters of a query string by name; of two with the same name, the last one. Unused parameters are ignored.
 /// Returns 400 if the query string is not UTF-8: with replacement characters, a key would be the key of another record.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub struct QueryText(BTreeMap<String, String>);
+pub struct QueryText {
+    values: BTreeMap<String, String>,
+    repeated: BTreeSet<String>,
+}
 
 impl QueryText {
     /// Returns the value of a parameter.
     pub fn get(&self, name: &str) -> Option<&str> {
-        self.0.get(name).map(String::as_str)
+        self.values.get(name).map(String::as_str)
+    }
+
+    /// Returns true if the query string has more than one parameter with this name.
+    pub fn is_repeated(&self, name: &str) -> bool {
+        self.repeated.contains(name)
+    }
+
+    /// Returns the names of all parameters.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.values.keys().map(String::as_str)
     }
 
     /// Returns the keys and values of an object in the style `deepObject`: `name[key]=value`. For a parameter that
     /// begins so but has another form, the key is the text after `name`, which is empty or begins with a bracket.
     pub fn members(&self, name: &str) -> impl Iterator<Item = (&str, &str)> {
-        self.0.iter().filter_map(move |(parameter, value)| {
+        self.values.iter().filter_map(move |(parameter, value)| {
             let rest = parameter.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with('['))?;
             let key = rest.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
             Some((key.unwrap_or(rest), value.as_str()))
@@ -51,8 +64,16 @@ impl<S: Send + Sync> FromRequestParts<S> for QueryText {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
         let is_utf8 = percent_decode_str(parts.uri.query().unwrap_or_default()).decode_utf8().is_ok();
-        match Query::from_request_parts(parts, state).await {
-            Ok(Query(parameters)) if is_utf8 => Ok(Self(parameters)),
+        match Query::<Vec<(String, String)>>::from_request_parts(parts, state).await {
+            Ok(Query(parameters)) if is_utf8 => {
+                let (mut values, mut repeated) = (BTreeMap::new(), BTreeSet::new());
+                for (name, value) in parameters {
+                    if values.insert(name.clone(), value).is_some() {
+                        repeated.insert(name);
+                    }
+                }
+                Ok(Self { values, repeated })
+            }
             _ => {
                 let detail = "the query string cannot be read: it must be percent-encoded UTF-8";
                 Err(Problem::new(Kind::MalformedQuery, detail).into())
@@ -66,6 +87,14 @@ mod tests {
     use axum::http::Request;
 
     use super::*;
+
+    #[tokio::test]
+    async fn a_parameter_with_two_values_is_known_as_repeated() {
+        let (mut parts, ()) = Request::get("/?a=1&b=2&%61=3").body(()).unwrap().into_parts();
+        let parameters = QueryText::from_request_parts(&mut parts, &()).await.unwrap();
+        assert_eq!((parameters.get("a"), parameters.names().collect::<Vec<_>>()), (Some("3"), vec!["a", "b"]));
+        assert_eq!(["a", "b", "c"].map(|name| parameters.is_repeated(name)), [true, false, false]);
+    }
 
     #[tokio::test]
     async fn the_members_of_an_object_are_read_with_plain_or_encoded_brackets() {

@@ -50,6 +50,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_schema", "The schema is not a valid JSON Schema (2020-12), or uses a feature that is not supported."),
     ("schema_too_large", "The schema is larger than 64 KiB."),
     ("schema_too_complex", "Checking a row against the schema could take too long."),
+    ("repeated_parameter", "The parameter occurs more than once."),
     ("invalid_limit", "The page size is not a whole number in the allowed range."),
     ("invalid_cursor", "The cursor was not returned by a page of this list."),
     ("stale_cursor", "The report of the cursor has been replaced. Start again without a cursor."),

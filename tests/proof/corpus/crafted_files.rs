@@ -1,7 +1,5 @@
-//! Crafted CSV files. Each contains one construct about which CSV parsers disagree, on which they fail, or which they
-//! read in blocks.
-//!
-//! Crafted JSON Lines: valid and invalid lines, and the bytes around them.
+//! Crafted files, CSV and JSON Lines. Each CSV file contains one construct about which CSV parsers disagree, on which
+//! they fail, or which they read in blocks. The JSON Lines have valid and invalid lines, and the bytes around them.
 
 use super::case::{File, Work};
 

@@ -8,6 +8,7 @@
 //!
 //! | file | contents |
 //! | --- | --- |
+//! | `case` | a file of the corpus, and a job over it |
 //! | `crafted_files`, `refused_files`, `sized_files` | crafted files |
 //! | `generated` | files of a seeded generator |
 //! | `reading`, `expected` | the independent parser, and the expected outcome of each row |

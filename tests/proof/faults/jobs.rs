@@ -1,6 +1,5 @@
-//! Concurrent jobs during faults, each over its own file, and the checks of their outcomes.
-//!
-//! Stacks for tests with faults. One test uses a stack at a time.
+//! Concurrent jobs during faults, each over its own file; the checks of their outcomes; and the stacks of these tests.
+//! One test uses a stack at a time.
 
 use std::fmt::Display;
 use std::sync::atomic::{AtomicBool, Ordering};

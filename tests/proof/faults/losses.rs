@@ -1,3 +1,5 @@
+//! Losses: killed function processes, restarts of the emulator, and lost messages. No row is lost.
+//!
 //! Kills of function processes at random times, as the kernel kills them when memory runs out.
 //!
 //! Restarts of the emulator while jobs run: every function dies, calls in flight have no response, and messages in

@@ -1,6 +1,5 @@
-//! Requests of clients and operators: calls of the API over the same services, which can fail or crash half-way.
-//!
-//! Services and state that all functions of a world share.
+//! Requests of clients and operators: calls of the API over the same services, which can fail or crash half-way; and
+//! the services and state that all functions of a world share.
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;

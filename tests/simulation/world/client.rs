@@ -1,6 +1,4 @@
-//! Acceptance of the jobs of a world, as by the API, and selection of the current job.
-//!
-//! Immediate requests of the client, and corrected files.
+//! The client of a world: acceptance of its jobs as by the API, the current job, immediate requests, corrected files.
 
 use std::collections::BTreeSet;
 

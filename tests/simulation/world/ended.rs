@@ -150,7 +150,7 @@ impl World {
     }
 
     /// Checks that all stored objects belong to an existing job, or to no job yet.
-    pub(super) fn check_removed(&self) {
+    fn check_removed(&self) {
         let stored = self.customers.iter().filter_map(|customer| now(self.store.job(customer.id)).unwrap());
         // Files of an expired job can still exist: they expire, too.
         let expired = self.customers.iter().filter(|customer| customer.expired.is_some());

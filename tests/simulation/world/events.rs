@@ -1,6 +1,5 @@
-//! Events of a run: deliveries, steps, kills, losses, sweeps, waits, and client requests, in random order.
-//!
-//! Running functions: begin, step, end, kill.
+//! Events of a run in random order (deliveries, steps, kills, losses, sweeps, waits, client requests), and the
+//! lifecycle of running functions: begin, step, end, kill.
 
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -222,7 +221,7 @@ impl World {
     }
 
     /// Makes a client without a response repeat its request later, or give up, at random.
-    pub(super) fn repeat_later(&mut self, id: JobId, act: Act) {
+    fn repeat_later(&mut self, id: JobId, act: Act) {
         if self.rng.often(500) {
             self.requests.push((id, act));
         }

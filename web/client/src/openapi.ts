@@ -110,11 +110,12 @@ export interface paths {
         /**
          * List jobs, newest first.
          * @description Each job is the same document that `GET /api/jobs/{jobId}` returns. A page can have fewer jobs than `limit`, or none,
-         *     although more pages follow, because the time of a call is limited. The last page is the one without `nextCursor`.
+         *     although more pages follow, because the time of a call is limited. The last page is the one whose `nextCursor` is `null`.
          *
-         *     `metadata[team]=crm` selects the jobs whose metadata has this pair; several pairs must all be present. The brackets may
-         *     be percent-encoded. Such a list compares at most 400 jobs for a page, so a filter that few jobs match can give empty
-         *     pages: follow `nextCursor` until it is `null`.
+         *     `metadata[team]=crm` selects the jobs whose metadata has this pair; several pairs must all be present. Percent-encode the
+         *     brackets (`metadata%5Bteam%5D=crm`), as `curl -G --data-urlencode` and every URL library do. Such a list compares at most
+         *     400 jobs for a page, so a filter that few jobs match can give empty pages: follow `nextCursor` until it is `null`. It
+         *     counts as a call that creates work.
          *
          *     The list comes from an index that can lag by a moment: a job that was just created, or whose status has just changed,
          *     may be missing. The contents of each listed job are up to date.
@@ -271,7 +272,8 @@ export interface paths {
          *     Without a body, all failed items run again. With `code`, and optionally `field`, only the items that failed with this
          *     code run again, for example after a fix of the service that they need. Other failed items stay failed and count towards
          *     the tolerated failures. Take the code from `failuresByCode` of the result (`GET …/output`), and the field from
-         *     `GET …/failures`. If no failure has this field, nothing runs, and the job ends with the same counts. Items that no
+         *     `GET …/failures`. If no failure has this field, or if all of
+         *     them are unreadable rows, nothing runs, and the job ends with the same counts. Items that no
          *     attempt has processed run in any case. Failed items that a stopped retry did not reach count as unprocessed, and are
          *     selected by their code, too.
          *
@@ -350,7 +352,7 @@ export interface paths {
         post?: never;
         /**
          * Delete a record of a dataset.
-         * @description 204 whether the record existed or not: the call can be repeated. A job over the dataset that has not ended, or is retried later, can write the key again, because imports write keys that do not exist: first wait until such jobs have ended. A dataset without records stays in the list of datasets.
+         * @description 204 whether the record existed or not. In the key, `+` is a space: send `%2B` for a plus, `%26` for `&` and `%23` for `#`. A job over the dataset that has not ended, or is retried later, can write the key again, because imports write keys that do not exist: first wait until such jobs have ended. A dataset without records stays in the list of datasets.
          */
         delete: operations["deleteRecord"];
         options?: never;
@@ -4946,7 +4948,7 @@ export interface operations {
         parameters: {
             query: {
                 /**
-                 * @description Key of the record: at most 1,024 bytes of UTF-8, percent-encoded.
+                 * @description Key of the record: at most 1,024 bytes of UTF-8, percent-encoded. A plus is `%2B`.
                  * @example ann@example.com
                  */
                 key: string;

@@ -10,7 +10,7 @@ use axum::extract::State;
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::field_error::FieldError;
 use longshore::handler::Registry;
-use longshore::http::{Answer, QueryText, Tenant, paging};
+use longshore::http::{Answer, QueryText, Tenant, count_work_call, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
@@ -63,6 +63,10 @@ const CONCURRENT_READS: usize = 8;
 )]
 pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Tenant, query: QueryText) -> Answer {
     let request = ListRequest::read(&query, &api.registry)?;
+    if !request.metadata.is_empty() {
+        // A list by metadata may read 400 jobs for one page.
+        count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
+    }
     let page = affordable(api.ports.store.jobs(&request.for_tenant(&tenant)).await?);
     let next = page.next.map(cursor);
     let read =

@@ -52,8 +52,13 @@ pub(super) fn from_body(value: &Value) -> Result<BTreeMap<String, String>, Vec<F
 /// Reads the parameters `metadata[key]=value` of a list. Appends every error to `errors`, at `/metadata`.
 pub(super) fn from_query(query: &QueryText, errors: &mut Vec<FieldError>) -> BTreeMap<String, String> {
     let mut pairs = BTreeMap::new();
+    for name in query.names().filter(|name| is_other_form(name)) {
+        let detail = format!("{name} is not a filter by metadata: write metadata[key]=value");
+        errors.push(at_metadata(Bad::new("invalid_metadata_key", detail)));
+    }
     for (key, value) in query.members("metadata") {
-        for bad in [check_key(key), check_value(Some(value))].into_iter().filter_map(Result::err) {
+        let repeated = query.is_repeated(&parameter(key)).then(repeated);
+        for bad in [check_key(key), check_value(Some(value))].into_iter().filter_map(Result::err).chain(repeated) {
             let detail = format!("metadata[{key}]: {}", bad.detail);
             errors.push(at_metadata(Bad::new(bad.code, detail)));
         }
@@ -62,6 +67,15 @@ pub(super) fn from_query(query: &QueryText, errors: &mut Vec<FieldError>) -> BTr
     let checks = [check_count(pairs.len()), check_filter(&pairs)];
     errors.extend(checks.into_iter().filter_map(Result::err).map(at_metadata));
     pairs
+}
+
+/// Returns true if a parameter begins like a filter by metadata, and has another form. Ignored, it would list all jobs.
+fn is_other_form(name: &str) -> bool {
+    name.strip_prefix("metadata").is_some_and(|rest| rest.starts_with(|c: char| c != '[' && !c.is_alphanumeric()))
+}
+
+fn repeated() -> Bad {
+    Bad::new("repeated_parameter", "the filter has two values; no job can have both")
 }
 
 /// Returns the name of the parameter that filters a list by this key.

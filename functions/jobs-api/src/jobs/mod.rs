@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
+//! | `retry_request` | the parameters of a retry: the failed items that run again |
 //! | `find` | the job of a path, and its groups |
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |

@@ -70,8 +70,8 @@ pub(crate) async fn retry<B: Backend>(
     if !job.has_remaining() {
         return Err(not_retryable(&job).into());
     }
-    let selection = request.selection(&api, &tenant, &job).await?;
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
+    let selection = request.selection(&api, &tenant, &job).await?;
     admit(&api, &tenant, job.priority).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);

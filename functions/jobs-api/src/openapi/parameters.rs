@@ -126,7 +126,7 @@ pub(crate) struct RecordsQuery {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]
 pub(crate) struct RecordKeyQuery {
-    /// Key of the record: at most 1,024 bytes of UTF-8, percent-encoded.
+    /// Key of the record: at most 1,024 bytes of UTF-8, percent-encoded. A plus is `%2B`.
     #[param(min_length = 1, max_length = 1024, example = "ann@example.com")]
     key: String,
 }

@@ -27,7 +27,8 @@ use crate::openapi::refusals::RecordsRefusals;
     operation_id = "deleteRecord",
     tag = "records",
     summary = "Delete a record of a dataset.",
-    description = "204 whether the record existed or not: the call can be repeated. A job over the dataset that has not \
+    description = "204 whether the record existed or not. In the key, `+` is a space: send `%2B` for a plus, `%26` for `&` \
+                   and `%23` for `#`. A job over the dataset that has not \
                    ended, or is retried later, can write the key again, because imports write keys that do not exist: \
                    first wait until such jobs have ended. A dataset without records stays in the list of datasets.",
     params(DatasetInPath, RecordKeyQuery),
@@ -63,7 +64,7 @@ impl<'a> NamedRecord<'a> {
         let dataset = Dataset::named(tenant, dataset).map_err(|bad| {
             errors.push(FieldError::new("/dataset", BadDatasetName::CODE, bad.to_string()));
         });
-        let key = check_key(query.get("key")).map_err(|error| errors.push(error));
+        let key = check_key(query).map_err(|error| errors.push(error));
         match (dataset, key) {
             (Ok(dataset), Ok(key)) => Ok(Self { dataset, key }),
             _ => Err(Problem::invalid(errors)),
@@ -72,8 +73,12 @@ impl<'a> NamedRecord<'a> {
 }
 
 /// Checks that the table can hold the key.
-fn check_key(key: Option<&str>) -> Result<&str, FieldError> {
-    match key {
+fn check_key(query: &QueryText) -> Result<&str, FieldError> {
+    match query.get("key") {
+        Some(_) if query.is_repeated("key") => {
+            let detail = "the call deletes one record: send one parameter key, with & in it as %26";
+            Err(FieldError::new("/key", "repeated_parameter", detail))
+        }
         None => Err(FieldError::new("/key", "required", "the query parameter key is required")),
         Some(key) if (1..=MAX_KEY_BYTES).contains(&key.len()) => Ok(key),
         Some(key) => {

@@ -146,6 +146,7 @@ async fn a_key_that_no_record_can_have_is_refused() {
         ("people/records".to_owned(), vec![("/key", "required")]),
         ("people/records?key=".into(), vec![key]),
         (format!("people/records?key={longest}k"), vec![key]),
+        (format!("people/records?key=a&key={longest}"), vec![("/key", "repeated_parameter")]),
         (format!("people/records?key={}", "%C3%BC".repeat(513)), vec![key]),
         ("a%20b/records?key=a".into(), vec![dataset]),
         ("a%20b/records?key=".into(), vec![dataset, key]),

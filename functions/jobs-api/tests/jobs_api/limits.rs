@@ -107,12 +107,17 @@ async fn a_tenants_work_is_rate_limited_except_for_repeated_creates() {
     assert!((1..=11).contains(&wait_s), "{wait_s}");
     let path = format!("/api/jobs/{}", id(&first.body));
     let record = "/api/datasets/people/records?key=a".to_owned();
-    for (method, path) in [("POST", format!("{path}/cancel")), ("DELETE", path.clone()), ("DELETE", record)] {
+    let list = "/api/jobs?metadata%5Ba%5D=b".to_owned();
+    for (method, path) in
+        [("POST", format!("{path}/cancel")), ("DELETE", path.clone()), ("DELETE", record), ("GET", list)]
+    {
         world.call(method, &path, &[]).await.is_problem(429, "rate-limited");
     }
     let repeated = world.post(ping.to_string(), &[JSON, KEY]).await;
     assert_eq!((repeated.status, id(&repeated.body)), (202, id(&first.body)));
-    assert_eq!(world.get(&path).await.status, 200, "a read does not count");
+    for path in [path.as_str(), "/api/jobs"] {
+        assert_eq!(world.get(path).await.status, 200, "a read does not count");
+    }
     assert_eq!(world.as_tenant("another").create(&ping).await.status, 202);
 }
 

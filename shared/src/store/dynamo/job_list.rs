@@ -27,8 +27,11 @@ const LIST_JOBS: &str = "jobs";
 /// Maximum number of entries that one query of a filtered list reads: some 150 KB, which is twenty read units.
 const ENTRIES: i32 = 1_000;
 
-/// Maximum number of entries that one query of a list by metadata reads: their jobs are read by one BatchGetItem.
+/// Maximum number of entries that one query of a list by metadata reads.
 const CANDIDATES: i32 = 100;
+
+/// Minimum number of these whose jobs are read first: if many jobs match, a page reads no more.
+const FIRST_CANDIDATES: usize = 25;
 
 /// Maximum number of queries for one page. A filter that matches few jobs gives short pages instead of slow ones.
 const QUERIES: usize = 4;
@@ -51,14 +54,20 @@ impl DynamoStore {
         Ok(JobsPage { jobs: self.read_jobs(request, &found).await?, next })
     }
 
-    /// Up to four times, until the page is full: Query of the index `tenant` for 100 entries, then one consistent
-    /// BatchGetItem of `JOB#id` / `JOB`. The next page begins after the last job that was compared for this one.
+    /// Up to four times, until the page is full: Query of the index `tenant` for 100 entries, then two consistent
+    /// BatchGetItem of `JOB#id` / `JOB`, the first for as many jobs as the page holds. The next page begins after the
+    /// last job that was compared for this one.
     async fn list_by_metadata(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
         let (mut jobs, mut next) = (Vec::new(), request.after);
         for _ in 0..QUERIES {
             let entries = self.query_jobs(request, next).await?;
-            jobs.extend(self.read_jobs(request, &entries.found).await?);
-            next = entries.next;
+            let (first, rest) = entries.found.split_at(entries.found.len().min(request.limit.max(FIRST_CANDIDATES)));
+            jobs.extend(self.read_jobs(request, first).await?);
+            next = if rest.is_empty() { entries.next } else { first.last().copied() };
+            if jobs.len() < request.limit && !rest.is_empty() {
+                jobs.extend(self.read_jobs(request, rest).await?);
+                next = entries.next;
+            }
             if jobs.len() > request.limit {
                 jobs.truncate(request.limit);
                 next = jobs.last().map(JobPosition::after);
@@ -208,7 +217,7 @@ mod tests {
     #[tokio::test]
     async fn a_list_by_metadata_ends_after_four_queries_and_has_a_next_page() {
         let (calls, next) = calls([("team".into(), "crm".into())].into()).await;
-        let expected = [("Query", 100), ("BatchGetItem", 100)].repeat(4);
+        let expected = [("Query", 100), ("BatchGetItem", 25), ("BatchGetItem", 75)].repeat(4);
         assert_eq!(calls, expected.into_iter().map(|(name, count)| (name.to_owned(), count)).collect::<Vec<_>>());
         assert!(next.is_some());
     }
