@@ -3230,8 +3230,8 @@ export interface operations {
                      *       },
                      *       "error": null,
                      *       "failuresByCode": {
-                     *         "invalid_email": 240,
-                     *         "required": 10
+                     *         "schema_format": 240,
+                     *         "schema_required": 10
                      *       },
                      *       "files": {
                      *         "failed": {

@@ -145,7 +145,7 @@ pub(crate) fn output() -> OutputDocument {
         status: Status::Completed,
         item_count: 100_000,
         counts: ResultCounts { succeeded: 99_750, failed: 250, ..ResultCounts::default() },
-        failures_by_code: [("invalid_email".to_owned(), 240), ("required".to_owned(), 10)].into(),
+        failures_by_code: [("schema_format".to_owned(), 240), ("schema_required".to_owned(), 10)].into(),
         timings: Timings {
             created_at: "2026-07-01T09:00:00.12Z".to_owned(),
             started_at: Some("2026-07-01T09:00:00.4Z".to_owned()),
