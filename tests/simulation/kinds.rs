@@ -139,6 +139,7 @@ impl JobType for SmallImport {
     const LIMITS: TypeLimits = TypeLimits { chunk_items: 5, batch_items: 3, item_retries: 2, ..TypeLimits::DEFAULT };
     type Options = ImportOptions;
     type Item = Row;
+    type Output = ();
 
     fn check(&self, options: &ImportOptions) -> Vec<FieldError> {
         self.0.check(options)

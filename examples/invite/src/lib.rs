@@ -29,6 +29,7 @@ impl<M: Mailer> JobType for Invite<M> {
     const NAME: &'static str = "invite";
     type Options = Options;
     type Item = Person;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, options: &Options, key: ItemKey, person: Person) -> Outcome {
         if !person.email.contains('@') {
@@ -38,7 +39,7 @@ impl<M: Mailer> JobType for Invite<M> {
             return Outcome::Skip { reason: "the name is empty".into() };
         }
         match self.mailer.send(&person.email, &format!("{}, come to {}", person.name, options.event), key).await {
-            Ok(()) => Outcome::Ok,
+            Ok(()) => Outcome::Ok(()),
             Err(reason) => Outcome::Retry { after: None, reason },
         }
     }

@@ -25,6 +25,18 @@ impl MultipartFiles for S3Files {
         }
     }
 
+    /// UploadPartCopy: idempotent. S3 sends headers first, and reports a failed copy as an error in the body, which the
+    /// SDK returns as an error: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html>.
+    async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>> {
+        let call = self.client.upload_part_copy().bucket(&self.bucket).key(&upload.key).upload_id(&upload.id);
+        let call = call.part_number(number_of(number)).copy_source(format!("{}/{from}", self.bucket));
+        match call.send().await {
+            Ok(part) => Ok(Some(part.copy_part_result.and_then(|part| part.e_tag).unwrap_or_default())),
+            Err(error) if matches!(code(&error), "NoSuchUpload" | "NoSuchKey") => Ok(None),
+            Err(error) => Err(failed("copy_part")(error)),
+        }
+    }
+
     /// CompleteMultipartUpload. If the response of a successful call was lost, the repeated call finds no upload: the
     /// caller checks whether the file exists.
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {

@@ -54,7 +54,7 @@ impl InputLayout {
             return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
         }
         let definition = ports.store.definition(job.job_id).await?;
-        let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
+        let definition = definition.unwrap_or(Definition::new(Value::Null));
         let unsplit = ending.is_stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };

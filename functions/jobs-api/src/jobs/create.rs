@@ -84,7 +84,7 @@ pub(crate) async fn create<B: Backend>(
         None => None,
     };
     let job = new_job(&api, &tenant, &request, source);
-    let definition = Definition { options: request.options, columns: None };
+    let definition = Definition::new(request.options);
     match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
         Created::New => {
             api.ports.send_create(&job).await;

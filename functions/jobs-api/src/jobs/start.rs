@@ -68,7 +68,7 @@ pub(crate) async fn start<B: Backend>(
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.priority).await?;
     let job = started_job(&checked, &api.limits, (api.clock)());
-    match api.ports.store.start_job(&job, &Definition { options, columns: None }).await? {
+    match api.ports.store.start_job(&job, &Definition::new(options)).await? {
         Started::New => {
             api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))

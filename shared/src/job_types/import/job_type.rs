@@ -36,6 +36,7 @@ impl<R: RecordStore> JobType for Import<R> {
     };
     type Options = ImportOptions;
     type Item = Row;
+    type Output = ();
 
     fn check(&self, options: &ImportOptions) -> Vec<FieldError> {
         options.check()
@@ -70,7 +71,7 @@ impl<R: RecordStore> JobType for Import<R> {
         items: Vec<(ItemKey, Row)>,
     ) -> Vec<Outcome> {
         match options.mode.rule() {
-            None => vec![Outcome::Ok; items.len()],
+            None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
                 row::write(&self.records, &target, items).await

@@ -223,8 +223,8 @@ fn own(written: Written, writer: Writer) -> Written {
 /// the same file is a success; one that was replaced by another job is skipped.
 fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
     Some(match written {
-        Written::Stored => Outcome::Ok,
-        Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok,
+        Written::Stored => Outcome::Ok(()),
+        Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok(()),
         Written::Superseded(holder) => {
             Outcome::Skip { reason: format!("job {}, created later, has already written this record", holder.job) }
         }

@@ -45,7 +45,7 @@ fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
 fn code(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Reject(rejection) => &rejection.code,
-        Outcome::Ok => "ok",
+        Outcome::Ok(()) => "ok",
         Outcome::Skip { .. } => "skip",
         Outcome::Retry { .. } => "retry",
         Outcome::Busy { .. } => "busy",
@@ -79,7 +79,7 @@ fn an_upsert_keeps_the_last_row_of_a_key_in_any_order_of_chunks() {
         let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
         for chunk in &deliveries {
-            assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok), "seed {seed}");
+            assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok(())), "seed {seed}");
         }
         let last: BTreeMap<_, _> = file.into_iter().map(|(number, key)| (key, number)).collect();
         let stored: BTreeMap<_, _> =
@@ -133,7 +133,7 @@ fn an_insert_succeeds_only_for_the_row_that_wrote_the_record_despite_crashes() {
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
             // Rows reported as succeeded are never offered again.
-            let rows: Numbered = rows.into_iter().filter(|(n, _)| ended.get(n) != Some(&Outcome::Ok)).collect();
+            let rows: Numbered = rows.into_iter().filter(|(n, _)| ended.get(n) != Some(&Outcome::Ok(()))).collect();
             let outcomes = deliver(&records, Rule::Insert, job, &rows);
             if !dies {
                 ended.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
@@ -163,7 +163,7 @@ fn an_insert_rejects_a_key_of_another_job_and_names_that_job() {
 #[test]
 fn a_job_that_was_created_later_is_not_overwritten_by_a_late_chunk() {
     let (records, old, new) = (MemoryRecords::default(), JobId::generate(), JobId::generate());
-    assert_eq!(deliver(&records, Rule::Upsert, new, &[(1, "a".into())]), [Outcome::Ok]);
+    assert_eq!(deliver(&records, Rule::Upsert, new, &[(1, "a".into())]), [Outcome::Ok(())]);
     assert_eq!(deliver(&records, Rule::Upsert, old, &[(9, "a".into())]).iter().map(code).collect::<Vec<_>>(), ["skip"]);
     assert_eq!(all(&records)["a"].writer, Some(Writer { job: new, row: 1 }));
 }
