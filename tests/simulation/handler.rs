@@ -78,8 +78,9 @@ pub(crate) struct Output {
 
 impl Output {
     fn of(item: u64) -> Self {
-        CALLS.set(CALLS.get() + 1);
-        Self { item, call: CALLS.get() }
+        let output = Self { item, call: RETURNED.with_borrow(BTreeSet::len) as u64 };
+        RETURNED.with_borrow_mut(|returned| returned.insert((item, output.call)));
+        output
     }
 }
 
@@ -104,7 +105,8 @@ thread_local! {
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
     /// Number of the function in which each item last ran.
     static LAST_RUNS: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
-    static CALLS: Cell<u64> = const { Cell::new(0) };
+    /// Items and calls of all outputs.
+    static RETURNED: RefCell<BTreeSet<(u64, u64)>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MAX_RUNNING: Cell<u32> = const { Cell::new(0) };
 }
@@ -113,6 +115,7 @@ thread_local! {
 pub(crate) fn begin() {
     DONE.take();
     LAST_RUNS.take();
+    RETURNED.take();
     RUNNING.set(0);
     MAX_RUNNING.set(0);
 }
@@ -120,6 +123,11 @@ pub(crate) fn begin() {
 /// Returns true if an item succeeded.
 pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
+}
+
+/// Returns true if a call has returned this output.
+pub(crate) fn has_returned(Output { item, call }: Output) -> bool {
+    RETURNED.with_borrow(|returned| returned.contains(&(item, call)))
 }
 
 /// Returns true if an item ran in a function that began after function number `function`.

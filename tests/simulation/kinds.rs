@@ -18,13 +18,14 @@ use longshore::job_types::import::{Import, ImportOptions, Row};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, Page, PortResult, RecordStore, StoredRecord};
+use longshore_domain::results::{ResultFormat, ResultsForm};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
 use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, after, again, before};
-use crate::handler::{self, Coarse, Fine, Limited, Simulated};
+use crate::handler::{self, Coarse, Enriching, Fine, Limited, Simulated};
 use crate::report::Ended;
 use crate::rng::Rng;
 use crate::rows::{ACTIONS, OK, RETRY, bit};
@@ -43,6 +44,8 @@ pub(crate) enum Kind {
     Fine,
     /// Chunks of many rows, for many commits and continuations.
     Coarse,
+    /// A handler with an output for each row that succeeds.
+    Enriching,
     /// An import in which the first row of a key wins.
     Insert,
     /// An import in which the last row of a key wins.
@@ -56,11 +59,12 @@ pub(crate) struct Kinds {
 }
 
 impl Kind {
-    const ALL: [Self; 6] = [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert];
+    const ALL: [Self; 7] =
+        [Self::Simulated, Self::Limited, Self::Fine, Self::Coarse, Self::Insert, Self::Upsert, Self::Enriching];
 
     /// A random kind, by weight.
     pub(crate) fn random(rng: &mut Rng) -> Self {
-        Self::ALL[rng.weighted(&[45, 23, 11, 7, 8, 6])]
+        Self::ALL[rng.weighted(&[35, 23, 9, 7, 8, 6, 12])]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -69,6 +73,7 @@ impl Kind {
             Self::Limited => "limited",
             Self::Fine => "fine",
             Self::Coarse => "coarse",
+            Self::Enriching => "enriching",
             Self::Insert | Self::Upsert => "import",
         }
     }
@@ -78,7 +83,7 @@ impl Kind {
         match self {
             Self::Insert => Some(Rule::Insert),
             Self::Upsert => Some(Rule::Upsert),
-            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse => None,
+            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
         }
     }
 
@@ -89,6 +94,18 @@ impl Kind {
 
     pub(crate) fn options(self, tolerated: Option<u64>) -> Value {
         self.rule().map_or_else(|| json!({ "max_failed": tolerated }), import_options)
+    }
+
+    /// Returns the form of the results, one of several; `None` if the rows have no output.
+    pub(crate) fn results(self, variant: usize) -> Option<ResultsForm> {
+        let jsonl = ResultsForm::default();
+        let forms = [
+            ResultsForm { format: ResultFormat::Csv, ..jsonl.clone() },
+            ResultsForm { gzip: true, ..jsonl.clone() },
+            jsonl.clone(),
+            jsonl,
+        ];
+        (self == Self::Enriching).then(|| forms[variant % forms.len()].clone())
     }
 
     /// Returns true if any row can fail with this code, in addition to the codes of every handler.
@@ -102,7 +119,7 @@ impl Kind {
 
 impl Kinds {
     pub(crate) fn registry(&self) -> Registry {
-        let registry = Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse);
+        let registry = Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching);
         registry.with(SmallImport::into(&self.records))
     }
 

@@ -166,6 +166,7 @@ impl Plan {
             ("limited type", any(|job| job.kind == Kind::Limited)),
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
+            ("rows with outputs", any(|job| job.kind == Kind::Enriching)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),

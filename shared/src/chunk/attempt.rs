@@ -189,6 +189,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             Ok(Processed { outcomes, .. }) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
             }
+            // A job without a form for its results was created by a version whose handler had no output.
+            Ok(processed) if self.definition.stored.results.is_none() => Ok(Some(processed.without_outputs())),
             Ok(processed) => Ok(Some(processed)),
             Err(_) if count > 1 => Ok(None),
             Err(_) => Ok(Some(Processed::rejected(vec![reasons::handler_panicked()]))),

@@ -37,6 +37,11 @@ impl Processed {
         Self { outcomes: rejections.into_iter().map(Outcome::Reject).collect(), ..Self::default() }
     }
 
+    /// Returns the outcomes without the outputs.
+    pub(crate) fn without_outputs(self) -> Self {
+        Self { outcomes: self.outcomes, ..Self::default() }
+    }
+
     /// Appends the outcome of the next item, and its output as a line. An output that is too large or cannot be
     /// serialized fails its item.
     pub(super) fn push<O: Serialize + 'static>(&mut self, row: ResultRow, number: u64, outcome: Outcome<O>) {
@@ -114,7 +119,7 @@ mod tests {
     #[test]
     fn an_output_that_cannot_be_a_line_fails_its_item_alone() {
         let mut processed = Processed::default();
-        processed.push(ResultRow::Numbered, 1, Outcome::Ok(BTreeMap::from([(vec![1], 2)])));
+        processed.push(ResultRow::Numbered, 1, Outcome::Ok(BTreeMap::from([((1, 2), 3)])));
         processed.push(ResultRow::Numbered, 2, Outcome::Ok("x".repeat(MAX_OUTPUT_BYTES)));
         processed.push(ResultRow::Plain, 3, Outcome::Ok(1));
         let codes = processed.outcomes.iter().map(|outcome| match outcome {

@@ -60,7 +60,8 @@ impl World {
         let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
         self.files.put(&key, file_of(&plan.rows, plan.dialect));
         let job = self.new_job(plan, key);
-        let definition = Definition::new(plan.kind.options(plan.tolerated));
+        let results = plan.kind.results(plan.rows.len());
+        let definition = Definition { results, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage::new(&job);
         now(self.queues.send_create(&create)).unwrap();

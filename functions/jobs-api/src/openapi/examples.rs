@@ -155,7 +155,7 @@ pub(crate) fn output() -> OutputDocument {
         },
         error: None,
         issues: Vec::new(),
-        files: FileLinks { failed, skipped: None, unprocessed: None },
+        files: FileLinks { failed, ..FileLinks::default() },
         receipt: Some(ReceiptLink { url: receipt_url, expires_at, document: receipt() }),
     }
 }
@@ -175,6 +175,7 @@ fn receipt() -> Receipt {
         input: Some(InputReceipt { name: "people.csv".to_owned(), size: 5_242_880, sha256, basis: Basis::Upload }),
         corrected: None,
         files: vec![FileReceipt { name: "people-failed.csv".to_owned(), rows: 250, fingerprint }],
+        results: None,
         code: CodeVersion {
             version: "0.3.0".to_owned(),
             commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
