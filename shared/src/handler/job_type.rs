@@ -10,7 +10,7 @@ use longshore_domain::tenant::TenantId;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::limits::{Input, TypeLimits};
+use super::limits::{Input, ItemShape, TypeLimits};
 use super::record::Record;
 use crate::field_error::FieldError;
 
@@ -46,6 +46,8 @@ pub trait JobType: Send + Sync + 'static {
     const NAME: &'static str;
     /// Source of the items.
     const INPUT: Input = Input::File;
+    /// Required type of the items in a request.
+    const ITEM: ItemShape = ItemShape::Any;
     /// Limits: chunk size, retries of an item, duration of a job.
     const LIMITS: TypeLimits = TypeLimits::DEFAULT;
     /// The value of `options` in a client's request. Deny unknown fields, so that a misspelt option is

@@ -13,6 +13,6 @@ mod registry;
 pub use longshore_domain::outcome::{Outcome, Rejection};
 
 pub use job_type::{ItemKey, JobContext, JobType};
-pub use limits::{Input, TypeLimits};
+pub use limits::{Input, ItemShape, TypeLimits};
 pub use record::{CellReader, Cells, Record};
 pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};

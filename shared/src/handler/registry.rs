@@ -10,7 +10,7 @@ use longshore_domain::records::Format;
 use serde_json::Value;
 
 use super::options;
-use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use super::{CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use crate::field_error::FieldError;
 
 /// Time limit for parsing records before the parsed ones are processed: a batch of records that are slow to parse must
@@ -48,6 +48,8 @@ pub trait AnyJobType: Send + Sync {
     fn name(&self) -> &'static str;
     /// Returns the source of the items.
     fn input(&self) -> Input;
+    /// Returns the required type of the items in a request.
+    fn item(&self) -> ItemShape;
     /// Returns the limits.
     fn limits(&self) -> TypeLimits;
     /// See [`JobType::started`].
@@ -112,6 +114,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
 
     fn input(&self) -> Input {
         T::INPUT
+    }
+
+    fn item(&self) -> ItemShape {
+        T::ITEM
     }
 
     fn limits(&self) -> TypeLimits {
