@@ -34,7 +34,7 @@ pub fn upload_key(tenant: &TenantId, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
 
-/// Key prefix of one job's files: its work files and its report, below its tenant's name.
+/// Key prefix of one job's files: the items of its request, its work files and its report, below its tenant's name.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct JobFolder<'a> {
     /// The tenant that owns the job.
@@ -52,6 +52,12 @@ impl<'a> JobFolder<'a> {
     /// Returns the prefix of the keys of all files of the job.
     pub fn prefix(self) -> String {
         format!("jobs/{}/{}/", self.tenant, self.id)
+    }
+
+    /// Returns the key of the items of the job's request, as JSON Lines. The id of the job is new with each call, so no
+    /// two calls write the same file.
+    pub fn source_key(self) -> String {
+        format!("jobs/{}/{}/source.jsonl", self.tenant, self.id)
     }
 
     /// Returns the folder of a chunk.

@@ -138,11 +138,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
-        ports
-            .store
-            .create_job(&job, &Definition::new(serde_json::json!({})), None)
-            .await
-            .unwrap();
+        ports.store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
         // A second splitter, whose message the sweeper has sent, has just committed a group.
         ports.store.begin(job.job_id, START).await.unwrap();
         for _ in 0..pushes {

@@ -12,7 +12,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::limits::{Input, TypeLimits};
+use super::limits::{Input, ItemShape, TypeLimits};
 use super::record::Record;
 use crate::field_error::FieldError;
 
@@ -51,6 +51,8 @@ pub trait JobType: Send + Sync + 'static {
     const INPUT: Input = Input::File;
     /// Shape of a row of the results.
     const ROW: ResultRow = ResultRow::Numbered;
+    /// Required type of the items in a request.
+    const ITEM: ItemShape = ItemShape::Any;
     /// Limits: chunk size, retries of an item, duration of a job.
     const LIMITS: TypeLimits = TypeLimits::DEFAULT;
     /// The value of `options` in a client's request. Deny unknown fields, so that a misspelt option is

@@ -5,10 +5,19 @@ use longshore_domain::split::ChunkLimits;
 /// Source of a job type's items.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Input {
-    /// A file is required: each of its records is an item.
+    /// A file or a list of items is required: each record of the file is an item.
     File,
     /// No file: the job is one item whose input is its options.
     Options,
+}
+
+/// Required type of the items in a request. The lines of a file are checked one by one when they are processed.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ItemShape {
+    /// Any JSON value.
+    Any,
+    /// A JSON object. A request with any other item is refused.
+    Object,
 }
 
 /// Limits of a job type.

@@ -48,9 +48,8 @@ impl Processed {
         if matches!(self.outcomes.last(), Some(Outcome::Fatal(_))) {
             return;
         }
-        let outcome = outcome.and_then(|output| {
-            if has_output::<O>() { self.append(row, number, &output) } else { Ok(()) }
-        });
+        let outcome =
+            outcome.and_then(|output| if has_output::<O>() { self.append(row, number, &output) } else { Ok(()) });
         self.outcomes.push(outcome);
     }
 
@@ -65,8 +64,7 @@ impl Processed {
         }
         if bytes > MAX_OUTPUT_BYTES {
             self.lines.truncate(start);
-            let message =
-                format!("the handler's output has {bytes} bytes as JSON; the maximum is {MAX_OUTPUT_BYTES}");
+            let message = format!("the handler's output has {bytes} bytes as JSON; the maximum is {MAX_OUTPUT_BYTES}");
             return Err(Rejection::new("output_too_large", None, message));
         }
         // Within JSON, a line end is whitespace: only raw values have any.

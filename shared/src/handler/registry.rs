@@ -11,7 +11,9 @@ use serde_json::Value;
 
 use super::options;
 use super::processed::{Processed, has_output};
-use super::{CellReader, Input, ItemKey, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits};
+use super::{
+    CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits,
+};
 use crate::field_error::FieldError;
 
 /// Time limit for parsing records before the parsed ones are processed: a batch of records that are slow to parse must
@@ -49,6 +51,8 @@ pub trait AnyJobType: Send + Sync {
     fn name(&self) -> &'static str;
     /// Returns the source of the items.
     fn input(&self) -> Input;
+    /// Returns the required type of the items in a request.
+    fn item(&self) -> ItemShape;
     /// Returns the limits.
     fn limits(&self) -> TypeLimits;
     /// See [`JobType::started`].
@@ -115,6 +119,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
 
     fn input(&self) -> Input {
         T::INPUT
+    }
+
+    fn item(&self) -> ItemShape {
+        T::ITEM
     }
 
     fn limits(&self) -> TypeLimits {

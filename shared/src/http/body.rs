@@ -23,15 +23,22 @@ impl<S: Send + Sync, const LIMIT: usize> FromRequest<S> for JsonFields<LIMIT> {
     type Rejection = Failure;
 
     async fn from_request(request: Request, _: &S) -> Result<Self, Failure> {
-        if !is_json(request.headers()) {
-            return Err(unsupported_media_type().into());
-        }
-        if declared_bytes(request.headers()).is_some_and(|bytes| bytes > LIMIT as u64) {
-            return Err(too_long(LIMIT).into());
-        }
-        let bytes = read(request.into_body(), LIMIT).await?;
-        Ok(Self(object(&bytes)?))
+        Ok(Self(object(&read_json(request, LIMIT).await?)?))
     }
+}
+
+/// Reads a JSON body of up to `limit` bytes, without parsing it.
+///
+/// # Errors
+/// 413 for more bytes, 415 for another content type.
+pub async fn read_json(request: Request, limit: usize) -> Result<Vec<u8>, Problem> {
+    if !is_json(request.headers()) {
+        return Err(unsupported_media_type());
+    }
+    if declared_bytes(request.headers()).is_some_and(|bytes| bytes > limit as u64) {
+        return Err(too_long(limit));
+    }
+    read(request.into_body(), limit).await
 }
 
 /// Same as [`JsonFields`], for an optional body. An empty body counts as an empty object.
@@ -60,19 +67,22 @@ async fn read(body: Body, limit: usize) -> Result<Vec<u8>, Problem> {
 fn object(bytes: &[u8]) -> Result<Fields, Problem> {
     match serde_json::from_slice(bytes) {
         Ok(Value::Object(members)) => Ok(Fields::new(members)),
-        Ok(_) => {
-            let detail = "the body must be a JSON object";
-            Err(Problem::invalid(vec![FieldError::new("", "invalid_type", detail)]))
-        }
-        Err(error) => {
-            // serde_json reports the recursion limit only in the text of the error.
-            let detail = match error.to_string() {
-                text if text.starts_with("recursion limit") => format!("the body is nested too deeply: {text}"),
-                text => format!("the body is not JSON: {text}"),
-            };
-            Err(Problem::new(Kind::MalformedJson, detail))
-        }
+        Ok(_) => Err(not_an_object()),
+        Err(error) => Err(malformed(&error)),
     }
+}
+
+pub(super) fn not_an_object() -> Problem {
+    Problem::invalid(vec![FieldError::new("", "invalid_type", "the body must be a JSON object")])
+}
+
+pub(super) fn malformed(error: &serde_json::Error) -> Problem {
+    // serde_json reports the recursion limit only in the text of the error.
+    let detail = match error.to_string() {
+        text if text.starts_with("recursion limit") => format!("the body is nested too deeply: {text}"),
+        text => format!("the body is not JSON: {text}"),
+    };
+    Problem::new(Kind::MalformedJson, detail)
 }
 
 /// Accepts `application/json` and `application/…+json`, with any parameters and in any case.

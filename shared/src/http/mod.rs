@@ -10,6 +10,7 @@ mod call_limit;
 mod failure;
 pub mod idempotency;
 mod lambda;
+mod large_member;
 mod operator;
 pub mod paging;
 mod parameters;
@@ -17,13 +18,14 @@ mod routes;
 mod tenant;
 mod trace;
 
-pub use body::{Bad, Checked, Fields, JsonFields, OptionalFields};
+pub use body::{Bad, Checked, Fields, JsonFields, OptionalFields, read_json};
 pub use call_limit::{CallCost, CallLimit, count_work_call, rate_limited, with_call_limit};
 pub use failure::Failure;
 pub use lambda::serve;
+pub use large_member::split_large_member;
 pub use operator::{Operator, Operators, with_operators};
 pub use parameters::{PathText, QueryText};
-pub use routes::with_problems;
+pub use routes::{MAX_BODY, with_problems};
 pub use tenant::{Access, Tenant, with_access};
 
 /// The result of every handler.

@@ -51,7 +51,8 @@ kinds! {
         "Create a job with the upload's fileGuid, or create another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
         "The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs \
-         of its parts, 256 KiB for any other call, including those that read no body."
+         of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, \
+         including those that read no body."
         "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \

@@ -59,6 +59,17 @@ fn every_call_of_a_function_is_permitted_by_its_role() {
     assert_eq!(denied(TEMPLATE), [""; 0]);
 }
 
+/// The API writes the items of requests. Reports and work files are only written by the functions behind the queues.
+#[test]
+fn the_api_can_write_and_remove_only_the_items_of_requests() {
+    let functions = functions(&Template::parse(TEMPLATE).unwrap()).unwrap();
+    let api = functions.values().find(|function| function.id == "JobsApi").unwrap();
+    let is_change = |action: &String| action.starts_with("s3:") && !action.contains("Get") && action != "s3:ListBucket";
+    let changes = api.statements.iter().filter(|statement| statement.actions.iter().any(is_change));
+    let changed: BTreeSet<_> = changes.flat_map(|statement| statement.resources.iter().map(String::as_str)).collect();
+    assert_eq!(changed, ["Bucket/jobs/*/source.jsonl"].into());
+}
+
 #[test]
 fn a_removed_permission_is_reported() {
     let rows = [
@@ -83,6 +94,8 @@ fn a_removed_permission_is_reported() {
             "Action: s3:PutObject",
             "CompleteJob: abort_multipart needs",
         ),
+        ("Action: [s3:PutObject, s3:DeleteObject]", "Action: s3:DeleteObject", "JobsApi: write needs s3:PutObject"),
+        ("Action: [s3:PutObject, s3:DeleteObject]", "Action: s3:PutObject", "JobsApi: remove needs s3:DeleteObject"),
     ];
     for (old, new, expected) in rows {
         assert!(TEMPLATE.contains(old), "{old}");

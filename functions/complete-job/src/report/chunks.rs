@@ -192,10 +192,13 @@ impl<F: Files> ChunkReader<'_, F> {
             deferred.into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
-        let tokens = last.map(str::to_owned).into_iter().chain(chain.iter().filter_map(|file| file.header.prev.clone()));
+        let tokens =
+            last.map(str::to_owned).into_iter().chain(chain.iter().filter_map(|file| file.header.prev.clone()));
         let slices = tokens.zip(&chain).filter_map(|(token, file)| Some((token, file.header.outputs.clone()?)));
         let folder = self.folder.chunk(chunk.id);
-        rows.slices = slices.map(|(token, outputs)| Slice { key: folder.outputs_key(&token), id: chunk.id, token, outputs }).collect();
+        rows.slices = slices
+            .map(|(token, outputs)| Slice { key: folder.outputs_key(&token), id: chunk.id, token, outputs })
+            .collect();
         rows.slices.reverse();
         let entries = chain.into_iter().flat_map(|file| file.entries);
         rows.ended.extend(entries.filter(|entry| !matches!(entry.end, End::Transient { .. })));

@@ -47,7 +47,8 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         keys: impl Fn(&str, &'static str) -> FileKeys,
         part_bytes: usize,
     ) -> Self {
-        let index = PartWriter::new(files, keys(longshore::result::RESULTS_INDEX_NAME, "application/x-ndjson"), part_bytes);
+        let index =
+            PartWriter::new(files, keys(longshore::result::RESULTS_INDEX_NAME, "application/x-ndjson"), part_bytes);
         let file = PartWriter::new(files, keys(form.file_name(), form.content_type()), part_bytes);
         Self { files, form, index, file, rows: ResultRows::new(form), uncompressed: Vec::new() }
     }

@@ -264,9 +264,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let counted = match unit.rows {
             Rows::Remaining(_) => return Ok(()),
             Rows::CarriedOver => [None, Some(group.counts.skipped), None, results],
-            Rows::Ended | Rows::All => {
-                [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results]
-            }
+            Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
         };
         for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
             let found = rows[i] - self.at.before[i];

@@ -5,24 +5,22 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use longshore::http::{Answer, Failure, JsonFields, Tenant, count_work_call, idempotency};
+use longshore::http::{Answer, Failure, Tenant, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobTimes, SourceFile, Validation, deadline};
+use longshore_domain::job::{Job, JobTimes, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
+use super::items::CreateBody;
 use super::request::{BadRequest, Draft, JobRequest, find_source};
+use super::source::{discard_items, store_items};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::refusals::CreateRefusals;
-
-/// Maximum body size: a schema of up to 64 KiB with ample room for the other fields. A definition is one item of up to
-/// 400 KB.
-const BODY_BYTES: usize = 256 * 1024;
 
 /// Stores a job and sends its create message: 202 with the job. A repeated `Idempotency-Key` returns 202 with the first
 /// call's job in its current state, regardless of the limits.
@@ -36,13 +34,20 @@ const BODY_BYTES: usize = 256 * 1024;
     params(IdempotencyKeyHeader),
     request_body(
         content = JobRequest,
-        description = "Up to 256 KiB.",
-        example = json!({
-            "jobType": "import",
-            "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
-            "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
-            "metadata": { "team": "crm", "run": "2026-07-01" },
-        }),
+        description = "Up to 2 MiB of items, and 256 KiB of other fields.",
+        examples(
+            ("file" = (summary = "An uploaded file", value = json!({
+                "jobType": "import",
+                "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
+                "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
+                "metadata": { "team": "crm", "run": "2026-07-01" },
+            }))),
+            ("items" = (summary = "Items, without an upload", value = json!({
+                "jobType": "import",
+                "items": [{ "id": 1, "email": "ann@example.com" }, { "id": 2, "email": "bob@example.com" }],
+                "options": { "dataset": "customers", "key": "id" },
+            }))),
+        ),
     ),
     responses(
         (
@@ -63,10 +68,10 @@ pub(crate) async fn create<B: Backend>(
     State(api): State<Arc<Api<B>>>,
     tenant: Tenant,
     headers: HeaderMap,
-    JsonFields(fields): JsonFields<BODY_BYTES>,
+    body: CreateBody,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let draft = Draft::read(fields, &api.registry, api.limits.job_time_limit_s);
+    let draft = Draft::read(body, &api.registry, api.limits.job_time_limit_s);
     let key =
         key.zip(draft.canonical()).map(|(key, request)| idempotency::key_for_request(key, &request, (api.clock)()));
     if let Some(answer) = answered_before(&api, &tenant, key.as_ref()).await? {
@@ -79,13 +84,20 @@ pub(crate) async fn create<B: Backend>(
         Err(bad) => return Err(refusal(&api, &tenant, bad).await),
     };
     admit(&api, &tenant, request.priority).await?;
-    let source = match request.file {
-        Some(file) => Some(find_source(&api, &tenant, file).await?),
-        None => None,
+    let mut job = new_job(&api, &tenant, &request);
+    job.source = match (request.file, request.items) {
+        (Some(file), _) => Some(find_source(&api, &tenant, file).await?),
+        (None, Some(items)) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?),
+        (None, None) => None,
     };
-    let job = new_job(&api, &tenant, &request, source);
     let definition = Definition::new(request.options);
-    match api.ports.store.create_job(&job, &definition, key.as_ref()).await? {
+    // If the store fails, the job may still have been stored, so its items stay.
+    let created = api.ports.store.create_job(&job, &definition, key.as_ref()).await?;
+    // A call that the SDK repeated finds its own job under the idempotency key.
+    if created != Created::New && created != Created::Replayed(job.job_id) {
+        discard_items(&api.ports.files, &job).await;
+    }
+    match created {
         Created::New => {
             api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))
@@ -127,11 +139,11 @@ async fn refusal<B: Backend>(api: &Api<B>, tenant: &Tenant, BadRequest { problem
     (*problem).into()
 }
 
-fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest, source: Option<SourceFile>) -> Job {
+/// Creates the job of a request, without its source.
+fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest) -> Job {
     let now = (api.clock)();
     let expires_at = api.limits.expires_at(now);
     Job {
-        source,
         priority: request.priority,
         metadata: request.metadata.clone(),
         tolerance: request.tolerance,

@@ -12,6 +12,7 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use super::metadata::Metadata;
+use super::source::JobSource;
 
 /// A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
@@ -25,6 +26,9 @@ pub struct JobDocument {
     /// Name of the file, as set by the client; `null` if the job has no file.
     #[schema(required = true)]
     pub file_name: Option<String>,
+    /// Source of the items; `null` if the job is one item, whose input is its options.
+    #[schema(required = true)]
+    pub source: Option<JobSource>,
     /// Priority of the job.
     pub priority: Priority,
     /// Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them.
@@ -160,7 +164,8 @@ impl JobDocument {
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
-            file_name: job.source.as_ref().map(|source| source.name.clone()),
+            file_name: job.source.as_ref().filter(|file| !file.is_in_job_folder()).map(|file| file.name.clone()),
+            source: job.source.as_ref().map(JobSource::from),
             priority: job.priority,
             metadata: job.metadata.clone(),
             status: job.status,

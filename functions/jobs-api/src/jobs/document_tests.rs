@@ -55,7 +55,9 @@ fn the_document_has_every_property_of_the_contract() {
     let job = Job { metadata: [("team".into(), "crm".into())].into(), ..running() };
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
-        "jobId": job.job_id, "jobType": "import", "fileName": "people.csv", "priority": "normal", "status": "running", "stage": "splitting",
+        "jobId": job.job_id, "jobType": "import", "fileName": "people.csv",
+        "source": {"kind": "file", "name": "people.csv", "sizeBytes": 1_000},
+        "priority": "normal", "status": "running", "stage": "splitting",
         "metadata": {"team": "crm"},
         "message": "Job running, 50% complete...",
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,

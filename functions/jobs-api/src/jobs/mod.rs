@@ -4,6 +4,8 @@
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
+//! | `items` | the items in the body of a create |
+//! | `source` | the source of a job in its document, and the stored items of a request |
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
 //! | `find` | the job of a path, and its groups |
 //! | `accept` | the create message, and the responses with an accepted job |
@@ -18,12 +20,15 @@ pub(crate) mod delete;
 pub(crate) mod document;
 pub(crate) mod find;
 pub(crate) mod get;
+mod items;
 pub(crate) mod list;
 pub(crate) mod metadata;
 mod poll_interval;
 mod request;
 pub(crate) mod retry;
 mod retry_request;
+mod source;
 pub(crate) mod start;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links};
+pub use source::JobSource;

@@ -13,22 +13,28 @@ use longshore_domain::records::Format;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
+use super::items::{CreateBody, Items};
 use super::metadata::{self, Metadata};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
 const OPTIONS_BYTES: usize = 128 * 1024;
 
-/// A request to run a job, usually over an uploaded file.
+/// A request to run a job, usually over an uploaded file or a list of items.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobRequest {
     /// Name of a job type that the deployment offers.
     #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
-    /// The upload to process. Required if the job type takes a file; otherwise refused.
+    /// The upload to process. A job type that takes a file requires either `fileGuid` or `items`; any other job type
+    /// takes neither.
     #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
+    /// The items to process, instead of a file: any JSON values, objects for `import`. They are stored as JSON Lines
+    /// without white space between tokens, and may have up to 2 MiB in this form.
+    #[schema(value_type = Option<Vec<Value>>, min_items = 1, max_items = 10_000)]
+    pub(super) items: Option<Items>,
     /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
@@ -62,6 +68,7 @@ pub(super) struct Draft<'a> {
     fields: Fields,
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
+    items: Option<Items>,
     priority: Priority,
     metadata: BTreeMap<String, String>,
     options: Value,
@@ -70,9 +77,12 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Reads a request for a job of one of these types. `time_limit_s` applies to types without their own limit.
-    pub(super) fn read(mut fields: Fields, registry: &'a Registry, time_limit_s: i64) -> Self {
+    pub(super) fn read(body: CreateBody, registry: &'a Registry, time_limit_s: i64) -> Self {
+        let CreateBody { mut fields, items } = body;
         let job_type = fields.required("jobType", |value| known_type(value, registry));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
+        // The body's reader has taken the items; this adds them to the known fields.
+        fields.optional("items", |_| Ok(()));
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
         let metadata = fields.optional("metadata", |value| Ok(metadata::from_body(value))).transpose();
         let metadata = metadata.unwrap_or_else(|errors| {
@@ -83,15 +93,16 @@ impl<'a> Draft<'a> {
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
-        if let Err(bad) = check_file(job_type, file) {
+        if let Err(bad) = check_file(job_type, file, items.is_some()) {
             fields.refuse("fileGuid", &bad);
         }
+        let items = items.and_then(|items| check_items(&mut fields, job_type, file.is_some(), items));
         let (file, metadata) = (file.flatten(), metadata.unwrap_or_default());
-        Self { fields, job_type, file, priority, metadata, options, timeout_s }
+        Self { fields, job_type, file, items, priority, metadata, options, timeout_s }
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
-    /// A request without metadata has the form of earlier versions, which did not know it.
+    /// A request without metadata and items has the form of earlier versions, which did not know them.
     pub(super) fn canonical(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
         let mut form = json!({
@@ -101,6 +112,9 @@ impl<'a> Draft<'a> {
         if !self.metadata.is_empty() {
             form["metadata"] = json!(self.metadata);
         }
+        if let Some(items) = &self.items {
+            form["items"] = json!(items.sha256());
+        }
         Some(form)
     }
 
@@ -109,7 +123,7 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
-        let Self { mut fields, job_type, file, priority, metadata, options, timeout_s } = self;
+        let Self { mut fields, job_type, file, items, priority, metadata, options, timeout_s } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
@@ -120,7 +134,7 @@ impl<'a> Draft<'a> {
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let checks_only = job_type.started(&options).is_some();
         let job_type = job_type.name().to_owned();
-        Ok(JobRequest { job_type, file, priority, metadata, options, tolerance, timeout_s, checks_only })
+        Ok(JobRequest { job_type, file, items, priority, metadata, options, tolerance, timeout_s, checks_only })
     }
 }
 
@@ -144,18 +158,46 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     })
 }
 
-/// Checks that the request has a file if and only if the job type takes one. `Some(None)` is a file id that is not a
-/// UUID. For an unknown job type, only the id is checked.
-fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>) -> Checked<()> {
+/// Checks that the request has a file or items if and only if the job type takes a file. `Some(None)` is a file id that
+/// is not a UUID. For an unknown job type, only the id is checked.
+fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_items: bool) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
         (None | Some(Input::File), Some(None)) => Err(unknown_file()),
+        (Some(Input::File), None) if has_items => Ok(()),
         (Some(Input::File), None) => {
-            let detail = "this job type requires a file; upload it with POST /api/uploads first";
+            let detail = "this job type requires a file or items; upload the file with POST /api/uploads first, or \
+                          send a list of items";
             Err(Bad::new("file_required", detail))
         }
         (Some(Input::Options), Some(_)) => {
             Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
+        }
+    }
+}
+
+/// Returns the items if the job type takes them, and the request has no file.
+fn check_items(
+    fields: &mut Fields,
+    job_type: Option<&dyn AnyJobType>,
+    has_file: bool,
+    items: Checked<Items>,
+) -> Option<Items> {
+    if job_type.is_some_and(|job_type| job_type.input() == Input::Options) {
+        fields.refuse("items", &Bad::new("items_not_allowed", "this job type takes no items, only options"));
+        return None;
+    }
+    if has_file {
+        fields.refuse("items", &Bad::new("file_and_items", "a job has either a file or items; remove one of them"));
+    }
+    match items {
+        Ok(items) => {
+            fields.refuse_all(job_type.map(|job_type| items.check(job_type.item())).unwrap_or_default());
+            Some(items)
+        }
+        Err(bad) => {
+            fields.refuse("items", &bad);
+            None
         }
     }
 }

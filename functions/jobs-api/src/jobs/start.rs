@@ -1,4 +1,4 @@
-//! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file.
+//! `POST /api/jobs/{jobId}/start`: starts an import from a validation job, over the same file or the same items.
 //!
 //! A single transaction stores the new job and links it to the validation job. So repeated and concurrent calls create
 //! only one job, and no delete can happen between the two writes.
@@ -20,6 +20,7 @@ use serde_json::Value;
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
+use super::source::{discard_items, started_source};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend, Limits};
 use crate::etag;
@@ -67,8 +68,18 @@ pub(crate) async fn start<B: Backend>(
     let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.priority).await?;
-    let job = started_job(&checked, &api.limits, (api.clock)());
-    match api.ports.store.start_job(&job, &Definition::new(options)).await? {
+    let mut job = started_job(&checked, &api.limits, (api.clock)());
+    if let Some(validated) = &checked.source {
+        let source = started_source(&api.ports.files, validated, &job).await?;
+        job.source = Some(source.ok_or_else(|| file_gone(validated))?);
+    }
+    // If the store fails, the job may still have been stored, so its items stay.
+    let started = api.ports.store.start_job(&job, &Definition::new(options)).await?;
+    // A call that the SDK repeated finds its own job.
+    if started != Started::New && started != Started::Before(job.job_id) {
+        discard_items(&api.ports.files, &job).await;
+    }
+    match started {
         Started::New => {
             api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))
@@ -107,11 +118,10 @@ async fn check_file(files: &impl Files, source: Option<&SourceFile>) -> Result<(
     if same { Ok(()) } else { Err(file_gone(source).into()) }
 }
 
-/// Creates the import job over the same file, with all settings of the validation job.
+/// Creates the import job with all settings of the validation job, and without a source.
 fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
     let expires_at = limits.expires_at(now);
     Job {
-        source: checked.source.clone(),
         priority: checked.priority,
         metadata: checked.metadata.clone(),
         tolerance: checked.tolerance,
@@ -148,8 +158,9 @@ fn not_validated(why: &str) -> Problem {
 }
 
 fn file_gone(source: &SourceFile) -> Problem {
+    let again = if source.is_in_job_folder() { "send the items" } else { "upload it" };
     let detail = format!(
-        "the file {:?} has changed or been removed since it was validated; upload it again for a new job",
+        "the file {:?} has changed or been removed since it was validated; {again} again for a new job",
         source.name
     );
     Problem::new(Kind::FileGone, detail)

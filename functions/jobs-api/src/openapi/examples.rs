@@ -12,8 +12,8 @@ use crate::jobs::document::{failures_path, output_path, path};
 use crate::records::records_path;
 use crate::{
     AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
-    FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobsDocument, Links, OutputDocument, ReceiptLink,
-    RecordDocument, RecordsDocument,
+    FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobSource, JobsDocument, Links, OutputDocument,
+    ReceiptLink, RecordDocument, RecordsDocument,
 };
 
 fn id() -> JobId {
@@ -83,6 +83,7 @@ pub(crate) fn completed() -> JobDocument {
         job_id: id(),
         job_type: "import".to_owned(),
         file_name: Some("people.csv".to_owned()),
+        source: Some(JobSource::File { name: "people.csv".to_owned(), size_bytes: 5_242_880 }),
         priority: Priority::Normal,
         metadata: [("team", "crm"), ("run", "2026-07-01")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))

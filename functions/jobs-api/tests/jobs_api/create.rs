@@ -1,6 +1,7 @@
 //! `POST /api/jobs`: accepted and refused requests, error pointers, and repeated calls.
 
 use crate::world::{FILE, NOW, World};
+use longshore::http::MAX_BODY;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, Priority};
 use longshore_domain::message::CreateMessage;
@@ -190,7 +191,7 @@ async fn a_body_that_is_not_a_json_object_is_refused() {
         ("[]", "application/json", 422, "invalid-request"),
         ("{}", "text/plain", 415, "unsupported-media-type"),
         ("{}", "", 415, "unsupported-media-type"),
-        (" ".repeat(256 * 1024 + 1).as_str(), "application/json", 413, "body-too-large"),
+        (" ".repeat(MAX_BODY + 1).as_str(), "application/json", 413, "body-too-large"),
     ] {
         world.post(body.to_owned(), &[("content-type", content_type)]).await.is_problem(status, kind);
     }

@@ -9,6 +9,7 @@ use jobs_api::{Api, router};
 use lambda_http::tower::ServiceExt;
 use longshore::field_error::FieldError;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry};
+use longshore::http::MAX_BODY;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
 use longshore_domain::ports::{JobStore, TenantLimits};
@@ -227,7 +228,7 @@ async fn every_route_limits_the_request_size() {
             let request = request.header(header.0, "x".repeat(header.1)).body(Body::from(" ".repeat(body))).unwrap();
             world.send(request).await
         };
-        send(&to, ("x-a", 1), 256 * 1024 + 1).await.is_problem(413, "body-too-large");
+        send(&to, ("x-a", 1), MAX_BODY + 1).await.is_problem(413, "body-too-large");
         send(&to, ("x-a", 10 * 1024), 0).await.is_problem(431, "headers-too-large");
         send(&to, ("if-none-match", 4 * 1024 + 1), 0).await.is_problem(431, "headers-too-large");
         send(&format!("{to}?cursor={}", "x".repeat(4 * 1024)), ("x-a", 1), 0).await.is_problem(414, "uri-too-long");

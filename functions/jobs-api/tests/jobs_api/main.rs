@@ -10,6 +10,7 @@ mod create;
 mod delete;
 mod documents;
 mod failures;
+mod items;
 mod limits;
 mod list;
 mod metadata;

@@ -7,7 +7,7 @@ use super::columns;
 use super::options::{self, ImportOptions};
 use super::row::{self, Row, Target};
 use crate::field_error::FieldError;
-use crate::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore_domain::ports::RecordStore;
 
 /// Imports the rows of a file into a dataset.
@@ -25,6 +25,7 @@ impl<R> Import<R> {
 
 impl<R: RecordStore> JobType for Import<R> {
     const NAME: &'static str = "import";
+    const ITEM: ItemShape = ItemShape::Object;
     const LIMITS: TypeLimits = TypeLimits {
         // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well
         // under a minute either way.

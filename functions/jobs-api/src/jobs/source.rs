@@ -1,0 +1,86 @@
+//! The source of a job: as its document shows it, and the file of items in the job's own folder.
+//!
+//! The file is written before the transaction that creates the job. If the function dies in between, or if the
+//! transaction is refused, no job refers to the file. A refused call removes it; otherwise the bucket's lifecycle rule
+//! does. A call whose transaction failed leaves it, because the job may have been stored.
+
+use longshore::http::Failure;
+use longshore::ports::JobFolder;
+use longshore::telemetry;
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::ports::{Files, Read};
+use longshore_domain::records::Format;
+use serde::Serialize;
+use utoipa::ToSchema;
+
+/// Name of the file of items, from which the names of the report's files are made.
+const ITEMS_NAME: &str = "items.jsonl";
+
+/// Source of a job's items.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(tag = "kind", rename_all = "camelCase")]
+pub enum JobSource {
+    /// An uploaded file.
+    File {
+        /// Name of the file, as set by the client.
+        name: String,
+        /// Size in bytes.
+        #[serde(rename = "sizeBytes")]
+        size_bytes: u64,
+    },
+    /// The items of the request that created the job, or the validated one from which it was started.
+    Items {
+        /// Size in bytes as JSON Lines.
+        #[serde(rename = "sizeBytes")]
+        size_bytes: u64,
+    },
+}
+
+impl From<&SourceFile> for JobSource {
+    fn from(file: &SourceFile) -> Self {
+        let size_bytes = file.size_bytes;
+        match file.is_in_job_folder() {
+            true => Self::Items { size_bytes },
+            false => Self::File { name: file.name.clone(), size_bytes },
+        }
+    }
+}
+
+/// Stores items, as JSON Lines, as the source of a new job. The key is new, so nothing is overwritten.
+pub(super) async fn store_items(files: &impl Files, job: &Job, lines: Vec<u8>) -> Result<SourceFile, Failure> {
+    let key = JobFolder::for_job(job).source_key();
+    files.write(&key, "application/x-ndjson", lines).await?;
+    let info = files.info(&key).await?.ok_or_else(|| Failure::Internal("the stored items do not exist".into()))?;
+    Ok(SourceFile {
+        key,
+        size_bytes: info.size_bytes,
+        etag: info.etag,
+        format: Format::JsonLines,
+        name: ITEMS_NAME.to_owned(),
+    })
+}
+
+/// Returns the source of a job that is started from a validated one: the same upload, or a copy of the items, because
+/// the folder of the validated job can be removed at any time. `None` if the items have changed or been removed.
+pub(super) async fn started_source(
+    files: &impl Files,
+    validated: &SourceFile,
+    job: &Job,
+) -> Result<Option<SourceFile>, Failure> {
+    if !validated.is_in_job_folder() {
+        return Ok(Some(validated.clone()));
+    }
+    match files.read(&validated.key, Some(&validated.etag), None).await? {
+        Read::Found(lines) => store_items(files, job, lines).await.map(Some),
+        Read::Absent | Read::Changed => Ok(None),
+    }
+}
+
+/// Removes the items of a job that was certainly not stored. A failure is only logged: the items expire.
+pub(super) async fn discard_items(files: &impl Files, job: &Job) {
+    let Some(source) = job.source.as_ref().filter(|source| source.is_in_job_folder()) else { return };
+    if let Err(error) = files.remove(&source.key).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(job.id = %job.job_id, error, "cannot remove the items of a refused request; they will expire");
+    }
+}
