@@ -184,6 +184,21 @@ pub struct ReportFile {
     pub rows: u64,
 }
 
+impl ReportFiles {
+    /// Returns the files that exist.
+    pub fn all(self) -> Vec<ReportFile> {
+        let Self { failed, skipped, unprocessed, results, results_index } = self;
+        [failed, skipped, unprocessed, results, results_index].into_iter().flatten().collect()
+    }
+}
+
+impl ReportFile {
+    /// Returns the name of the file: the last part of its key.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or(&self.key)
+    }
+}
+
 /// Results of a completion beyond the job itself.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Report {

@@ -21,6 +21,7 @@ mod large_uploads;
 mod limits;
 mod malformed;
 mod read_back;
+mod results;
 mod retries;
 mod shared;
 mod tenants;

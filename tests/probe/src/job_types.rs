@@ -180,6 +180,21 @@ impl JobType for Brief {
     }
 }
 
+/// [`Probe`] with the number of the row as its output.
+pub struct WithOutput;
+
+impl JobType for WithOutput {
+    const NAME: &'static str = "probe-output";
+    const LIMITS: TypeLimits = LIMITS;
+    type Options = Options;
+    type Item = Row;
+    type Output = u64;
+
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<u64> {
+        row.process(job, key).await.and_then(|()| Ok(key.number))
+    }
+}
+
 /// A job type without a file: the options are its one row.
 pub struct Once;
 

@@ -113,6 +113,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (FILES, "write", &[STORE]),
     (FILES, "create_multipart", &[STORE]),
     (FILES, "upload_part", &[STORE]),
+    (FILES, "copy_part", &[GET, STORE]),
     (FILES, "complete_multipart", &[STORE]),
     (FILES, "abort_multipart", &[ABORT]),
     (FILES, "remove", &[ERASE]),

@@ -90,7 +90,7 @@ pub(crate) async fn create<B: Backend>(
         (None, Some(items)) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?),
         (None, None) => None,
     };
-    let definition = Definition::new(request.options);
+    let definition = Definition { results: request.results, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key.as_ref()).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.

@@ -8,7 +8,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Priority, Stage, Status};
 use serde_json::json;
 
-use crate::jobs::document::{failures_path, output_path, path};
+use crate::jobs::document::{failures_path, output_path, path, results_path};
 use crate::records::records_path;
 use crate::{
     AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
@@ -119,6 +119,7 @@ fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
     Links {
         itself: path(id()),
         output: ended.map(output_path),
+        results: ended.map(results_path),
         failures: ended.map(failures_path),
         cancel,
         start: None,
@@ -214,6 +215,12 @@ pub(crate) fn failures() -> FailuresDocument {
         row: Some(json!({ "id": "4711", "email": "nowhere" })),
     };
     FailuresDocument { failures: vec![failure], next_cursor: None }
+}
+
+/// Example: a page of one output.
+pub(crate) fn results() -> serde_json::Value {
+    let row = json!({ "number": 1, "output": { "email": "ann@example.com", "score": 0.93 } });
+    json!({ "results": [row], "complete": true, "nextCursor": null })
 }
 
 /// Example: a page of one dataset.
