@@ -108,7 +108,7 @@ pub(crate) struct JobPlan {
 pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
 
 /// Tenants of runs with several tenants.
-const TENANTS: [&str; 3] = ["default", "other", "third"];
+pub(crate) const TENANTS: [&str; 3] = ["default", "other", "third"];
 
 impl JobPlan {
     /// A job without client actions and with enough time.
@@ -168,6 +168,8 @@ impl Plan {
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
+            ("imports that update", any(|job| job.kind == Kind::Update)),
+            ("imports that delete", any(|job| job.kind == Kind::Delete)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),
             ("a job that expires", any(|job| job.kept_s.is_some())),

@@ -123,7 +123,9 @@ impl World {
         skipped.iter().for_each(|(n, action)| assert!(is_skipped(action), "row {n} was skipped"));
         failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
         self.check_left_out(&job);
-        self.kinds.check(kind, &Ended { job: &job, possible, succeeded: &succeeded, failed: &codes });
+        let skipped: Vec<_> = skipped.into_keys().collect();
+        let ended = Ended { job: &job, possible, succeeded: &succeeded, skipped: &skipped, failed: &codes };
+        self.kinds.check(kind, &ended);
         assert_eq!(self.audit(), Some(true), "the audit has made all checks");
     }
 
