@@ -116,6 +116,11 @@ fn a_retry_adds_the_outputs_of_the_items_that_then_succeed() -> Story {
 fn a_form_of_results_is_refused_for_a_type_without_output() -> Story {
     let request = json!({ "jobType": "probe-once", "options": { "action": "ok" }, "results": { "format": "csv" } });
     let refused = stack().client.post("/api/jobs", &request)?;
-    assert_eq!((refused.status, refused.bad_field()), (422, "/results results_not_available".to_owned()), "{}", refused.text());
+    assert_eq!(
+        (refused.status, refused.bad_field()),
+        (422, "/results results_not_available".to_owned()),
+        "{}",
+        refused.text()
+    );
     Ok(())
 }

@@ -34,6 +34,8 @@ mod fair_ends;
 mod fairness;
 mod faults;
 mod handler;
+mod import_effects;
+mod imports;
 mod kinds;
 mod plan;
 mod poison;

@@ -27,6 +27,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) possible: &'a [u8],
     /// Numbers of the rows that succeeded.
     pub(crate) succeeded: &'a [usize],
+    /// Numbers of the rows that were skipped.
+    pub(crate) skipped: &'a [usize],
     /// Codes of the rows that failed.
     pub(crate) failed: &'a BTreeMap<usize, String>,
 }

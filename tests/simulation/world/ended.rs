@@ -134,7 +134,9 @@ impl World {
             items.sort_unstable();
             assert_eq!(items, succeeded, "the results have the output of each succeeded row once");
         }
-        self.kinds.check(kind, &Ended { job: &job, possible, succeeded: &succeeded, failed: &codes });
+        let skipped: Vec<_> = skipped.into_keys().collect();
+        let ended = Ended { job: &job, possible, succeeded: &succeeded, skipped: &skipped, failed: &codes };
+        self.kinds.check(kind, &ended);
         assert_eq!(self.audit(), Some(true), "the audit has made all checks");
     }
 

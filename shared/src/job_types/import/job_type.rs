@@ -4,7 +4,7 @@ use longshore_domain::job::{JobError, Tolerance};
 use serde_json::Value;
 
 use super::columns;
-use super::options::{self, ImportOptions};
+use super::options::{self, ImportOptions, Mode};
 use super::row::{self, Row, Target};
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
@@ -44,7 +44,9 @@ impl<R: RecordStore> JobType for Import<R> {
     }
 
     fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        columns::check(&options.key, options.compiled(), columns)
+        let issues = columns::check(&options.key, options.row_schema(), columns)?;
+        // The issues concern columns that a delete does not read.
+        Ok(if options.mode == Mode::Delete { Vec::new() } else { issues })
     }
 
     fn started(options: &Value) -> Option<Value> {
