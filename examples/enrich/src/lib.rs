@@ -1,6 +1,6 @@
 //! An example of a job type with results: looks up the airline of each flight number.
 //!
-//! The output of each item is a row of the results: a file of JSON Lines, CSV or Excel, and pages of JSON. A lookup has
+//! The output of each item is a row of the results: a file of JSON Lines or CSV, and pages of JSON. A lookup has
 //! no effect, so it may be repeated. Nothing else is needed: each item that succeeds has its output in the results
 //! exactly once.
 

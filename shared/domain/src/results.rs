@@ -22,8 +22,6 @@ pub enum ResultFormat {
     Jsonl,
     /// Comma-separated values with a header, `results.csv` (RFC 4180).
     Csv,
-    /// An Excel workbook, `results.xlsx`.
-    Xlsx,
 }
 
 /// Treatment of cells that a spreadsheet would run as a formula.
@@ -63,7 +61,7 @@ pub struct ResultsForm {
     pub bom: bool,
     /// Delimiter of a CSV file.
     pub delimiter: Delimiter,
-    /// Columns of a CSV file or workbook. If there are none, each row has the output as JSON in one column.
+    /// Columns of a CSV file. If there are none, each row has the output as JSON in one column.
     pub columns: Vec<ResultColumn>,
 }
 
@@ -105,14 +103,12 @@ impl ResultsForm {
             (ResultFormat::Jsonl, true) => "results.jsonl.gz",
             (ResultFormat::Csv, false) => "results.csv",
             (ResultFormat::Csv, true) => "results.csv.gz",
-            (ResultFormat::Xlsx, _) => "results.xlsx",
         }
     }
 
     /// Returns the media type of the results file.
     pub const fn content_type(&self) -> &'static str {
         match (self.format, self.gzip) {
-            (ResultFormat::Xlsx, _) => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             (_, true) => "application/gzip",
             (ResultFormat::Jsonl, false) => "application/x-ndjson",
             (ResultFormat::Csv, false) => "text/csv; charset=utf-8",
@@ -146,7 +142,7 @@ mod tests {
             (ResultFormat::Jsonl, false, "results.jsonl"),
             (ResultFormat::Jsonl, true, "results.jsonl.gz"),
             (ResultFormat::Csv, true, "results.csv.gz"),
-            (ResultFormat::Xlsx, true, "results.xlsx"),
+            (ResultFormat::Csv, false, "results.csv"),
         ] {
             assert_eq!(ResultsForm { format, gzip, ..ResultsForm::default() }.file_name(), name);
         }

@@ -93,7 +93,7 @@ pub trait JobType: Send + Sync + 'static {
         Tolerance::default()
     }
 
-    /// Returns the members of an output that become the columns of a CSV file or a workbook, unless the request names
+    /// Returns the members of an output that become the columns of a CSV file, unless the request names
     /// columns. By default none: each row then has the output as JSON in one column.
     fn result_columns(&self, options: &Self::Options) -> Vec<String> {
         let _ = options;

@@ -125,7 +125,7 @@ mod tests {
             _ => "ok",
         });
         assert_eq!(codes.collect::<Vec<_>>(), ["output_not_json", "output_too_large", "ok"]);
-        assert_eq!((processed.lines.as_slice(), processed.rows), (&b"3\n"[..], 1));
+        assert_eq!((processed.lines.as_slice(), processed.rows), (&b"1\n"[..], 1));
     }
 
     #[test]

@@ -2,7 +2,7 @@
 //!
 //! The workers have written the outputs as JSON Lines, one object (a slice) per commit. A file of JSON Lines is the
 //! slices one after the other: S3 copies the large ones, and only the others are read. CSV and gzip are written from
-//! the lines, slice by slice. A workbook is written at the end, because its format cannot be continued.
+//! the lines, slice by slice.
 //!
 //! The index has a line per slice. It tells a reader of a page which object has it, whatever the format of the file.
 
@@ -100,7 +100,7 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         let buffer = self.file.push(rows);
         let text = if self.form.gzip { &mut self.uncompressed } else { buffer };
         match self.form.format {
-            ResultFormat::Jsonl | ResultFormat::Xlsx => text.extend_from_slice(lines),
+            ResultFormat::Jsonl => text.extend_from_slice(lines),
             ResultFormat::Csv => {
                 if is_first {
                     self.rows.append_header(text);

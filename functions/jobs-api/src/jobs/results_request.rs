@@ -16,10 +16,10 @@ const MAX_NAME_BYTES: usize = 255;
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(super) struct ResultsRequest {
-    /// Format of the file: `jsonl` for JSON Lines, `csv`, or `xlsx` for an Excel workbook.
-    #[schema(value_type = Option<String>, pattern = "^(jsonl|csv|xlsx)$", default = "jsonl")]
+    /// Format of the file: `jsonl` for JSON Lines, or `csv`.
+    #[schema(value_type = Option<String>, pattern = "^(jsonl|csv)$", default = "jsonl")]
     format: ResultFormat,
-    /// True to compress a file of JSON Lines or CSV with gzip; its name then ends with `.gz`.
+    /// True to compress the file with gzip; its name then ends with `.gz`.
     #[schema(default = false)]
     gzip: bool,
     /// `escaped` puts an apostrophe before cells of CSV that a spreadsheet program would run as a formula; `raw` writes
@@ -32,7 +32,7 @@ pub(super) struct ResultsRequest {
     /// Delimiter of a CSV file: a comma, a semicolon, a tab or a vertical bar.
     #[schema(value_type = Option<String>, pattern = "^[,;\t|]$", default = ",")]
     delimiter: Delimiter,
-    /// Columns of a CSV file or workbook, in order. By default those of the job type; if it has none, each row has the
+    /// Columns of a CSV file, in order. By default those of the job type; if it has none, each row has the
     /// output as JSON in the column `output`.
     #[schema(max_items = 200)]
     columns: Vec<Column>,
@@ -94,10 +94,7 @@ impl ResultsRequest {
             refuse("format", "bom, delimiter and formulas require the format csv".into());
         }
         if self.format == ResultFormat::Jsonl && !self.columns.is_empty() {
-            refuse("columns", "columns require the format csv or xlsx; a line of JSON has the whole output".into());
-        }
-        if self.format == ResultFormat::Xlsx && self.gzip {
-            refuse("gzip", "a workbook is compressed already".into());
+            refuse("columns", "columns require the format csv; a line of JSON has the whole output".into());
         }
         errors
     }
@@ -147,7 +144,6 @@ mod tests {
             ),
             (json!({"format": "csv", "columns": [{"name": "é".repeat(128)}]}), vec!["/results/columns/0"]),
             (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format", "/results/columns"]),
-            (json!({"format": "xlsx", "gzip": true}), vec!["/results/gzip"]),
             (json!([]), vec!["/results"]),
         ] {
             assert_eq!(pointers(value.clone()), expected, "{value}");
