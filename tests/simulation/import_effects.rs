@@ -118,6 +118,9 @@ impl Effects<'_> {
 
     fn check_later_writer(&self) {
         let later = self.holders.get(ACTIONS[LATER]);
-        assert!(later.is_some_and(|holder| *holder > self.writer(0)), "the record of a later writer is gone: {later:?}");
+        assert!(
+            later.is_some_and(|holder| *holder > self.writer(0)),
+            "the record of a later writer is gone: {later:?}"
+        );
     }
 }

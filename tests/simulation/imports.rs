@@ -33,7 +33,9 @@ pub(crate) const LATER: usize = RETRY;
 /// The records before the first import: in the datasets of updates and deletes, most keys have one.
 pub(crate) fn records() -> MemoryRecords {
     let records = MemoryRecords::default();
-    let job = |digit: &str| JobId::parse(&format!("{0}-{1}-7{2}-b{2}-{0}{1}", digit.repeat(8), digit.repeat(4), digit.repeat(3)));
+    let job = |digit: &str| {
+        JobId::parse(&format!("{0}-{1}-7{2}-b{2}-{0}{1}", digit.repeat(8), digit.repeat(4), digit.repeat(3)))
+    };
     let [early, later] = ["0", "f"].map(|digit| job(digit).expect("a job id"));
     for (tenant, rule) in TENANTS.iter().flat_map(|tenant| [(tenant, Rule::Update), (tenant, Rule::Delete)]) {
         let keys = (0..ACTIONS.len()).filter(|action| !MISSING.contains(action));
@@ -42,7 +44,8 @@ pub(crate) fn records() -> MemoryRecords {
             data: Map::new(),
             writer: Writer { job: if action == LATER { later } else { early }, row: 1 },
         };
-        let written = records.put(&dataset(TenantId::from_static(tenant), rule), Rule::Insert, keys.map(record).collect());
+        let into = dataset(TenantId::from_static(tenant), rule);
+        let written = records.put(&into, Rule::Insert, keys.map(record).collect());
         written.now_or_never().expect("records in memory never wait");
     }
     records

@@ -117,7 +117,7 @@ impl Kinds {
 
     /// Checks the handler's effects at the end of a job.
     pub(crate) fn check(&self, kind: Kind, ended: &Ended<'_>) {
-        let Ended { job, possible, succeeded, failed } = ended;
+        let Ended { job, possible, succeeded, failed, .. } = ended;
         assert_eq!(job.job_type, kind.name());
         assert!(succeeded.iter().all(|n| !failed.contains_key(n)), "a row has succeeded and failed");
         if let Some(rule) = kind.rule() {

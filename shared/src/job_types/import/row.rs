@@ -243,7 +243,8 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
 }
 
 /// Message of a row whose key does not exist.
-const MISSING: &str = "no record has this key, and an update creates none; fix the key, or import the row with mode upsert";
+const MISSING: &str =
+    "no record has this key, and an update creates none; fix the key, or import the row with mode upsert";
 
 fn taken(holder: Option<Writer>, writer: Writer) -> String {
     match holder {
@@ -262,3 +263,7 @@ mod tests;
 #[cfg(test)]
 #[path = "write_tests.rs"]
 mod write_tests;
+
+#[cfg(test)]
+#[path = "mode_tests.rs"]
+mod mode_tests;
