@@ -67,7 +67,7 @@ fn imported(record: &[u8], columns: &[String]) {
     let cells = oracle::records(b',', record).into_iter().next().unwrap_or_default();
     let key = cells.first().map_or(0, Vec::len);
     let valid = std::str::from_utf8(record).is_ok() && cells.len() == columns.len() && (1..=1024).contains(&key);
-    for mode in ["upsert", "insert", "validate"] {
+    for mode in ["upsert", "insert", "delete", "validate"] {
         let outcome = outcome(shape, &json!({ "dataset": "d", "key": "c0", "mode": mode }));
         assert_eq!(outcome == Outcome::Ok(()), valid, "{mode}: {outcome:?}");
         assert!(valid || matches!(outcome, Outcome::Reject(_)), "{mode}: {outcome:?}");

@@ -257,7 +257,7 @@ async fn writes_whose_replies_are_lost_happen_once_and_are_recognized() {
     let faults = Faults::start(&local.endpoint).unwrap();
     let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
     let job = JobId::generate();
-    for rule in [Rule::Insert, Rule::Upsert] {
+    for rule in [Rule::Insert, Rule::Upsert, Rule::Update, Rule::Delete] {
         faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
         let mut open: Vec<_> = (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect();
         // If a worker stops retrying before it has a response, its next round finds its own write in this way.
@@ -303,4 +303,7 @@ async fn a_record_without_an_import_stays_unchanged() {
     assert_eq!(put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await, Written::Taken(None));
     let upsert = put_one(&records, Rule::Upsert, record(job, 2, "k", json!({}))).await;
     assert!(matches!(&upsert, Written::Refused(why) if why.contains("no import wrote")), "{upsert:?}");
+    for rule in [Rule::Update, Rule::Delete] {
+        assert_eq!(put_one(&records, rule, record(job, 2, "k", json!({}))).await, upsert, "{rule:?}");
+    }
 }

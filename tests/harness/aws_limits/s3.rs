@@ -8,15 +8,23 @@ use longshore::aws_limits::s3::{check_key, check_part_number, check_parts};
 
 use super::request::Head;
 
-/// Sizes of the uploaded parts, by upload and part number, and of the objects, by bucket and key.
+/// Sizes of uploaded parts and objects.
 #[derive(Debug, Default)]
-pub(super) struct Parts(Mutex<(BTreeMap<(String, usize), u64>, BTreeMap<String, u64>)>);
+pub(super) struct Parts(Mutex<Sizes>);
+
+#[derive(Debug, Default)]
+struct Sizes {
+    /// By upload and part number.
+    parts: BTreeMap<(String, usize), u64>,
+    /// By bucket and key.
+    objects: BTreeMap<String, u64>,
+}
 
 impl Parts {
     pub(super) fn record(&self, head: &Head, length: u64) {
         let size = head.header("x-amz-decoded-content-length").and_then(|size| size.parse().ok()).unwrap_or(length);
         let mut sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (parts, objects) = &mut *sizes;
+        let Sizes { parts, objects } = &mut *sizes;
         match (part_of(head), head.header("x-amz-copy-source")) {
             // An unknown object counts as large enough.
             (Some(part), Some(from)) => {
@@ -35,7 +43,7 @@ impl Parts {
     /// The size of a part. An unknown part counts as large enough.
     fn size(&self, upload: &str, number: usize) -> u64 {
         let sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sizes.0.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
+        sizes.parts.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
     }
 }
 

@@ -263,3 +263,7 @@ mod tests;
 #[cfg(test)]
 #[path = "write_tests.rs"]
 mod write_tests;
+
+#[cfg(test)]
+#[path = "mode_tests.rs"]
+mod mode_tests;

@@ -18,9 +18,9 @@ use longshore_domain::writer::{Rule, Writer, Written};
 use longshore_testing::MemoryRecords;
 
 /// Rows with their number and key.
-type Numbered = Vec<(u64, String)>;
+pub(super) type Numbered = Vec<(u64, String)>;
 
-fn dataset() -> Dataset {
+pub(super) fn dataset() -> Dataset {
     Dataset { tenant: TenantId::from_static("default"), name: "d".into() }
 }
 
@@ -32,17 +32,17 @@ fn rows(job: JobId, numbered: &[(u64, String)]) -> Vec<(ItemKey, Row)> {
     numbered.iter().map(row).collect()
 }
 
-fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
+pub(super) fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
     let target = Target { dataset: dataset(), rule, key: "id" };
     block_on(write(records, &target, rows(job, numbered)))
 }
 
-fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
+pub(super) fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
     let page = block_on(records.list(&dataset(), usize::MAX - 1, None)).unwrap();
     page.items.into_iter().map(|record| (record.key.clone(), record)).collect()
 }
 
-fn code(outcome: &Outcome) -> &str {
+pub(super) fn code(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Reject(rejection) => &rejection.code,
         Outcome::Ok(()) => "ok",
@@ -54,7 +54,7 @@ fn code(outcome: &Outcome) -> &str {
 }
 
 /// Forty rows over a dozen keys, in chunks of up to eight, delivered in any order, some of them twice or in part.
-fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
+pub(super) fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
     let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", rng.u64(..12)))).collect();
     let size = 1 + rng.u64(..8) as usize;
     let chunks: Vec<_> = file.chunks(size).collect();

@@ -90,6 +90,7 @@ export const jobText = {
       invalid_key: (what) => `${what} is the key, and is neither text nor a whole number`,
       key_too_long: (what) => `${what} is the key, and is too long:`,
       duplicate_key: () => "the key already exists:",
+      key_not_found: () => "no record has the key:",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
       not_utf8: () => 'the row is not encoded in UTF-8: save the file as "CSV UTF-8"',
