@@ -26,6 +26,7 @@ export const jobText = {
     leftUnknown: "Not known yet",
     took: "Took",
     created: (when: string) => `Created ${when}`,
+    fromItems: "From the items of a request",
     attempt: (count: number) => `Attempt ${count}`,
     cancel: "Cancel",
     canceling: "Stopping...",
@@ -38,6 +39,7 @@ export const jobText = {
     issues: "Warnings",
     files: "Files",
     fileNames: {
+      results: "Results",
       failed: "Failed rows, for correction",
       skipped: "Skipped rows",
       unprocessed: "Unprocessed rows",
