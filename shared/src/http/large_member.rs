@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use serde::de::{Deserializer, MapAccess, Visitor};
+use serde::de::{Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
@@ -25,7 +25,11 @@ pub fn split_large_member<'a>(
 ) -> Result<(Option<&'a RawValue>, Fields), Problem> {
     let mut reader = serde_json::Deserializer::from_slice(body);
     let read = reader.deserialize_map(Splitter { large, limit }).and_then(|split| reader.end().map(|()| split));
-    let split = read.map_err(|error| if error.is_data() { not_an_object() } else { malformed(&error) })?;
+    let split = read.map_err(|error| match serde_json::from_slice::<IgnoredAny>(body) {
+        Ok(_) if error.is_data() => not_an_object(),
+        Ok(_) => malformed(&error),
+        Err(error) => malformed(&error),
+    })?;
     if split.bytes > limit {
         let detail = format!("the body without {large} may have up to {} KiB", limit / 1024);
         return Err(Problem::new(Kind::BodyTooLarge, detail));
@@ -98,6 +102,14 @@ mod tests {
             let (large, fields) = split(body).unwrap();
             assert!(large.is_none() && fields.is_valid(), "{body}");
         }
+    }
+
+    #[test]
+    fn a_body_is_malformed_before_it_is_of_another_type() {
+        for (body, status) in [("[1]", 422), ("7", 422), ("[1", 400), ("{\"a\":", 400), ("{\"a\":1}}", 400)] {
+            assert_eq!(split(body).unwrap_err().status(), status, "{body}");
+        }
+        assert_eq!(split(&"[".repeat(100_000)).unwrap_err().status(), 400);
     }
 
     #[test]
