@@ -111,6 +111,13 @@ pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
 const TENANTS: [&str; 3] = ["default", "other", "third"];
 
 impl JobPlan {
+    /// True if the job has the items of its request instead of an upload. Their file has no byte order mark, no white
+    /// space and no open end.
+    pub(crate) fn has_items(&self) -> bool {
+        let Dialect { json_lines, bom, crlf, quoted, open_end, .. } = self.dialect;
+        json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
+    }
+
     /// A job without client actions and with enough time.
     pub(crate) fn plain(rows: &[usize], kind: Kind) -> Self {
         Self {
@@ -158,7 +165,7 @@ impl Plan {
         let traits = [
             ("several jobs", jobs.len() > 1),
             ("several tenants", jobs.iter().any(|job| job.tenant != first.tenant)),
-            ("shared upload", jobs[1..].iter().any(|job| job.upload == first.upload)),
+            ("shared upload", !first.has_items() && jobs[1..].iter().any(|job| job.upload == first.upload)),
             (
                 "several jobs under one concurrency limit",
                 jobs.iter().filter(|job| job.kind == Kind::Limited).count() > 1,
@@ -169,6 +176,7 @@ impl Plan {
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
+            ("items in the request", any(JobPlan::has_items)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),
             ("a job that expires", any(|job| job.kept_s.is_some())),
             ("short time limit", any(|job| job.time_limit_s < TEN_DAYS_S)),

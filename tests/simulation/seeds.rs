@@ -179,8 +179,9 @@ const FAULT_KINDS: [&str; 23] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 13] = [
+const TRAITS: [&str; 14] = [
     "JSON Lines",
+    "items in the request",
     "a job that expires",
     "chunks of many rows",
     "chunks of one row",

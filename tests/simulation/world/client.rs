@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use longshore::ports::upload_key;
+use longshore::ports::{JobFolder, upload_key};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{
     FailureFilter, Job, JobTimes, Reopen, Selection, SourceFile, Stop, Tolerance, deadline, has_time,
@@ -54,12 +54,17 @@ impl World {
         ends
     }
 
-    /// Stores a job and its uploaded file as the API does.
+    /// Stores a job and its uploaded file, or the items of its request, as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
-        let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
-        let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
-        self.files.put(&key, file_of(&plan.rows, plan.dialect));
-        let job = self.new_job(plan, key);
+        let mut job = self.new_job(plan);
+        let key = if plan.has_items() { self.write_items(plan, &job) } else { self.write_upload(plan) };
+        let info = now(self.files.info(&key)).unwrap().unwrap();
+        let (format, name) = match plan.dialect.json_lines {
+            true => (Format::JsonLines, "file.jsonl"),
+            false => (Format::Csv, "file.csv"),
+        };
+        job.source =
+            Some(SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned() });
         let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage::new(&job);
@@ -78,13 +83,29 @@ impl World {
         });
     }
 
-    fn new_job(&mut self, plan: &JobPlan, key: String) -> Job {
-        let info = now(self.files.info(&key)).unwrap().unwrap();
-        let (format, name) = match plan.dialect.json_lines {
-            true => (Format::JsonLines, "file.jsonl"),
-            false => (Format::Csv, "file.csv"),
-        };
-        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.into() };
+    /// Stores the uploaded file. Jobs with the same upload share it.
+    fn write_upload(&self, plan: &JobPlan) -> String {
+        let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
+        let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
+        self.files.put(&key, file_of(&plan.rows, plan.dialect));
+        key
+    }
+
+    /// Stores the items of a request in the folder of its job. An earlier call of the same request died between this
+    /// write and the creation of its job, so it has left a file without a job.
+    fn write_items(&mut self, plan: &JobPlan, job: &Job) -> String {
+        let lines = file_of(&plan.rows, plan.dialect);
+        let id = JobId::parse(&format!("00000000-0000-7000-8000-{:012}", self.number())).expect("a UUID");
+        let orphan = JobFolder { id, ..JobFolder::for_job(job) }.source_key();
+        let key = JobFolder::for_job(job).source_key();
+        self.files.put(&orphan, lines.clone());
+        self.files.put(&key, lines);
+        self.orphans.insert(orphan);
+        key
+    }
+
+    /// A job without its source.
+    fn new_job(&mut self, plan: &JobPlan) -> Job {
         let id = format!("{:032x}", (u128::from(self.rng.number()) << 64) | u128::from(self.rng.number()));
         let at = clock();
         let job = Job::waiting(
@@ -95,7 +116,6 @@ impl World {
         );
         let expires_at = plan.kept_s.map_or(job.times.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
-            source: Some(source),
             tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
             priority: plan.priority,
             times: JobTimes {

@@ -33,8 +33,11 @@ impl World {
         self.check_rows(&only(rows));
     }
 
-    /// Checks that each job has ended for a valid reason, and that every row has its expected outcome.
+    /// Checks that each job has ended for a valid reason, and that every row has its expected outcome. Items without a
+    /// job are still there: no function has acted on them.
     pub(crate) fn check_ended(&mut self) {
+        let keys = self.file_keys();
+        assert!(self.orphans.iter().all(|orphan| keys.contains(orphan)), "a function removed items without a job");
         self.each(|world| world.check_end_of_job());
     }
 
@@ -166,12 +169,13 @@ impl World {
         assert!(left.is_empty(), "a removed job has left files: {left:?}");
     }
 
-    /// Returns true if no accepted retry uses this corrected file. It expires later.
+    /// Returns true if no accepted create uses these items, or no accepted retry this corrected file. It expires later.
     fn is_unused(&self, key: &str) -> bool {
-        self.customers.iter().any(|Customer { corrected, seen, .. }| {
-            let is_used = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
-            corrected.contains(key) && !seen.job.as_ref().is_some_and(is_used)
-        })
+        self.orphans.contains(key)
+            || self.customers.iter().any(|Customer { corrected, seen, .. }| {
+                let is_used = |job: &Job| job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));
+                corrected.contains(key) && !seen.job.as_ref().is_some_and(is_used)
+            })
     }
 
     /// Appends all stored data to the trace.

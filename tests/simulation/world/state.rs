@@ -46,6 +46,8 @@ pub(crate) struct World {
     pub(super) kinds: Kinds,
     /// The jobs and their clients. Stories have one.
     pub(super) customers: Vec<Customer>,
+    /// Files of items whose request died before it created a job. The bucket's lifecycle removes them.
+    pub(super) orphans: BTreeSet<String>,
     /// Index of the current job.
     pub(super) at: usize,
     pub(super) environment: Environment,
@@ -118,6 +120,7 @@ impl World {
             files,
             kinds,
             customers: Vec::new(),
+            orphans: BTreeSet::new(),
             at: 0,
             environment: plan.environment.clone(),
             rng,
