@@ -246,7 +246,7 @@ impl World {
         };
         let options: Value = json!({ "dataset": "people", "key": "id", "mode": mode });
         let columns = Some(vec!["id".to_owned(), "name".to_owned()]);
-        self.store.create_job(&job, &Definition { options, columns }, None).await.map(drop)
+        self.store.create_job(&job, &Definition { columns, ..Definition::new(options) }, None).await.map(drop)
     }
 
     /// Ends the job, with its report.

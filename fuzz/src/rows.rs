@@ -58,7 +58,7 @@ fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
     };
     let items = [RawItem { number: 1, shape }];
     let outcomes = import.run(&job, &items).now_or_never();
-    outcomes.and_then(|mut outcomes| outcomes.pop()).unwrap_or_else(|| panic!("a row without an outcome"))
+    outcomes.and_then(|mut processed| processed.outcomes.pop()).unwrap_or_else(|| panic!("a row without an outcome"))
 }
 
 /// Checks the import of a row: it succeeds if it has the header's cells, in UTF-8, and a key.
@@ -67,16 +67,16 @@ fn imported(record: &[u8], columns: &[String]) {
     let cells = oracle::records(b',', record).into_iter().next().unwrap_or_default();
     let key = cells.first().map_or(0, Vec::len);
     let valid = std::str::from_utf8(record).is_ok() && cells.len() == columns.len() && (1..=1024).contains(&key);
-    for mode in ["upsert", "insert", "validate"] {
+    for mode in ["upsert", "insert", "delete", "validate"] {
         let outcome = outcome(shape, &json!({ "dataset": "d", "key": "c0", "mode": mode }));
-        assert_eq!(outcome == Outcome::Ok, valid, "{mode}: {outcome:?}");
+        assert_eq!(outcome == Outcome::Ok(()), valid, "{mode}: {outcome:?}");
         assert!(valid || matches!(outcome, Outcome::Reject(_)), "{mode}: {outcome:?}");
     }
     let schema = json!({ "properties": { "c0": { "type": "integer" }, "c1": { "type": ["number", "boolean"] }, "c2": { "maxLength": 2 } } });
     let validated = outcome(shape, &json!({ "dataset": "d", "key": "c0", "schema": schema, "mode": "validate" }));
-    assert!(valid || validated != Outcome::Ok, "a schema makes an invalid row valid");
+    assert!(valid || validated != Outcome::Ok(()), "a schema makes an invalid row valid");
     let is_integer = |cell: &Vec<u8>| String::from_utf8_lossy(cell).trim().parse::<i128>().is_ok();
-    assert!(validated != Outcome::Ok || is_integer(&cells[0]), "{:?} is not an integer", cells[0]);
+    assert!(validated != Outcome::Ok(()) || is_integer(&cells[0]), "{:?} is not an integer", cells[0]);
 }
 
 /// Checks the import of a line: one that succeeds is an object with a key.
@@ -88,9 +88,9 @@ fn line(bytes: &[u8]) {
         || value["id"].is_i64()
         || value["id"].is_u64()
         || value["id"].as_str().is_some_and(|key| !key.is_empty());
-    assert!(outcome != Outcome::Ok || has_key, "{value}: {outcome:?}");
+    assert!(outcome != Outcome::Ok(()) || has_key, "{value}: {outcome:?}");
     let plain = value.as_object().is_some_and(|members| members.len() == 1 && value["id"].is_boolean());
-    assert!(outcome == Outcome::Ok || !plain, "{value}: {outcome:?}");
+    assert!(outcome == Outcome::Ok(()) || !plain, "{value}: {outcome:?}");
 }
 
 /// Checks the round trip of a failed row: its form in a report gives back the original record.

@@ -24,7 +24,13 @@ impl FieldError {
 
     /// Creates an error from serde's error in the options.
     pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
-        let pointer = path.iter().fold(String::from("/options"), |mut pointer, segment| {
+        let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };
+        Self::at_path("/options", path, code, detail)
+    }
+
+    /// Creates an error from serde's error in the value at this pointer.
+    pub fn at_path(root: &str, path: &serde_path_to_error::Path, code: &str, detail: &str) -> Self {
+        let pointer = path.iter().fold(root.to_owned(), |mut pointer, segment| {
             match segment {
                 serde_path_to_error::Segment::Seq { index } => pointer.push_str(&format!("/{index}")),
                 serde_path_to_error::Segment::Map { key } => pointer.push_str(&format!("/{}", escape(key))),
@@ -32,7 +38,6 @@ impl FieldError {
             }
             pointer
         });
-        let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };
         Self::new(pointer, code, detail)
     }
 }

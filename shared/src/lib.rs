@@ -12,6 +12,7 @@ mod back_off;
 pub mod batch;
 pub mod chunk;
 pub mod config;
+pub mod crc64;
 pub mod failures_file;
 pub mod field_error;
 pub mod files;

@@ -87,6 +87,12 @@ impl ChunkFolder<'_> {
         let (JobFolder { tenant, id }, ChunkId { group, chunk }) = (self.job, self.id);
         format!("jobs/{tenant}/{id}/chunks/{group}-{chunk}/{token}.jsonl")
     }
+
+    /// Returns the key of the outputs beside the work file of this token.
+    pub fn outputs_key(self, token: &str) -> String {
+        let (JobFolder { tenant, id }, ChunkId { group, chunk }) = (self.job, self.id);
+        format!("jobs/{tenant}/{id}/chunks/{group}-{chunk}/{token}.out.jsonl")
+    }
 }
 
 /// Returns the name of a report: the attempt that writes it, over any number of invocations, and the invocation that

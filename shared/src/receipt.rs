@@ -37,6 +37,10 @@ pub struct Receipt {
     pub corrected: Option<InputReceipt>,
     /// The files of the report that have rows.
     pub files: Vec<FileReceipt>,
+    /// The results; `null` if the items of the job have no output, or none has succeeded.
+    #[schema(required = true)]
+    #[serde(default)]
+    pub results: Option<ResultsReceipt>,
     /// Version of the code that wrote the receipt.
     pub code: CodeVersion,
 }
@@ -79,6 +83,29 @@ pub struct FileReceipt {
     /// Size and SHA-256.
     #[serde(flatten)]
     pub fingerprint: Fingerprint,
+}
+
+/// The results file, and its index.
+///
+/// S3 assembles large files of JSON Lines from the outputs of the workers without a read, so that their SHA-256 is
+/// unknown. The index names the SHA-256 of each slice.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ResultsReceipt {
+    /// Name of the downloaded file.
+    pub name: String,
+    /// Number of rows: one for each item that succeeded.
+    pub rows: u64,
+    /// Size in bytes.
+    pub size: u64,
+    /// SHA-256 in hexadecimal; `null` if S3 assembled the file.
+    #[schema(required = true, pattern = "^[0-9a-f]{64}$")]
+    pub sha256: Option<String>,
+    /// CRC-64/NVME in base64, as S3 shows it for the object.
+    #[schema(pattern = "^[A-Za-z0-9+/]{11}=$")]
+    pub crc64nvme: String,
+    /// The index of the results: a line of JSON for each slice of the file in order, with its rows, size and SHA-256.
+    pub index: FileReceipt,
 }
 
 /// Version of the code that wrote the receipt.

@@ -10,10 +10,29 @@ use std::collections::BTreeMap;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::work_file::OutputSlice;
 use serde::{Deserialize, Serialize};
 
 /// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
 pub const RESULT_NAME: &str = "result.json";
+
+/// Name of the index of the results within a job's report.
+pub const RESULTS_INDEX_NAME: &str = "results-index.jsonl";
+
+/// A line of the index of the results: the outputs that one commit has added, in the order of the results.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct IndexedSlice {
+    /// Number of the group.
+    pub group: u32,
+    /// Number of the chunk within the group.
+    pub chunk: u32,
+    /// Token of the commit, which names the object with the outputs.
+    pub token: String,
+    /// Rows, size and checksums of the object.
+    #[serde(flatten)]
+    pub outputs: OutputSlice,
+}
 
 /// Results of a finished job.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -137,6 +156,7 @@ impl Timings {
 
 /// The files of a report; a file without rows is not written.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct ReportFiles {
     /// Items that failed, with code, field and message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -147,6 +167,12 @@ pub struct ReportFiles {
     /// Items that had not ended when the job was stopped.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unprocessed: Option<ReportFile>,
+    /// Outputs of the items that succeeded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results: Option<ReportFile>,
+    /// Index of the results. Its rows are the slices.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub results_index: Option<ReportFile>,
 }
 
 /// One file of a report.
@@ -156,6 +182,21 @@ pub struct ReportFile {
     pub key: String,
     /// Number of rows below the header.
     pub rows: u64,
+}
+
+impl ReportFiles {
+    /// Returns the files that exist.
+    pub fn all(self) -> Vec<ReportFile> {
+        let Self { failed, skipped, unprocessed, results, results_index } = self;
+        [failed, skipped, unprocessed, results, results_index].into_iter().flatten().collect()
+    }
+}
+
+impl ReportFile {
+    /// Returns the name of the file: the last part of its key.
+    pub fn name(&self) -> &str {
+        self.key.rsplit('/').next().unwrap_or(&self.key)
+    }
 }
 
 /// Results of a completion beyond the job itself.

@@ -21,6 +21,7 @@ on_both_files! {
     absent_and_changed_files_are_reported,
     a_stream_begins_and_ends_where_it_should,
     a_multipart_file_appears_on_completion,
+    a_file_is_copied_as_a_part,
     an_upload_with_unexpected_parts_is_not_completed,
     a_removed_file_is_absent,
     files_are_removed_by_key_prefix,
@@ -94,6 +95,25 @@ async fn a_multipart_file_appears_on_completion(files: impl Files + MultipartFil
     files.complete_multipart(&upload, &etags).await.unwrap();
     assert_eq!(files.upload_part(&upload, 1, b"x".to_vec()).await.unwrap(), None);
     assert_eq!(files.info("big").await.unwrap().unwrap().size_bytes, bytes.len() as u64);
+}
+
+async fn a_file_is_copied_as_a_part(files: impl Files + MultipartFiles) {
+    let (large, end) = (vec![b'x'; PART_BYTES], b"end".to_vec());
+    let key = "jobs/a+b@c.org/large file";
+    files.write(key, "text/csv", large.clone()).await.unwrap();
+    let upload = files.create_multipart("copied", "text/csv").await.unwrap();
+    let first = files.copy_part(&upload, 1, key).await.unwrap().unwrap();
+    assert_eq!(
+        files.copy_part(&upload, 1, key).await.unwrap(),
+        Some(first.clone()),
+        "a repeated copy is the same part"
+    );
+    assert_eq!(files.copy_part(&upload, 1, "jobs/absent").await.unwrap(), None);
+    let last = files.upload_part(&upload, 2, end.clone()).await.unwrap().unwrap();
+    assert_eq!(files.complete_multipart(&upload, &[first, last]).await.unwrap(), MultipartOutcome::Completed);
+    let Read::Found(read) = files.read("copied", None, None).await.unwrap() else { panic!("the file does not exist") };
+    assert!(read == [large, end].concat(), "{} bytes", read.len());
+    assert_eq!(files.copy_part(&upload, 1, key).await.unwrap(), None, "the upload has ended");
 }
 
 async fn an_upload_with_unexpected_parts_is_not_completed(files: impl Files + MultipartFiles) {

@@ -39,7 +39,7 @@ pub(crate) fn waiting_job() -> Job {
 }
 
 pub(crate) fn definition() -> Definition {
-    Definition { options: serde_json::json!({ "dataset": "people", "n": 1.5, "deep": [{ "a": null }] }), columns: None }
+    Definition::new(serde_json::json!({ "dataset": "people", "n": 1.5, "deep": [{ "a": null }] }))
 }
 
 /// A group of two chunks of ten items each.

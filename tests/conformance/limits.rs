@@ -32,7 +32,7 @@ on_both_stores! {
 
 async fn a_job_larger_than_an_item_is_refused(store: impl Store) {
     let job = waiting_job();
-    let large = Definition { options: json!({ "note": "x".repeat(ITEM_BYTES) }), columns: None };
+    let large = Definition::new(json!({ "note": "x".repeat(ITEM_BYTES) }));
     assert!(store.create_job(&job, &large, None).await.is_err());
     assert_eq!((store.job(job.job_id).await.unwrap(), store.definition(job.job_id).await.unwrap()), (None, None));
 }

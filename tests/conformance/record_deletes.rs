@@ -16,6 +16,8 @@ use crate::records::{dataset, put_one, record};
 on_both_records! {
     a_deleted_record_is_gone_and_no_other_is,
     a_deleted_key_has_no_writer,
+    a_delete_by_rule_spares_later_writers,
+    an_update_creates_no_record,
 }
 
 /// The keys of a dataset's records, in order.
@@ -61,6 +63,46 @@ async fn a_deleted_key_has_no_writer(records: impl RecordStore) {
         let stored = page.iter().find(|record| record.key == key).unwrap();
         assert_eq!(stored.writer, Some(Writer { job: old, row: 2 }), "{key}");
     }
+}
+
+/// A second delete and the delete of a missing key succeed like the first.
+async fn a_delete_by_rule_spares_later_writers(records: impl RecordStore) {
+    let [old, middle, new] = [(); 3].map(|()| JobId::generate());
+    assert_eq!(put_one(&records, Rule::Insert, record(old, 1, "old", json!({}))).await, Written::Stored);
+    assert_eq!(put_one(&records, Rule::Insert, record(middle, 9, "later", json!({}))).await, Written::Stored);
+    assert_eq!(put_one(&records, Rule::Insert, record(new, 1, "new", json!({}))).await, Written::Stored);
+    for _ in 0..2 {
+        let rows = ["old", "later", "new", "missing"].map(|key| record(middle, 8, key, json!({})));
+        let written = records.put(&dataset("d"), Rule::Delete, rows.into()).await;
+        let superseded = |job, row| Written::Superseded(Writer { job, row });
+        assert_eq!(written, [Written::Stored, superseded(middle, 9), superseded(new, 1), Written::Stored]);
+        assert_eq!(keys(&records, &dataset("d")).await, ["later", "new"]);
+    }
+    assert_eq!(
+        put_one(&records, Rule::Delete, record(middle, 9, "later", json!({}))).await,
+        Written::Stored,
+        "its own"
+    );
+    assert_eq!(keys(&records, &dataset("d")).await, ["new"]);
+}
+
+async fn an_update_creates_no_record(records: impl RecordStore) {
+    let [old, middle, new] = [(); 3].map(|()| JobId::generate());
+    let elsewhere = records.put(&dataset("e"), Rule::Update, vec![record(old, 1, "k", json!({}))]).await;
+    assert_eq!(elsewhere, [Written::Missing]);
+    assert_eq!(records.datasets(&dataset("e").tenant, 10, None).await.unwrap().items, []);
+    put_one(&records, Rule::Insert, record(old, 1, "old", json!({}))).await;
+    put_one(&records, Rule::Insert, record(new, 1, "new", json!({}))).await;
+    for _ in 0..2 {
+        let rows = ["old", "new", "missing"].map(|key| record(middle, 8, key, json!({ "a": 1 })));
+        let written = records.put(&dataset("d"), Rule::Update, rows.into()).await;
+        let superseded = Written::Superseded(Writer { job: new, row: 1 });
+        assert_eq!(written, [Written::Stored, superseded, Written::Missing]);
+        assert_eq!(keys(&records, &dataset("d")).await, ["new", "old"]);
+    }
+    let stored = records.list(&dataset("d"), 10, None).await.unwrap().items;
+    let updated = stored.iter().find(|record| record.key == "old").unwrap();
+    assert_eq!((updated.writer, &updated.record["a"]), (Some(Writer { job: middle, row: 8 }), &json!(1)));
 }
 
 #[tokio::test]

@@ -25,6 +25,8 @@ on_both_records! {
     a_record_reads_back_as_it_was_written,
     an_upsert_keeps_the_latest_writer,
     an_insert_keeps_the_first_writer_and_recognizes_it,
+    an_update_overwrites_only_an_existing_record,
+    a_delete_yields_to_a_later_writer_only,
     a_list_contains_every_record_once,
     datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
@@ -100,6 +102,38 @@ async fn an_insert_keeps_the_first_writer_and_recognizes_it(records: impl Record
         assert_eq!(answer, expected, "row {row}");
     }
     assert_eq!(row_of(&records, "k").await, Some(first));
+}
+
+async fn an_update_overwrites_only_an_existing_record(records: impl RecordStore) {
+    let (old, new) = (JobId::generate(), JobId::generate());
+    let update = async |job, row| put_one(&records, Rule::Update, record(job, row, "k", json!({ "row": row }))).await;
+    assert_eq!(update(new, 1).await, Written::Missing);
+    assert_eq!(records.list(&dataset("d"), 10, None).await.unwrap().items.len(), 0, "an update creates no record");
+    assert!(records.datasets(&dataset("d").tenant, 10, None).await.unwrap().items.is_empty(), "and no dataset");
+    put_one(&records, Rule::Insert, record(old, 5, "k", json!({}))).await;
+    for (job, row) in [(old, 6), (old, 6), (new, 2), (new, 2)] {
+        assert_eq!(update(job, row).await, Written::Stored, "row {row}");
+        assert_eq!(row_of(&records, "k").await, Some(Writer { job, row }));
+    }
+    assert_eq!(update(old, 9).await, Written::Superseded(Writer { job: new, row: 2 }));
+    assert_eq!(row_of(&records, "k").await, Some(Writer { job: new, row: 2 }));
+}
+
+async fn a_delete_yields_to_a_later_writer_only(records: impl RecordStore) {
+    let (old, new) = (JobId::generate(), JobId::generate());
+    let delete = async |job, row| put_one(&records, Rule::Delete, record(job, row, "k", json!({}))).await;
+    assert_eq!(delete(new, 1).await, Written::Stored, "a missing key is a success");
+    put_one(&records, Rule::Insert, record(new, 3, "k", json!({}))).await;
+    put_one(&records, Rule::Insert, record(new, 3, "other", json!({}))).await;
+    for (job, row) in [(old, 9), (new, 2)] {
+        assert_eq!(delete(job, row).await, Written::Superseded(Writer { job: new, row: 3 }), "row {row}");
+        assert_eq!(row_of(&records, "k").await, Some(Writer { job: new, row: 3 }));
+    }
+    for _ in 0..2 {
+        assert_eq!(delete(new, 3).await, Written::Stored);
+        assert_eq!(row_of(&records, "k").await, None);
+    }
+    assert!(row_of(&records, "other").await.is_some(), "no other record is deleted");
 }
 
 async fn a_list_contains_every_record_once(records: impl RecordStore) {
@@ -223,7 +257,7 @@ async fn writes_whose_replies_are_lost_happen_once_and_are_recognized() {
     let faults = Faults::start(&local.endpoint).unwrap();
     let records = DynamoRecords::new(aws(&faults.endpoint).dynamodb(), &local.name);
     let job = JobId::generate();
-    for rule in [Rule::Insert, Rule::Upsert] {
+    for rule in [Rule::Insert, Rule::Upsert, Rule::Update, Rule::Delete] {
         faults.lose_replies("dynamodb", "BatchExecuteStatement", 2).unwrap();
         let mut open: Vec<_> = (1..=30).map(|row| record(job, row, &format!("k{row}"), json!({}))).collect();
         // If a worker stops retrying before it has a response, its next round finds its own write in this way.
@@ -269,4 +303,7 @@ async fn a_record_without_an_import_stays_unchanged() {
     assert_eq!(put_one(&records, Rule::Insert, record(job, 1, "k", json!({}))).await, Written::Taken(None));
     let upsert = put_one(&records, Rule::Upsert, record(job, 2, "k", json!({}))).await;
     assert!(matches!(&upsert, Written::Refused(why) if why.contains("no import wrote")), "{upsert:?}");
+    for rule in [Rule::Update, Rule::Delete] {
+        assert_eq!(put_one(&records, rule, record(job, 2, "k", json!({}))).await, upsert, "{rule:?}");
+    }
 }

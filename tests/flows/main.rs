@@ -22,6 +22,7 @@ mod large_uploads;
 mod limits;
 mod malformed;
 mod read_back;
+mod results;
 mod retries;
 mod shared;
 mod tenants;

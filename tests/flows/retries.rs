@@ -101,7 +101,7 @@ fn a_retry_with_a_code_runs_only_the_rows_that_failed_with_it() -> Story {
     Ok(())
 }
 
-fn retry(stack: &Stack, id: &str) -> Result<()> {
+pub(crate) fn retry(stack: &Stack, id: &str) -> Result<()> {
     retry_with(stack, id, &json!({}))
 }
 

@@ -40,7 +40,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 26] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 28] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -49,6 +49,8 @@ pub(crate) const ROUTES: [(&str, &str, Target); 26] = [
     ("GET", "/api/jobs", Target::List),
     ("GET", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/jobs/{jobId}/output", Target::Job),
+    ("GET", "/api/jobs/{jobId}/output/{file}", Target::Job),
+    ("GET", "/api/jobs/{jobId}/results", Target::Job),
     ("GET", "/api/jobs/{jobId}/failures", Target::Job),
     ("GET", "/api/jobs/{jobId}/audit", Target::Job),
     ("POST", "/api/jobs/{jobId}/cancel", Target::Job),
@@ -88,7 +90,11 @@ pub(crate) fn call(
     [job, dataset, file]: [&str; 3],
     body: &Value,
 ) -> Result<Answer> {
-    let to = path.replace("{jobId}", job).replace("{dataset}", dataset).replace("{fileGuid}", file);
+    let to = path
+        .replace("{jobId}", job)
+        .replace("{dataset}", dataset)
+        .replace("{fileGuid}", file)
+        .replace("{file}", "failed.csv");
     let to = to.replace("{kind}", "not-found").replace("{letterId}", "1700000000000-letter");
     ensure!(!to.contains('{'), "{path} has an unknown parameter");
     let body = if method == "GET" { String::new() } else { body.to_string() };

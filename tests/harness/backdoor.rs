@@ -174,7 +174,7 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
             now,
         )
     };
-    let definition = Definition { options: options.clone(), columns: None };
+    let definition = Definition::new(options.clone());
     stack.run(stack.store()?.create_job(&job, &definition, None))?;
     Ok(job)
 }

@@ -31,7 +31,8 @@ pub use super::setup::StackOptions;
 pub(super) const NAME: &str = "longshore";
 
 /// Additional permissions for the emulator, which checks the name of the call. AWS checks another action, which the
-/// template grants: PartiQLInsert and PartiQLUpdate on the table, SendMessage and ChangeMessageVisibility on the queue.
+/// template grants: PartiQLInsert, PartiQLUpdate and PartiQLDelete on the table, SendMessage and ChangeMessageVisibility
+/// on the queue.
 const EMULATOR_PERMISSIONS: [(&str, &[&str]); 4] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),

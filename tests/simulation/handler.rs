@@ -28,6 +28,9 @@ const LIMITS: TypeLimits = TypeLimits { chunk_items: 3, batch_items: 2, item_ret
 /// Defines a job type whose rows name their own outcome.
 macro_rules! job_type {
     ($type:ident, $name:literal, $limits:expr) => {
+        job_type!($type, $name, $limits, (), |_| ());
+    };
+    ($type:ident, $name:literal, $limits:expr, $output:ty, $convert:expr) => {
         pub(crate) struct $type;
 
         impl JobType for $type {
@@ -35,14 +38,16 @@ macro_rules! job_type {
             const LIMITS: TypeLimits = $limits;
             type Options = Options;
             type Item = Row;
+            type Output = $output;
 
             fn tolerance(&self, options: &Options) -> Tolerance {
                 Tolerance { max_failed: options.max_failed, max_failed_percent: None }
             }
 
-            async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
+            async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<$output> {
                 let _running = Self::LIMITS.chunks_at_once.map(|_| RunningItem::enter());
-                process(job, key, &row).await
+                let convert: fn(u64) -> $output = $convert;
+                process(job, key, &row).await.and_then(|()| Ok(convert(key.number)))
             }
 
             async fn process_batch(
@@ -50,7 +55,7 @@ macro_rules! job_type {
                 job: &JobContext,
                 options: &Options,
                 items: Vec<(ItemKey, Row)>,
-            ) -> Vec<Outcome> {
+            ) -> Vec<Outcome<Self::Output>> {
                 one_by_one(self, job, options, items).await
             }
         }
@@ -62,6 +67,23 @@ job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(CONCURRENCY_LIMI
 job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS });
 job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
 
+job_type!(Enriching, "enriching", TypeLimits { chunk_items: 5, ..LIMITS }, Output, Output::of);
+
+/// Output of an item: its number, and a number that no other call of the handler has returned.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, serde::Serialize, serde::Deserialize)]
+pub(crate) struct Output {
+    pub(crate) item: u64,
+    pub(crate) call: u64,
+}
+
+impl Output {
+    fn of(item: u64) -> Self {
+        let output = Self { item, call: RETURNED.with_borrow(BTreeSet::len) as u64 };
+        RETURNED.with_borrow_mut(|returned| returned.insert((item, output.call)));
+        output
+    }
+}
+
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     step().await;
     LAST_RUNS.with_borrow_mut(|runs| runs.insert((key.job_id, key.number), trace::function_number()));
@@ -69,9 +91,9 @@ async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
     match row.action.as_str() {
-        "ok" => Outcome::Ok,
+        "ok" => Outcome::Ok(()),
         "skip" => Outcome::Skip { reason: "requested".into() },
-        "retry" if job.round > 0 => Outcome::Ok,
+        "retry" if job.round > 0 => Outcome::Ok(()),
         "retry" | "never" => Outcome::Retry { after: None, reason: "busy".into() },
         "fatal" => Outcome::Fatal(Rejection::new("fatal", None, "requested")),
         _ => Outcome::reject("asked_to", Some("action"), "requested"),
@@ -83,6 +105,8 @@ thread_local! {
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
     /// Number of the function in which each item last ran.
     static LAST_RUNS: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
+    /// Items and calls of all outputs.
+    static RETURNED: RefCell<BTreeSet<(u64, u64)>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
     static MAX_RUNNING: Cell<u32> = const { Cell::new(0) };
 }
@@ -91,6 +115,7 @@ thread_local! {
 pub(crate) fn begin() {
     DONE.take();
     LAST_RUNS.take();
+    RETURNED.take();
     RUNNING.set(0);
     MAX_RUNNING.set(0);
 }
@@ -98,6 +123,11 @@ pub(crate) fn begin() {
 /// Returns true if an item succeeded.
 pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
     DONE.with_borrow(|done| done.contains(&(id, number)))
+}
+
+/// Returns true if a call has returned this output.
+pub(crate) fn has_returned(Output { item, call }: Output) -> bool {
+    RETURNED.with_borrow(|returned| returned.contains(&(item, call)))
 }
 
 /// Returns true if an item ran in a function that began after function number `function`.
@@ -141,7 +171,7 @@ async fn one_by_one<T: JobType>(
     job: &JobContext,
     options: &T::Options,
     items: Vec<(ItemKey, T::Item)>,
-) -> Vec<Outcome> {
+) -> Vec<Outcome<T::Output>> {
     let (start, mut outcomes) = (true_time(), Vec::new());
     for (key, item) in items {
         let outcome = job_type.process(job, options, key, item).await;

@@ -17,7 +17,8 @@
 //! | `report`, `trace` | the report as a client reads it; the trace of a run, hashed or printed |
 //! | `stepwise`, `faults`, `tokens` | services that can be interrupted at every call, and their faults |
 //! | `unguarded` | services without one of their conditions |
-//! | `kinds`, `handler`, `rows` | the job types, including the import, how to add another one, and their files |
+//! | `kinds`, `handler`, `rows` | the job types, how to add another one, and their files |
+//! | `imports`, `import_effects` | the import, its records, and the checks of its effects |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
@@ -34,6 +35,8 @@ mod fair_ends;
 mod fairness;
 mod faults;
 mod handler;
+mod import_effects;
+mod imports;
 mod kinds;
 mod plan;
 mod poison;

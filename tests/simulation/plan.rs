@@ -108,7 +108,7 @@ pub(crate) struct JobPlan {
 pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
 
 /// Tenants of runs with several tenants.
-const TENANTS: [&str; 3] = ["default", "other", "third"];
+pub(crate) const TENANTS: [&str; 3] = ["default", "other", "third"];
 
 impl JobPlan {
     /// True if the job has the items of its request instead of an upload. Their file has no byte order mark, no white
@@ -173,8 +173,11 @@ impl Plan {
             ("limited type", any(|job| job.kind == Kind::Limited)),
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
+            ("rows with outputs", any(|job| job.kind == Kind::Enriching)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
+            ("imports that update", any(|job| job.kind == Kind::Update)),
+            ("imports that delete", any(|job| job.kind == Kind::Delete)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
             ("items in the request", any(JobPlan::has_items)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),

@@ -2,13 +2,23 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::io::Read;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use csv_core::{ReadRecordResult, Reader};
-use longshore::ports::{report_file_keys, report_key};
-use longshore::result::ResultDocument;
+use flate2::read::MultiGzDecoder;
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
+use longshore::ports::{JobFolder, report_file_keys, report_key};
+use longshore::receipt::Receipt;
+use longshore::result::{IndexedSlice, RESULTS_INDEX_NAME, ResultDocument};
+use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 use longshore_domain::records::Format;
+use longshore_domain::results::{ResultFormat, ResultsForm};
 use longshore_testing::MemoryFiles;
+
+use crate::handler::Output;
 
 /// A job that has ended, with the content of its report.
 pub(crate) struct Ended<'a> {
@@ -17,6 +27,8 @@ pub(crate) struct Ended<'a> {
     pub(crate) possible: &'a [u8],
     /// Numbers of the rows that succeeded.
     pub(crate) succeeded: &'a [usize],
+    /// Numbers of the rows that were skipped.
+    pub(crate) skipped: &'a [usize],
     /// Codes of the rows that failed.
     pub(crate) failed: &'a BTreeMap<usize, String>,
 }
@@ -60,6 +72,75 @@ pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
     let records = records(&bytes);
     let code = records[0].iter().position(|name| name == "code").expect("failures have a code");
     records[1..].iter().map(|row| (row[0].parse().expect("the first cell is a number"), row[code].clone())).collect()
+}
+
+/// The outputs in the results file of a job, after a comparison of file, index, receipt and objects.
+pub(crate) fn results(files: &MemoryFiles, job: &Job, form: &ResultsForm) -> Vec<Output> {
+    let index = file(files, job, RESULTS_INDEX_NAME).unwrap_or_default();
+    let mut lines = Vec::new();
+    for slice in index.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        let slice: IndexedSlice = serde_json::from_slice(slice).expect("a line of the index is JSON");
+        let folder = JobFolder::for_job(job).chunk(ChunkId::new(slice.group, slice.chunk));
+        let object = files.get(&folder.outputs_key(&slice.token)).expect("the object of a slice exists");
+        assert_eq!(fingerprint(&object), (slice.outputs.bytes, slice.outputs.sha256), "the object of a slice");
+        lines.extend(object);
+    }
+    let text = file(files, job, form.file_name()).unwrap_or_default();
+    let receipt = files.get(&report_key(job, "receipt.json")).expect("a finished job has a receipt");
+    let receipt: Receipt = serde_json::from_slice(&receipt).expect("the receipt is JSON");
+    if let Some(results) = receipt.results {
+        let sha256 = results.sha256.unwrap_or_else(|| fingerprint(&text).1);
+        assert_eq!((results.size, sha256), fingerprint(&text), "the receipt of the results");
+        assert_eq!(fingerprint(&index), (results.index.fingerprint.size, results.index.fingerprint.sha256));
+        assert_eq!(results.crc64nvme, STANDARD.encode(longshore::crc64::of(&text).to_be_bytes()));
+    } else {
+        assert!(text.is_empty() && lines.is_empty(), "results without a receipt");
+    }
+    let outputs = match (form.format, form.gzip) {
+        (ResultFormat::Jsonl, false) => outputs_of(&text),
+        (ResultFormat::Jsonl, true) if !text.is_empty() => outputs_of(&unzipped(&text)),
+        (ResultFormat::Jsonl, true) => Vec::new(),
+        _ => outputs_in_csv(&text),
+    };
+    assert_eq!(outputs, outputs_of(&lines), "the file has the rows of its slices");
+    outputs
+}
+
+fn fingerprint(bytes: &[u8]) -> (u64, String) {
+    let mut print = Fingerprinter::default();
+    print.take(bytes);
+    let Fingerprint { size, sha256 } = print.finish();
+    (size, sha256)
+}
+
+fn unzipped(bytes: &[u8]) -> Vec<u8> {
+    let mut text = Vec::new();
+    MultiGzDecoder::new(bytes).read_to_end(&mut text).expect("the file is gzip");
+    text
+}
+
+/// The outputs of lines of JSON, which name the same item twice.
+fn outputs_of(lines: &[u8]) -> Vec<Output> {
+    let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+    lines.map(|line| output(line, serde_json::from_slice(line).expect("a line is JSON"))).collect()
+}
+
+fn output(line: &[u8], value: serde_json::Value) -> Output {
+    let output: Output = serde_json::from_value(value["output"].clone()).expect("an output of the handler");
+    assert_eq!(value["number"], output.item, "{}", String::from_utf8_lossy(line));
+    output
+}
+
+fn outputs_in_csv(text: &[u8]) -> Vec<Output> {
+    if text.is_empty() {
+        return Vec::new();
+    }
+    let output = |row: &Vec<String>| {
+        let output: Output = serde_json::from_str(&row[1]).expect("an output of the handler");
+        assert_eq!(row[0], output.item.to_string());
+        output
+    };
+    records(text)[1..].iter().map(output).collect()
 }
 
 thread_local! {

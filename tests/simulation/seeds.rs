@@ -179,16 +179,17 @@ const FAULT_KINDS: [&str; 23] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 14] = [
+const TRAITS: [&str; 15] = [
     "JSON Lines",
-    "items in the request",
     "a job that expires",
     "chunks of many rows",
     "chunks of one row",
     "imports that insert",
     "imports that upsert",
+    "items in the request",
     "limited type",
     "rows not in messages",
+    "rows with outputs",
     "several jobs",
     "several jobs under one concurrency limit",
     "several tenants",

@@ -68,8 +68,10 @@ fn a_job_past_its_deadline_is_stopped_and_its_rows_are_unprocessed() {
 }
 
 #[test]
-fn a_table_without_the_condition_of_an_insert_is_detected() {
-    assert!((0..500).any(|seed| run(seed, Some("records-by-their-rule"), TraceMode::Off).is_err()));
+fn a_table_without_the_condition_of_an_import_mode_is_detected() {
+    for condition in ["records-by-their-rule", "updates-of-existing-records", "deletes-of-no-later-writer"] {
+        assert!((0..500).any(|seed| run(seed, Some(condition), TraceMode::Off).is_err()), "{condition}");
+    }
 }
 
 #[test]

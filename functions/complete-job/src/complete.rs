@@ -220,11 +220,12 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         &self,
         job: &Job,
         attempt: &mut Attempt,
-        writer: &ReportWriter<'_, S, F>,
+        writer: &mut ReportWriter<'_, S, F>,
     ) -> Result<CheckpointOutcome, CompleteError> {
         let step = attempt.checkpoint.as_ref().map_or(0, |at| at.step) + 1;
         let to = Checkpoint { attempt: attempt.name.clone(), token: nonce(), step };
-        self.ports.files.write(&state_key(job, &to), "application/octet-stream", writer.stored()?).await?;
+        let stored = writer.stored()?;
+        self.ports.files.write(&state_key(job, &to), "application/octet-stream", stored).await?;
         let (generation, from, at) = (job.generation, attempt.checkpoint.clone(), (self.clock)());
         let is_new = from.as_ref().is_none_or(|from| from.attempt != to.attempt);
         let is_progress = (from.is_none() || !is_new) && !attempt.began_complete;

@@ -76,6 +76,12 @@ pub enum CompleteError {
         /// Count in the files.
         found: u64,
     },
+    /// The outputs of a commit are missing, or differ from their description.
+    #[error("the outputs {0} are missing or damaged")]
+    OutputsMissing(String),
+    /// The results could not be compressed.
+    #[error("cannot compress the results")]
+    Compress(#[source] std::io::Error),
     /// An upload of the report no longer exists: another completion was first, or the upload has expired.
     #[error("an upload of the report no longer exists")]
     UploadGone,

@@ -43,6 +43,7 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
         input: input(ports, job.source.as_ref(), in_time).await?,
         corrected: input(ports, job.retry.selection.corrected(), in_time).await?,
         files: written.files.clone(),
+        results: written.results.clone(),
         code: CodeVersion { version: env!("CARGO_PKG_VERSION").to_owned(), commit: COMMIT.map(str::to_owned) },
     })
 }

@@ -101,6 +101,10 @@ impl MultipartFiles for Full {
         Ok(Some(number.to_string()))
     }
 
+    async fn copy_part(&self, _: &MultipartUpload, number: u32, _: &str) -> PortResult<Option<String>> {
+        Ok(Some(number.to_string()))
+    }
+
     async fn complete_multipart(&self, _: &MultipartUpload, _: &[String]) -> PortResult<MultipartOutcome> {
         Ok(MultipartOutcome::Completed)
     }
@@ -121,7 +125,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     let columns = Some(["id", "name", "colour"].map(str::to_owned).to_vec());
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Full::default() };
     let (store, id) = (&ports.store, job.job_id);
-    now(store.create_job(&job, &Definition { options: json!({}), columns }, None)).unwrap();
+    now(store.create_job(&job, &Definition { columns, ..Definition::new(json!({})) }, None)).unwrap();
     now(store.begin(id, Timestamp::now())).unwrap();
     let chunk = |n: u64| ChunkPlan {
         first: n * u64::from(ROWS) + 1,

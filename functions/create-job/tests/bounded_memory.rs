@@ -30,9 +30,10 @@ impl JobType for Small {
     const LIMITS: TypeLimits = TypeLimits { chunk_bytes: 32 << 10, ..TypeLimits::DEFAULT };
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok
+        Outcome::Ok(())
     }
 }
 
@@ -101,7 +102,7 @@ async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "small", Timestamp(0))
     };
     let store = MemoryStore::default();
-    store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
     let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
     let registry = Registry::default().with(Small);
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };

@@ -37,7 +37,7 @@ async fn import_of(rows: impl Iterator<Item = String>, priority: Priority) -> (M
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
     let job = Job { source: Some(source), priority, ..job };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
-    store.create_job(&job, &Definition { options, columns: None }, None).await.unwrap();
+    store.create_job(&job, &Definition::new(options), None).await.unwrap();
     (store, files, job)
 }
 

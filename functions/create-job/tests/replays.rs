@@ -45,10 +45,11 @@ impl JobType for Noted {
         TypeLimits { chunk_items: CHUNK as u32, item_bytes: ITEM_BYTES, batch_items: 2, ..TypeLimits::DEFAULT };
     type Options = serde_json::Value;
     type Item = Row;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, _: &serde_json::Value, key: ItemKey, row: Row) -> Outcome {
         self.0.lock().unwrap().push(key.number);
-        if row.good { Outcome::Ok } else { Outcome::reject("not_good", None, "the row is not good") }
+        if row.good { Outcome::Ok(()) } else { Outcome::reject("not_good", None, "the row is not good") }
     }
 }
 
@@ -88,7 +89,7 @@ impl World {
         let processed = Arc::<Mutex<Vec<u64>>>::default();
         let registry = Registry::default().with(Noted(Arc::clone(&processed)));
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
-        let definition = Definition { options: serde_json::json!({}), columns: None };
+        let definition = Definition::new(serde_json::json!({}));
         now(ports.store.create_job(&job, &definition, None)).unwrap();
         Self { ports, registry, processed, id: job.job_id }
     }

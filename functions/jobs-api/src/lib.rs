@@ -1,8 +1,9 @@
 //! HTTP API of jobs: creation, progress and results.
 //!
 //! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of unknown routes.
-//! - **Reads and writes:** a create or a start writes the items of the request, if any, to the bucket. Then a create writes the job, its definition, its idempotency key and its entry among the
-//!   tenant's active jobs in one transaction, then sends the create message. A cancel stops the job; a delete hides and
+//! - **Reads and writes:** a create or a start writes the items of the request, if any, to the bucket. Then a create
+//!   writes the job, its definition, its idempotency key and its entry among the tenant's active jobs in one
+//!   transaction, then sends the create message. A cancel stops the job; a delete hides and
 //!   stops it: one conditional write each, then the complete message. All other calls only read, strongly consistently,
 //!   groups before the job. Lists use an index that may lag by a moment. An audit reads all records of a job and all
 //!   rows of its report.
@@ -25,6 +26,7 @@ mod openapi;
 mod output;
 mod queue_depths;
 mod records;
+mod results;
 mod routes;
 mod unreadable;
 
@@ -35,4 +37,5 @@ pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};
+pub use results::ResultsDocument;
 pub use routes::{PUBLIC_ROUTES, ROUTES, openapi, router, serve};

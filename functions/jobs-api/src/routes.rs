@@ -20,7 +20,7 @@ use crate::backend::{Api, Backend, Deployed, Limits};
 use crate::jobs::{cancel, create, delete, get, list, retry, start};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, failures, output, records};
+use crate::{audit, documents, failures, output, records, results};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
@@ -32,6 +32,8 @@ longshore::routes! {
     GET    "/api/jobs"                        list::list<B>,
     GET    "/api/jobs/{jobId}"                get::get<B>,
     GET    "/api/jobs/{jobId}/output"         output::get::get<B>,
+    GET    "/api/jobs/{jobId}/output/{file}"  output::file::get<B>,
+    GET    "/api/jobs/{jobId}/results"        results::list::list<B>,
     GET    "/api/jobs/{jobId}/failures"       failures::list::list<B>,
     GET    "/api/jobs/{jobId}/audit"          audit::get::get<B> costs 20,
     POST   "/api/jobs/{jobId}/cancel"         cancel::cancel<B>,

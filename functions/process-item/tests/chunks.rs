@@ -52,7 +52,7 @@ async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
 
 /// Stores a job, begins it, and commits its only chunk.
 async fn begin(store: &MemoryStore, job: &Job, options: Value, plan: &ChunkPlan) {
-    store.create_job(job, &Definition { options, columns: None }, None).await.unwrap();
+    store.create_job(job, &Definition::new(options), None).await.unwrap();
     store.begin(job.job_id, clock()).await.unwrap();
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
     store.commit_group(job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
@@ -75,13 +75,14 @@ impl JobType for Slow {
     const NAME: &'static str = "slow";
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Value, key: ItemKey, _: Value) -> Outcome {
         CLOCK.set(CLOCK.get() + 100);
         let JobProgress { groups, .. } = self.0.progress(job.job_id).await.unwrap().unwrap();
         let behind = key.number - groups[0].counts.done();
         assert!(behind <= 40, "{behind} items are not committed: four seconds");
-        Outcome::Ok
+        Outcome::Ok(())
     }
 }
 
@@ -117,11 +118,12 @@ impl JobType for SlowOnce {
     const NAME: &'static str = "slow";
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
         CLOCK.set(CLOCK.get() + 70);
         let after = Some(Duration::ZERO);
-        if job.round == 0 { Outcome::Retry { after, reason: "busy".into() } } else { Outcome::Ok }
+        if job.round == 0 { Outcome::Retry { after, reason: "busy".into() } } else { Outcome::Ok(()) }
     }
 }
 
@@ -190,10 +192,11 @@ impl JobType for Short {
     const LIMITS: TypeLimits = TypeLimits { item_bytes: 8, chunk_bytes: 4 << 10, ..TypeLimits::DEFAULT };
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, _: &Value, key: ItemKey, row: Value) -> Outcome {
         assert!(row.to_string().len() <= 8, "the handler received row {}, which is too long", key.number);
-        if key.number % 10 == 1 { Outcome::reject("asked_to", None, "no") } else { Outcome::Ok }
+        if key.number % 10 == 1 { Outcome::reject("asked_to", None, "no") } else { Outcome::Ok(()) }
     }
 }
 
@@ -249,11 +252,12 @@ impl JobType for Second {
     const LIMITS: TypeLimits = TypeLimits { item_bytes: 8, ..TypeLimits::DEFAULT };
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, context: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
         match context.round {
             0 => Outcome::Retry { after: None, reason: "not yet".into() },
-            _ => Outcome::Ok,
+            _ => Outcome::Ok(()),
         }
     }
 }

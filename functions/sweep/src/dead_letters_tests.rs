@@ -30,7 +30,7 @@ fn chunk_of(job: &Job) -> String {
 
 async fn job(store: &MemoryStore) -> Job {
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
-    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
     job
 }
 

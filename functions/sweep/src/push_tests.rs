@@ -30,7 +30,7 @@ async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
 /// A job with one group of one chunk.
 async fn job(ports: &MemoryPorts) -> Job {
     let (store, job) = (&ports.store, Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW));
-    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
     store.begin(job.job_id, NOW).await.unwrap();
     let job = store.job(job.job_id).await.unwrap().unwrap();
     let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];

@@ -41,7 +41,7 @@ impl DeadLetters for FakeDeadLetters {
 async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
-    let definition = Definition { options: serde_json::json!({}), columns: None };
+    let definition = Definition::new(serde_json::json!({}));
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
     let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, ChunkId::new(0, 1), &plan));
@@ -83,7 +83,7 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
             times: JobTimes { created_at, updated_at, ..JobTimes::accepted(created_at) },
             ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", created_at)
         };
-        store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+        store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
         if n == lost {
             lost_id = Some(job.job_id);
         }
@@ -138,11 +138,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
         let ports =
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
-        ports
-            .store
-            .create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None)
-            .await
-            .unwrap();
+        ports.store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
         // A second splitter, whose message the sweeper has sent, has just committed a group.
         ports.store.begin(job.job_id, START).await.unwrap();
         for _ in 0..pushes {
@@ -197,7 +193,7 @@ async fn a_failed_push_does_not_prevent_other_pushes_of_the_job() {
     NOW.set(START.plus_seconds(100));
     let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
-    store.create_job(&job, &Definition { options: serde_json::json!({}), columns: None }, None).await.unwrap();
+    store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
     store.begin(job.job_id, START).await.unwrap();
     for group in 0..2 {
         let job = store.job(job.job_id).await.unwrap().unwrap();

@@ -18,6 +18,7 @@
 //! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
 //! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
+//! | [`results`] | the form of the results of items that have outputs |
 //! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
@@ -39,6 +40,7 @@ pub mod progress;
 pub mod random;
 pub mod rate;
 pub mod records;
+pub mod results;
 pub mod retry;
 pub mod split;
 pub mod tenant;

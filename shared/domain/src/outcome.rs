@@ -11,11 +11,12 @@ const CODE_BYTES: usize = 100;
 const FIELD_CHARS: usize = 200;
 const MESSAGE_BYTES: usize = 2 * 1024;
 
-/// A handler's verdict on one item. An enum, so that every outcome has to be handled.
+/// A handler's verdict on one item, with the output of an item that succeeded: `()` if the job type has no output. An
+/// enum, so that every outcome has to be handled.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub enum Outcome {
-    /// Done.
-    Ok,
+pub enum Outcome<T = ()> {
+    /// Done, with the output.
+    Ok(T),
     /// Deliberately not done; counted separately and listed in `skipped.csv`.
     Skip {
         /// Reason, for readers of the report.
@@ -40,10 +41,22 @@ pub enum Outcome {
     Fatal(Rejection),
 }
 
-impl Outcome {
+impl<T> Outcome<T> {
     /// Creates a permanent failure.
     pub fn reject(code: impl Into<String>, field: Option<&str>, message: impl Into<String>) -> Self {
         Self::Reject(Rejection::new(code, field, message))
+    }
+
+    /// Converts the output of an item that succeeded. An error fails the item.
+    pub fn and_then<U>(self, convert: impl FnOnce(T) -> Result<U, Rejection>) -> Outcome<U> {
+        match self {
+            Self::Ok(output) => convert(output).map_or_else(Outcome::Reject, Outcome::Ok),
+            Self::Skip { reason } => Outcome::Skip { reason },
+            Self::Reject(rejection) => Outcome::Reject(rejection),
+            Self::Retry { after, reason } => Outcome::Retry { after, reason },
+            Self::Busy { reason } => Outcome::Busy { reason },
+            Self::Fatal(rejection) => Outcome::Fatal(rejection),
+        }
     }
 }
 

@@ -5,6 +5,10 @@
 //! names, because its worker died or lost the race, is never read. The format is JSON Lines: a header, then one entry
 //! per line.
 //!
+//! If the items of the job have outputs, those of the items that succeeded are in an object beside the work file, of
+//! the same token. The header describes this object, so it counts under the same condition: a commit with outputs
+//! writes a work file even if it has no entry.
+//!
 //! A slow chunk has a file for each second of its work, in each of its rounds. A header also names the files before its
 //! predecessor, so that a long chain need not be read one file after the other. These names are a hint: they only list
 //! files that can be read concurrently.
@@ -26,13 +30,30 @@ pub struct WorkFileHeader {
     /// Tokens of the files before that one, newest first. A hint: files written before the field existed have none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub before: Vec<String>,
+    /// The outputs of the items that succeeded; `None` if there are none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub outputs: Option<OutputSlice>,
+}
+
+/// The outputs of the items that one commit counts as succeeded: an object of JSON Lines, in the order of the items. It
+/// is a slice of the results.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub struct OutputSlice {
+    /// Number of lines.
+    pub rows: u64,
+    /// Size in bytes.
+    pub bytes: u64,
+    /// SHA-256 in hexadecimal.
+    pub sha256: String,
+    /// CRC-64/NVME, from which that of the whole results file is computed without reading the object.
+    pub crc64: u64,
 }
 
 impl WorkFileHeader {
     /// Creates the header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
     pub fn following(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
         let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
-        Self { round, prev, before }
+        Self { round, prev, before, outputs: None }
     }
 
     /// Returns the tokens of earlier files, newest first, as far as the header names them.
@@ -132,7 +153,12 @@ mod tests {
     fn a_work_file_survives_storage() {
         let entry = |n, end| Entry { n, end, raw: "a,\"b\nc\"".into(), damaged: n == 7 };
         let file = WorkFile {
-            header: WorkFileHeader { round: 1, prev: Some("abc1".into()), before: vec!["abd7".into()] },
+            header: WorkFileHeader {
+                round: 1,
+                prev: Some("abc1".into()),
+                before: vec!["abd7".into()],
+                outputs: Some(OutputSlice { rows: 2, bytes: 9, sha256: "00".into(), crc64: u64::MAX }),
+            },
             entries: vec![
                 entry(7, End::Failed(Rejection::new("bad", Some("x"), "no"))),
                 entry(8, End::Skipped { reason: "asked".into() }),
@@ -157,6 +183,6 @@ mod tests {
     #[test]
     fn a_header_of_an_earlier_version_can_be_read() {
         let file = WorkFile::parse(b"{\"round\":1,\"prev\":\"abc1\"}\n").unwrap();
-        assert_eq!(file.header, WorkFileHeader { round: 1, prev: Some("abc1".into()), before: vec![] });
+        assert_eq!(file.header, WorkFileHeader { round: 1, prev: Some("abc1".into()), ..WorkFileHeader::default() });
     }
 }

@@ -34,6 +34,11 @@ pub enum Rule {
     Insert,
     /// Overwrites its own write and that of an earlier row or job: the latest writer has the key.
     Upsert,
+    /// Overwrites like [`Rule::Upsert`], but only an existing record: a missing key stays missing.
+    Update,
+    /// Deletes the record of an earlier row or job, or its own. A missing record is a success: a repeated delete cannot
+    /// be distinguished from the first one.
+    Delete,
 }
 
 impl Rule {
@@ -41,16 +46,28 @@ impl Rule {
     pub fn refusal(self, holder: Writer, new: Writer) -> Option<Written> {
         match self {
             Self::Insert => (holder != new).then_some(Written::Taken(Some(holder))),
-            Self::Upsert => (holder > new).then_some(Written::Superseded(holder)),
+            Self::Upsert | Self::Update | Self::Delete => (holder > new).then_some(Written::Superseded(holder)),
         }
+    }
+
+    /// Returns true if the rule stores a record for a key that does not exist.
+    pub fn creates(self) -> bool {
+        matches!(self, Self::Insert | Self::Upsert)
+    }
+
+    /// Returns true if the last of several rows with the same key takes precedence, false if the first one does.
+    pub fn last_wins(self) -> bool {
+        self != Self::Insert
     }
 }
 
 /// Result of a write.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Written {
-    /// The record is in the table.
+    /// The record is in the table; under [`Rule::Delete`], no record has the key.
     Stored,
+    /// No record has the key, and the rule overwrites existing records only.
+    Missing,
     /// A later writer's record is in the table, and stays.
     Superseded(Writer),
     /// Another writer has the key, and the rule forbids overwriting; `None` if that record was not written by an
@@ -83,14 +100,16 @@ mod tests {
     }
 
     #[test]
-    fn insert_yields_to_every_other_writer_and_upsert_only_to_later_ones() {
+    fn insert_yields_to_every_other_writer_and_the_other_rules_only_to_later_ones() {
         let job = JobId::generate();
         let [first, second] = [1, 2].map(|row| Writer { job, row });
         assert_eq!(Rule::Insert.refusal(first, first), None);
         assert_eq!(Rule::Insert.refusal(first, second), Some(Written::Taken(Some(first))));
         assert_eq!(Rule::Insert.refusal(second, first), Some(Written::Taken(Some(second))));
-        assert_eq!(Rule::Upsert.refusal(first, first), None);
-        assert_eq!(Rule::Upsert.refusal(first, second), None);
-        assert_eq!(Rule::Upsert.refusal(second, first), Some(Written::Superseded(second)));
+        for rule in [Rule::Upsert, Rule::Update, Rule::Delete] {
+            assert_eq!(rule.refusal(first, first), None);
+            assert_eq!(rule.refusal(first, second), None);
+            assert_eq!(rule.refusal(second, first), Some(Written::Superseded(second)));
+        }
     }
 }

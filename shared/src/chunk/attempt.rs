@@ -7,7 +7,7 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::outcome::{Outcome, Rejection};
+use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{ChunkState, Files, JobProgress, Queues, Store};
 use longshore_domain::progress;
 use longshore_domain::random::nonce;
@@ -21,7 +21,7 @@ use super::ending::{roll_up, stop_job};
 use super::items::{Found, Items, Tally, find};
 use super::reasons;
 use super::worker::{TURN_S, Worker};
-use crate::handler::JobContext;
+use crate::handler::{JobContext, Processed};
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
@@ -124,13 +124,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         while self.tally.position < items.len() {
             self.pause().await?;
             let started = (self.worker.clock)();
-            let Some(outcomes) = self.outcomes(&items, batch).await? else {
+            let Some(processed) = self.outcomes(&items, batch).await? else {
                 batch = 1;
                 continue;
             };
             batch =
                 next_batch(batch, self.definition.limits().batch_items, (self.worker.clock)().millis_since(started));
-            if let Some(rejection) = self.tally.take(&items, outcomes) {
+            if let Some(rejection) = self.tally.take(&items, processed) {
                 return self.fatal(rejection).await;
             }
         }
@@ -167,10 +167,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Returns the outcomes of the next items, or `None` if the handler panicked with several items. The caller then
     /// passes them one by one, so that only the item that panics fails.
-    async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Vec<Outcome>>, ChunkError> {
+    async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Processed>, ChunkError> {
         let count = batch.min(items.len() - self.tally.position);
         if self.mode == Mode::GiveUp {
-            return Ok(Some(vec![Outcome::Reject(reasons::dead_lettered()); count]));
+            return Ok(Some(Processed::rejected(vec![reasons::dead_lettered(); count])));
         }
         let Some(prepared) = self.definition.prepared.as_ref() else {
             let (job_type, reason) =
@@ -179,19 +179,21 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         };
         let start = self.tally.position;
         if items.is_too_long(start) {
-            return Ok(Some(vec![Outcome::Reject(reasons::row_too_long(self.definition.limits().item_bytes))]));
+            return Ok(Some(Processed::rejected(vec![reasons::row_too_long(self.definition.limits().item_bytes)])));
         }
         let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
         let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
         let raw: Vec<_> =
             (start..start + count).map(|i| items.item(i, self.job.source.as_ref(), self.definition)).collect();
         match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
-            Ok(outcomes) if outcomes.is_empty() || outcomes.len() > count => {
+            Ok(Processed { outcomes, .. }) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
             }
-            Ok(outcomes) => Ok(Some(outcomes)),
+            // A job without a form for its results was created by a version whose handler had no output.
+            Ok(processed) if self.definition.stored.results.is_none() => Ok(Some(processed.without_outputs())),
+            Ok(processed) => Ok(Some(processed)),
             Err(_) if count > 1 => Ok(None),
-            Err(_) => Ok(Some(vec![Outcome::Reject(reasons::handler_panicked())])),
+            Err(_) => Ok(Some(Processed::rejected(vec![reasons::handler_panicked()]))),
         }
     }
 

@@ -114,9 +114,9 @@ async fn a_long_chain_is_read_concurrently_and_returned_in_order() {
 async fn a_wrong_hint_has_no_effect() {
     let chain = Chain::new();
     let after = |n: u64, before: &[u64]| WorkFileHeader {
-        round: 0,
         prev: Some((n - 1).to_string()),
         before: before.iter().map(u64::to_string).collect(),
+        ..WorkFileHeader::default()
     };
     chain.put(1, &WorkFileHeader::default(), 0);
     chain.put(2, &after(2, &[]), 0);

@@ -1,24 +1,31 @@
-//! A commit of an attempt: the work file, then the conditional write that refers to it.
+//! A commit of an attempt: the outputs and the work file, then the conditional write that refers to them.
 
+use futures::future::try_join;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::random::fraction;
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::work_file::{WorkFile, WorkFileHeader};
+use longshore_domain::work_file::{OutputSlice, WorkFile, WorkFileHeader};
 
 use super::attempt::{Attempt, CommitPoint, Interrupt};
 use super::chain::read_work_header;
 use super::delivery::{ChunkEnd, ChunkError};
+use super::items::Lines;
+use crate::crc64;
+use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::ports::JobFolder;
+
+/// Media type of work files and outputs.
+const CONTENT_TYPE: &str = "application/x-ndjson";
 
 impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
     /// Writes the work file, then the cursor that refers to it, by one conditional write.
     pub(super) async fn commit(&mut self, point: CommitPoint) -> Result<Box<Group>, Interrupt> {
         self.commits += 1;
         let token = Cursor::token(&self.nonce, self.commits);
-        let file = self.write_entries(&token).await?;
+        let file = self.write_files(&token).await?;
         let at = (self.worker.clock)();
         let to = self.next_cursor(token, file, point, at);
         let commit =
@@ -34,17 +41,30 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         }
     }
 
-    async fn write_entries(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
+    /// Writes the entries and the outputs since the last commit, if there are any. Returns the token of the chunk's last
+    /// work file.
+    async fn write_files(&mut self, token: &str) -> Result<Option<String>, ChunkError> {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        let Some(entries) = self.tally.take_entries() else { return Ok(prev) };
+        let (entries, outputs) = (self.tally.take_entries(), self.tally.take_outputs());
+        if entries.is_none() && outputs.is_none() {
+            return Ok(prev);
+        }
         let (files, folder) = (&self.worker.ports.files, JobFolder::for_job(self.job).chunk(self.message.id()));
         if let (None, Some(prev)) = (&self.header, &prev) {
             self.header = read_work_header(files, folder, prev).await;
         }
-        let header = WorkFileHeader::following(self.round(), prev, self.header.as_ref());
-        let (file, key) = (WorkFile { header, entries }, folder.work_key(token));
+        let mut header = WorkFileHeader::following(self.round(), prev, self.header.as_ref());
+        header.outputs = outputs.as_ref().map(slice);
+        let (file, key) = (WorkFile { header, entries: entries.unwrap_or_default() }, folder.work_key(token));
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
-        files.write(&key, "application/x-ndjson", bytes).await?;
+        // Neither counts before the commit, so their order does not matter.
+        let write_outputs = async {
+            match outputs {
+                Some(outputs) => files.write(&folder.outputs_key(token), CONTENT_TYPE, outputs.bytes).await,
+                None => Ok(()),
+            }
+        };
+        try_join(write_outputs, files.write(&key, CONTENT_TYPE, bytes)).await?;
         self.header = Some(file.header);
         Ok(Some(token.to_owned()))
     }
@@ -65,4 +85,12 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
             }
         }
     }
+}
+
+/// Describes outputs in the header of their work file.
+fn slice(outputs: &Lines) -> OutputSlice {
+    let mut print = Fingerprinter::default();
+    print.take(&outputs.bytes);
+    let Fingerprint { size, sha256 } = print.finish();
+    OutputSlice { rows: outputs.rows, bytes: size, sha256, crc64: crc64::of(&outputs.bytes) }
 }

@@ -86,7 +86,7 @@ mod tests {
         let (ports, cache) = (Ports { store, queues, files }, DefinitionCache::default());
         let registry = builtin(MemoryRecords::default());
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
-        let definition = Definition { options: json!({"dataset": "d", "key": "id"}), columns: None };
+        let definition = Definition::new(json!({"dataset": "d", "key": "id"}));
         ports.store.create_job(&job, &definition, None).await.unwrap();
         for (mode, has_handler) in [(Mode::GiveUp, false), (Mode::Work, true), (Mode::GiveUp, true), (Mode::Work, true)]
         {

@@ -19,7 +19,7 @@ use super::chain::{deferred_in, read_chain};
 use super::definition_cache::PreparedDefinition;
 use super::delivery::ChunkError;
 use super::reasons::{self, source_changed, source_missing};
-use crate::handler::{RawItem, Shape};
+use crate::handler::{Processed, RawItem, Shape};
 use crate::ports::JobFolder;
 
 /// One remaining item: its number, its attempts, and the range of its bytes.
@@ -183,6 +183,9 @@ pub(super) async fn find(
 
 /// Bytes of rows in memory above which a commit is due.
 const LARGE_BYTES: usize = 2 << 20;
+/// Bytes of outputs in memory above which a commit is due. S3 copies an object of 5 MiB into the results file without a
+/// read.
+const LARGE_OUTPUTS_BYTES: usize = 8 << 20;
 /// Approximate size of an entry without its row.
 const ENTRY_BYTES: usize = 100;
 
@@ -201,6 +204,15 @@ pub(super) struct Tally {
     counts: Counts,
     entries: Vec<Entry>,
     bytes: usize,
+    /// One line for each item that succeeded, if the job type has an output.
+    outputs: Lines,
+}
+
+/// Lines of the results.
+#[derive(Default)]
+pub(super) struct Lines {
+    pub(super) bytes: Vec<u8>,
+    pub(super) rows: u64,
 }
 
 impl Tally {
@@ -215,6 +227,7 @@ impl Tally {
             counts: Counts::default(),
             entries: Vec::new(),
             bytes: 0,
+            outputs: Lines::default(),
         }
     }
 
@@ -223,7 +236,7 @@ impl Tally {
     }
 
     pub(super) fn is_large(&self) -> bool {
-        self.bytes >= LARGE_BYTES
+        self.bytes >= LARGE_BYTES || self.outputs.bytes.len() >= LARGE_OUTPUTS_BYTES
     }
 
     pub(super) fn take_counts(&mut self) -> Counts {
@@ -236,14 +249,21 @@ impl Tally {
         Some(mem::take(&mut self.entries)).filter(|entries| !entries.is_empty())
     }
 
-    /// Counts the outcomes of the next items, and records an entry for each item that did not succeed. Returns the
-    /// rejection of a fatal outcome.
-    pub(super) fn take(&mut self, items: &Items, outcomes: Vec<Outcome>) -> Option<Rejection> {
-        for outcome in outcomes {
+    /// Takes the outputs; `None` if there are none.
+    pub(super) fn take_outputs(&mut self) -> Option<Lines> {
+        Some(mem::take(&mut self.outputs)).filter(|outputs| outputs.rows > 0)
+    }
+
+    /// Counts the outcomes of the next items, keeps the outputs of those that succeeded, and records an entry for each
+    /// of the others. Returns the rejection of a fatal outcome.
+    pub(super) fn take(&mut self, items: &Items, processed: Processed) -> Option<Rejection> {
+        self.outputs.bytes.extend_from_slice(&processed.lines);
+        self.outputs.rows += processed.rows;
+        for outcome in processed.outcomes {
             let i = self.position;
             self.position += 1;
             let end = match outcome {
-                Outcome::Ok => {
+                Outcome::Ok(()) => {
                     self.counts.succeeded += 1;
                     continue;
                 }

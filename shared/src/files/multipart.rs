@@ -3,6 +3,8 @@
 use aws_sdk_s3::types::{CompletedMultipartUpload, CompletedPart};
 use longshore_domain::ports::{MultipartFiles, MultipartOutcome, MultipartUpload, PortResult};
 
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, PercentEncode, utf8_percent_encode};
+
 use super::s3::code;
 use super::{NoUploadId, S3Files, failed};
 
@@ -22,6 +24,18 @@ impl MultipartFiles for S3Files {
             Ok(part) => Ok(Some(part.e_tag.unwrap_or_default())),
             Err(error) if code(&error) == "NoSuchUpload" => Ok(None),
             Err(error) => Err(failed("upload_part")(error)),
+        }
+    }
+
+    /// UploadPartCopy: idempotent. S3 sends headers first, and reports a failed copy as an error in the body, which the
+    /// SDK returns as an error: <https://docs.aws.amazon.com/AmazonS3/latest/API/API_UploadPartCopy.html>.
+    async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>> {
+        let call = self.client.upload_part_copy().bucket(&self.bucket).key(&upload.key).upload_id(&upload.id);
+        let call = call.part_number(number_of(number)).copy_source(format!("{}/{}", self.bucket, encoded(from)));
+        match call.send().await {
+            Ok(part) => Ok(Some(part.copy_part_result.and_then(|part| part.e_tag).unwrap_or_default())),
+            Err(error) if matches!(code(&error), "NoSuchUpload" | "NoSuchKey") => Ok(None),
+            Err(error) => Err(failed("copy_part")(error)),
         }
     }
 
@@ -45,6 +59,14 @@ impl MultipartFiles for S3Files {
     async fn abort_multipart(&self, upload: &MultipartUpload) {
         self.abort_parts(&upload.key, &upload.id).await;
     }
+}
+
+/// The characters of a key that are percent-encoded in the source of a copy: all but the unreserved ones of RFC 3986 and
+/// the slash.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
+
+fn encoded(key: &str) -> PercentEncode<'_> {
+    utf8_percent_encode(key, RESERVED)
 }
 
 /// Returns a part's number as the SDK expects it.

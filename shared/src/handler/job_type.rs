@@ -6,7 +6,9 @@ use std::time::{Duration, Instant};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::outcome::{Outcome, Rejection};
+use longshore_domain::results::ResultRow;
 use longshore_domain::tenant::TenantId;
+use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
@@ -32,12 +34,13 @@ const BATCH_TIME: Duration = Duration::from_secs(1);
 ///     const NAME: &'static str = "greet";
 ///     type Options = serde_json::Value;
 ///     type Item = Person;
+///     type Output = ();
 ///
 ///     async fn process(&self, _: &JobContext, _: &Self::Options, _: ItemKey, person: Person) -> Outcome {
 ///         if person.name.is_empty() {
 ///             return Outcome::reject("no_name", Some("name"), "a person needs a name");
 ///         }
-///         Outcome::Ok
+///         Outcome::Ok(())
 ///     }
 /// }
 /// ```
@@ -46,6 +49,8 @@ pub trait JobType: Send + Sync + 'static {
     const NAME: &'static str;
     /// Source of the items.
     const INPUT: Input = Input::File;
+    /// Shape of a row of the results.
+    const ROW: ResultRow = ResultRow::Numbered;
     /// Required type of the items in a request.
     const ITEM: ItemShape = ItemShape::Any;
     /// Limits: chunk size, retries of an item, duration of a job.
@@ -55,6 +60,9 @@ pub trait JobType: Send + Sync + 'static {
     type Options: DeserializeOwned + Send + Sync + 'static;
     /// One row or one JSON line.
     type Item: DeserializeOwned + Send;
+    /// Output of an item that succeeds: a row of the job's results, of up to 1 MiB as JSON. `()` if there is none; such
+    /// a type writes no results.
+    type Output: Serialize + Send + 'static;
 
     /// Returns every error in the options that parsing has not found. Called when a job is created.
     fn check(&self, options: &Self::Options) -> Vec<FieldError> {
@@ -85,6 +93,13 @@ pub trait JobType: Send + Sync + 'static {
         Tolerance::default()
     }
 
+    /// Returns the members of an output that become the columns of a CSV file, unless the request names
+    /// columns. By default none: each row then has the output as JSON in one column.
+    fn result_columns(&self, options: &Self::Options) -> Vec<String> {
+        let _ = options;
+        Vec::new()
+    }
+
     /// Parses a record as an item. By default uses serde, which converts a CSV cell to the type of its field.
     ///
     /// # Errors
@@ -101,7 +116,7 @@ pub trait JobType: Send + Sync + 'static {
         options: &Self::Options,
         key: ItemKey,
         item: Self::Item,
-    ) -> impl Future<Output = Outcome> + Send;
+    ) -> impl Future<Output = Outcome<Self::Output>> + Send;
 
     /// Processes several items at once, if that is cheaper. Returns the outcomes of the first items, at least of one;
     /// the remaining items are passed to a later call. No outcome may follow [`Outcome::Fatal`].
@@ -110,7 +125,7 @@ pub trait JobType: Send + Sync + 'static {
         job: &JobContext,
         options: &Self::Options,
         items: Vec<(ItemKey, Self::Item)>,
-    ) -> impl Future<Output = Vec<Outcome>> + Send {
+    ) -> impl Future<Output = Vec<Outcome<Self::Output>>> + Send {
         async move {
             let (started, mut outcomes) = (Instant::now(), Vec::with_capacity(items.len()));
             for (key, item) in items {

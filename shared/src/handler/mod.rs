@@ -7,12 +7,15 @@
 mod job_type;
 mod limits;
 mod options;
+mod processed;
 mod record;
 mod registry;
 
 pub use longshore_domain::outcome::{Outcome, Rejection};
+pub use longshore_domain::results::ResultRow;
 
 pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
+pub use processed::{MAX_OUTPUT_BYTES, Processed};
 pub use record::{CellReader, Cells, Record};
 pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};

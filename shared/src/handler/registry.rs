@@ -10,7 +10,10 @@ use longshore_domain::records::Format;
 use serde_json::Value;
 
 use super::options;
-use super::{CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use super::processed::{Processed, has_output};
+use super::{
+    CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits,
+};
 use crate::field_error::FieldError;
 
 /// Time limit for parsing records before the parsed ones are processed: a batch of records that are slow to parse must
@@ -72,12 +75,14 @@ pub trait PreparedJob: Send + Sync {
     fn tolerance(&self) -> Tolerance;
     /// Returns the limits.
     fn limits(&self) -> TypeLimits;
+    /// Returns the members of an output that become columns, if the items have outputs.
+    fn result_columns(&self) -> Option<(ResultRow, Vec<String>)>;
     /// Processes items and returns the outcomes of the first ones, at least of one.
     fn run<'a>(
         &'a self,
         job: &'a JobContext,
         items: &'a [RawItem<'a>],
-    ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>>;
+    ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>>;
 }
 
 /// An item as the worker has it: a number and its input.
@@ -163,7 +168,7 @@ impl<T: JobType> Prepared<T> {
         }
     }
 
-    async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Vec<Outcome> {
+    async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Processed {
         let started = Instant::now();
         let (rejections, valid) = self.read_all(job, items, || started.elapsed() > READ_TIME);
         let mut processed =
@@ -171,14 +176,14 @@ impl<T: JobType> Prepared<T> {
                 .into_iter();
         // Rejections and outcomes are merged in the order of the items. The first item without an outcome ends the
         // list.
-        let mut outcomes = Vec::with_capacity(rejections.len());
-        for rejection in rejections {
+        let mut merged = Processed::with_capacity(rejections.len());
+        for (item, rejection) in items.iter().zip(rejections) {
             match rejection.map(Outcome::Reject).or_else(|| processed.next()) {
-                Some(outcome) => outcomes.push(outcome),
+                Some(outcome) => merged.push(T::ROW, item.number, outcome),
                 None => break,
             }
         }
-        outcomes
+        merged
     }
 
     /// Parses records until `is_over`, at least one. Returns the error of each record, if any, and the items of the
@@ -220,11 +225,15 @@ impl<T: JobType> PreparedJob for Prepared<T> {
         T::LIMITS
     }
 
+    fn result_columns(&self) -> Option<(ResultRow, Vec<String>)> {
+        has_output::<T::Output>().then(|| (T::ROW, self.job_type.result_columns(&self.options)))
+    }
+
     fn run<'a>(
         &'a self,
         job: &'a JobContext,
         items: &'a [RawItem<'a>],
-    ) -> Pin<Box<dyn Future<Output = Vec<Outcome>> + Send + 'a>> {
+    ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>> {
         Box::pin(Prepared::run(self, job, items))
     }
 }
@@ -254,9 +263,10 @@ mod tests {
         const NAME: &'static str = "accepting";
         type Options = Value;
         type Item = Value;
+        type Output = ();
 
         async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-            Outcome::Ok
+            Outcome::Ok(())
         }
     }
 

@@ -24,7 +24,7 @@ pub use failure::Failure;
 pub use lambda::serve;
 pub use large_member::split_large_member;
 pub use operator::{Operator, Operators, with_operators};
-pub use parameters::{PathText, QueryText};
+pub use parameters::{PathText, PathTexts, QueryText};
 pub use routes::{MAX_BODY, with_problems};
 pub use tenant::{Access, Tenant, with_access};
 

@@ -24,6 +24,21 @@ impl<S: Send + Sync> FromRequestParts<S> for PathText {
     }
 }
 
+/// The two parameters of a path, percent-decoded. Returns 404 if the path cannot be decoded, or one of them is empty.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct PathTexts(pub String, pub String);
+
+impl<S: Send + Sync> FromRequestParts<S> for PathTexts {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, Failure> {
+        match Path::<(String, String)>::from_request_parts(parts, state).await {
+            Ok(Path((first, second))) if !first.is_empty() && !second.is_empty() => Ok(Self(first, second)),
+            _ => Err(Problem::not_found("resource").into()),
+        }
+    }
+}
+
 /// The parameters of a query string by name; of two with the same name, the last one. Unused parameters are ignored.
 /// Returns 400 if the query string is not UTF-8: with replacement characters, a key would be the key of another record.
 #[derive(Clone, Eq, PartialEq, Debug)]

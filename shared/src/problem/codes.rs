@@ -40,6 +40,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_option", "The job type has no option with this name."),
     ("options_too_large", "The options are larger than 128 KiB."),
     ("invalid_option", "The value of the option is not valid for the job type."),
+    ("invalid_results", "The form of the results file is not valid. The detail gives the reason."),
+    ("results_not_available", "The items of the job type have no output."),
     ("invalid_priority", "The priority is not high, normal or low."),
     ("invalid_timeout", "The timeout is not a whole number of seconds within the job's limit."),
     ("invalid_metadata_key", "A key of metadata must be 1 to 40 letters, digits, underscores, dots and hyphens."),

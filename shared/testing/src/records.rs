@@ -60,8 +60,14 @@ impl MemoryRecords {
         }
         let key = (into.clone(), shard::shard_of(&record.key), record.key);
         let mut records = self.lock();
-        if let Some(refusal) = records.get(&key).and_then(|holder| rule.refusal(holder.writer, record.writer)) {
-            return refusal;
+        match records.get(&key).map(|holder| rule.refusal(holder.writer, record.writer)) {
+            Some(Some(refusal)) => return refusal,
+            None if rule == Rule::Update => return Written::Missing,
+            _ => {}
+        }
+        if rule == Rule::Delete {
+            records.remove(&key);
+            return Written::Stored;
         }
         let stored = Stored { data: record.data, writer: record.writer, updated_at: Timestamp::now() };
         records.insert(key, stored);
@@ -71,7 +77,9 @@ impl MemoryRecords {
 
 impl RecordStore for MemoryRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
-        self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
+        if rule.creates() {
+            self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
+        }
         let mut written = Vec::with_capacity(records.len());
         let mut records = records.into_iter().peekable();
         while records.peek().is_some() {

@@ -276,6 +276,11 @@ mod tests {
         };
         assert_eq!(complete(&[1, 2]), None);
         assert!(complete(&[1, 2, 3]).unwrap().contains("<Code>EntityTooSmall</Code>"));
+        checks.record_part(&head("PUT /b/small HTTP/1.1\r\ncontent-length: 9\r\n\r\n"), 9);
+        let copy = "PUT /b/k?uploadId=u&partNumber=4 HTTP/1.1\r\nx-amz-copy-source: b/small\r\n\r\n";
+        checks.record_part(&head(copy), 0);
+        put(5, 7);
+        assert!(complete(&[1, 4, 5]).unwrap().contains("<Code>EntityTooSmall</Code>"), "a copied part");
         assert!(complete(&[3, 1]).unwrap().contains("<Code>InvalidPartOrder</Code>"));
         assert!(checks.pass(&head("DELETE /b/k?uploadId=u HTTP/1.1\r\n\r\n"), b"").is_ok());
     }

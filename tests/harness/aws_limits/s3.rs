@@ -8,22 +8,42 @@ use longshore::aws_limits::s3::{check_key, check_part_number, check_parts};
 
 use super::request::Head;
 
-/// Sizes of the uploaded parts, by upload and part number.
+/// Sizes of uploaded parts and objects.
 #[derive(Debug, Default)]
-pub(super) struct Parts(Mutex<BTreeMap<(String, usize), u64>>);
+pub(super) struct Parts(Mutex<Sizes>);
+
+#[derive(Debug, Default)]
+struct Sizes {
+    /// By upload and part number.
+    parts: BTreeMap<(String, usize), u64>,
+    /// By bucket and key.
+    objects: BTreeMap<String, u64>,
+}
 
 impl Parts {
     pub(super) fn record(&self, head: &Head, length: u64) {
         let size = head.header("x-amz-decoded-content-length").and_then(|size| size.parse().ok()).unwrap_or(length);
-        if let Some(part) = part_of(head) {
-            self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(part, size);
+        let mut sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Sizes { parts, objects } = &mut *sizes;
+        match (part_of(head), head.header("x-amz-copy-source")) {
+            // An unknown object counts as large enough.
+            (Some(part), Some(from)) => {
+                let size = objects.get(&percent_decoded(from.trim_start_matches('/'))).copied();
+                parts.insert(part, size.unwrap_or(u64::MAX));
+            }
+            (Some(part), None) => drop(parts.insert(part, size)),
+            (None, _) if head.method == "PUT" => {
+                let path = head.target.split('?').next().unwrap_or_default();
+                objects.insert(percent_decoded(path.trim_start_matches('/')), size);
+            }
+            (None, _) => {}
         }
     }
 
     /// The size of a part. An unknown part counts as large enough.
     fn size(&self, upload: &str, number: usize) -> u64 {
         let sizes = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        sizes.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
+        sizes.parts.get(&(upload.to_owned(), number)).copied().unwrap_or(u64::MAX)
     }
 }
 

@@ -47,19 +47,19 @@ impl Row {
         }
         let calls = self.record_call(key.number);
         match self.action {
-            Action::Ok => Outcome::Ok,
+            Action::Ok => Outcome::Ok(()),
             Action::Skip => Outcome::Skip { reason: "asked to".into() },
             Action::Reject => rejected(),
             Action::Recover if calls == Some(0) => rejected(),
             Action::Retry if job.round < self.rounds.unwrap_or(0) => {
                 Outcome::Retry { after: None, reason: "asked to".into() }
             }
-            Action::Retry => Outcome::Ok,
+            Action::Retry => Outcome::Ok(()),
             Action::Fatal => Outcome::Fatal(Rejection::new("asked_to_stop", None, "the row asked the job to stop")),
             Action::Panic => panicking(),
             Action::Abort => abort(),
             Action::Kill if calls.is_some_and(|calls| calls < self.rounds.unwrap_or(1)) => killed(),
-            Action::Kill | Action::Recover => Outcome::Ok,
+            Action::Kill | Action::Recover => Outcome::Ok(()),
         }
     }
 
@@ -124,6 +124,7 @@ impl JobType for Probe {
     const LIMITS: TypeLimits = LIMITS;
     type Options = Options;
     type Item = Row;
+    type Output = ();
 
     fn tolerance(&self, options: &Options) -> Tolerance {
         Tolerance { max_failed: options.max_failed, max_failed_percent: options.max_failed_percent }
@@ -141,6 +142,7 @@ impl JobType for Bulk {
     const NAME: &'static str = "probe-bulk";
     type Options = Options;
     type Item = Row;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
         row.process(job, key).await
@@ -156,6 +158,7 @@ impl JobType for Limited {
     const LIMITS: TypeLimits = TypeLimits { chunk_items: 5, chunks_at_once: Some(2), ..LIMITS };
     type Options = Options;
     type Item = Row;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
         row.process_recorded(job, key).await
@@ -170,9 +173,25 @@ impl JobType for Brief {
     const LIMITS: TypeLimits = TypeLimits { job_time_limit_s: Some(4), ..LIMITS };
     type Options = Options;
     type Item = Row;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome {
         row.process(job, key).await
+    }
+}
+
+/// [`Probe`] with the number of the row as its output.
+pub struct WithOutput;
+
+impl JobType for WithOutput {
+    const NAME: &'static str = "probe-output";
+    const LIMITS: TypeLimits = LIMITS;
+    type Options = Options;
+    type Item = Row;
+    type Output = u64;
+
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<u64> {
+        row.process(job, key).await.and_then(|()| Ok(key.number))
     }
 }
 
@@ -185,6 +204,7 @@ impl JobType for Once {
     const LIMITS: TypeLimits = LIMITS;
     type Options = Value;
     type Item = Row;
+    type Output = ();
 
     async fn process(&self, job: &JobContext, _: &Value, key: ItemKey, row: Row) -> Outcome {
         row.process(job, key).await

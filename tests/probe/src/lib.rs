@@ -2,4 +2,4 @@
 
 mod job_types;
 
-pub use job_types::{Brief, Bulk, Limited, Once, Options, Probe, Row};
+pub use job_types::{Brief, Bulk, Limited, Once, Options, Probe, Row, WithOutput};

@@ -67,6 +67,7 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
     as_is! {
         async fn create_multipart(&self, key: &str, content_type: &str) -> PortResult<MultipartUpload>;
         async fn upload_part(&self, upload: &MultipartUpload, number: u32, bytes: Vec<u8>) -> PortResult<Option<String>>;
+        async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>>;
         async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome>;
     }
 

@@ -65,7 +65,8 @@ impl World {
         };
         job.source =
             Some(SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned() });
-        let definition = Definition { options: plan.kind.options(plan.tolerated), columns: None };
+        let results = plan.kind.results(plan.rows.len());
+        let definition = Definition { results, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage::new(&job);
         now(self.queues.send_create(&create)).unwrap();

@@ -11,7 +11,7 @@ use super::{World, now};
 use crate::clock::clock;
 use crate::report::Ended;
 use crate::rows::{ACTIONS, FATAL, bit, only};
-use crate::{faults, report, trace};
+use crate::{faults, handler, report, trace};
 
 /// Pushes without effect before a job is given up.
 const PUSHES: u32 = sweep::decide::PUSHES;
@@ -126,7 +126,17 @@ impl World {
         skipped.iter().for_each(|(n, action)| assert!(is_skipped(action), "row {n} was skipped"));
         failed.iter().for_each(|(n, action)| self.check_failure(*n, action, &codes[n]));
         self.check_left_out(&job);
-        self.kinds.check(kind, &Ended { job: &job, possible, succeeded: &succeeded, failed: &codes });
+        let form = now(self.store.definition(job.job_id)).unwrap().and_then(|definition| definition.results);
+        if let Some(form) = form {
+            let outputs = report::results(&self.files, &job, &form);
+            assert!(outputs.iter().all(|output| handler::has_returned(*output)), "an output of no call: {outputs:?}");
+            let mut items: Vec<_> = outputs.iter().map(|output| output.item as usize).collect();
+            items.sort_unstable();
+            assert_eq!(items, succeeded, "the results have the output of each succeeded row once");
+        }
+        let skipped: Vec<_> = skipped.into_keys().collect();
+        let ended = Ended { job: &job, possible, succeeded: &succeeded, skipped: &skipped, failed: &codes };
+        self.kinds.check(kind, &ended);
         assert_eq!(self.audit(), Some(true), "the audit has made all checks");
     }
 

@@ -10,6 +10,7 @@ import type {
   Metadata,
   Output,
   Records,
+  Results,
   Status,
   VersionedJob,
 } from "./documents.js";
@@ -50,6 +51,16 @@ export interface RetryOptions extends ChangeOptions {
   readonly field?: string;
 }
 
+/** The request of `run`, without the job type and the items. */
+export type RunRequest = Omit<JobRequest, "jobType" | "fileGuid" | "items">;
+
+/** An ended job and the outputs of its items. */
+export interface Finished {
+  readonly job: VersionedJob;
+  /** One row for each item that succeeded; none if the job type has no output. */
+  readonly results: readonly unknown[];
+}
+
 /** Options of calls that create something. */
 export interface CreateOptions extends CallOptions {
   /**
@@ -86,6 +97,21 @@ export interface Client {
   delete(jobId: string, options?: ChangeOptions): Promise<void>;
   /** Returns the result of an ended job. */
   output(jobId: string, options?: CallOptions): Promise<Output>;
+  /** Lists a page of the outputs of the items that succeeded, in the order of the items. */
+  results(jobId: string, options?: PageOptions): Promise<Results>;
+  /** Yields the outputs of all items that succeeded, page by page. */
+  allResults(jobId: string, options?: CallOptions): AsyncGenerator<unknown, void, undefined>;
+  /**
+   * Creates a job over up to 10,000 items, waits for its end and returns their outputs. Resolves for every
+   * final status: `counts` of the job shows how many items failed, `failures` why. Repeats nothing after a lost
+   * reply, because the job has an idempotency key.
+   */
+  run(
+    jobType: string,
+    items: readonly unknown[],
+    request?: RunRequest,
+    options?: CreateOptions,
+  ): Promise<Finished>;
   /** Lists a page of failed items. */
   failures(jobId: string, options?: PageOptions): Promise<Failures>;
   /** Returns all failed items as a CSV file, for correction and `retry`. */
@@ -102,6 +128,9 @@ export interface Client {
   /** Makes any other call of the API, with the same token, errors and retries. */
   readonly send: Send;
 }
+
+/** Rows of a page of `allResults`: the maximum of the API. */
+const RESULTS_PAGE = 1000;
 
 /** Creates a client. Sends nothing until a method is called. */
 export function createClient(access: Access): Client {
@@ -125,9 +154,33 @@ export function createClient(access: Access): Client {
       }),
     );
 
+  const createJob = (request: JobRequest, options: CreateOptions = {}) =>
+    json<Job>(send(creationCall("/api/jobs", request, options)));
+  const results = (jobId: string, options?: PageOptions) =>
+    get<Results>(`${jobPath(jobId)}/results`, options);
+  async function* allResults(jobId: string, { signal }: CallOptions = {}) {
+    for (let cursor: string | null | undefined; cursor !== null; ) {
+      const page = await results(jobId, { limit: RESULTS_PAGE, cursor, signal });
+      yield* page.results;
+      cursor = page.nextCursor;
+    }
+  }
+
   return {
     send,
-    createJob: (request, options = {}) => json<Job>(send(creationCall("/api/jobs", request, options))),
+    createJob,
+    results,
+    allResults,
+    run: async (jobType, items, request = {}, options = {}) => {
+      const { jobId } = await createJob({ ...request, jobType, items: [...items] }, options);
+      const { signal } = options;
+      let ended: VersionedJob | undefined;
+      for await (const job of watch(send, jobPath(jobId), { signal })) ended = job;
+      if (!ended) throw new Error(`job ${jobId} cannot be watched`);
+      const rows: unknown[] = [];
+      for await (const row of allResults(jobId, { signal })) rows.push(row);
+      return { job: ended, results: rows };
+    },
     getJob: async (jobId, options = {}) => {
       const response = await send({
         method: "GET",

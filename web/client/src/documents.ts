@@ -19,6 +19,8 @@ export type Jobs = Schemas["Jobs"];
 /** The result of an ended job. Its links expire after 15 minutes. */
 export type Output = Schemas["Output"];
 export type OutputFile = Schemas["OutputFile"];
+/** A page of the outputs of an ended job. */
+export type Results = Schemas["Results"];
 export type Receipt = Schemas["Receipt"];
 export type Failure = Schemas["Failure"];
 export type Failures = Schemas["Failures"];

@@ -5,8 +5,10 @@ export {
   type Client,
   type CreateOptions,
   createClient,
+  type Finished,
   type ListJobsOptions,
   type PageOptions,
+  type RunRequest,
 } from "./client.js";
 export * from "./documents.js";
 export type { Access, Call, CallOptions, Send, Token } from "./http.js";

@@ -124,8 +124,9 @@ export interface paths {
         put?: never;
         /**
          * Create a job.
-         * @description The file must be uploaded first. With an `Idempotency-Key`, repeated requests create one job; later responses return it
-         *     in its current state. `metadata` labels the job for your own systems: every user of your tenant can read it, so it must
+         * @description A file must be uploaded first; a short list of items can be sent in `items` instead. With an `Idempotency-Key`, repeated
+         *     requests create one job; later responses return it in its current state. Repeated items must have the same text, except
+         *     for white space. `metadata` labels the job for your own systems: every user of your tenant can read it, so it must
          *     contain no secrets. Every job that is accepted with 202 reaches a final status.
          */
         post: operations["createJob"];
@@ -171,6 +172,53 @@ export interface paths {
          *     report has expired, the response has the counts of the items that were read, no files, and the issue `no_report`.
          */
         get: operations["getJobOutput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{jobId}/output/{file}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Download a file of a finished job.
+         * @description The address stays valid until the job is removed; the URL to which it redirects expires after 15 minutes. Follow the
+         *     redirect without the `Authorization` header: the URL is signed, and S3 refuses a request with two kinds of authorization.
+         *     Returns 404 with the problem `not-finished` before the job has a final status, with `no-report` if its files do not
+         *     exist, and with `not-found`, which lists the names, if the job has no such file. A file without rows does not exist.
+         */
+        get: operations["getJobOutputFile"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{jobId}/results": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the outputs of a finished job.
+         * @description Returns pages of JSON in the order of the results file: one row for each item that succeeded, of all attempts. Items that
+         *     succeeded in a later round or attempt follow those of the earlier ones. The last page has `complete: true` and no
+         *     `nextCursor`. A job type whose items have no output has no rows. Returns 404 with the problem `not-finished` before the
+         *     job has a final status, and with `no-report` if its files do not exist. For all rows at once, download the results file:
+         *     `GET /api/jobs/{jobId}/output` links to it.
+         */
+        get: operations["listJobResults"];
         put?: never;
         post?: never;
         delete?: never;
@@ -305,7 +353,7 @@ export interface paths {
         /**
          * Start an import from a validated job.
          * @description For a completed validation job (an import in mode `validate`), with or without failed rows. Creates another job for the
-         *     same file, with the same options, in mode `upsert`. The validation job does not change. Each validation job starts at
+         *     same file or items, with the same options, in mode `upsert`. The validation job does not change. Each validation job starts at
          *     most one import: a repeated call returns that import in its current state. Rows that failed the validation fail again;
          *     correct them with a retry of the new job. A body is ignored.
          */
@@ -850,8 +898,12 @@ export interface components {
             schema?: unknown;
             /**
              * @description `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
-             *     `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `validate`
-             *     writes nothing, and reports every error that can be found without writing.
+             *     `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update` overwrites
+             *     existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`. `delete` deletes the
+             *     records of the keys; a key that does not exist is a success. It reads the key column only: the schema determines
+             *     the key's type, and rows are not checked against it. In all modes but `insert`, a row is skipped if a job that was
+             *     created later has written its record. `validate` writes nothing, and reports every error that can be found without
+             *     writing.
              * @default upsert
              */
             mode: components["schemas"]["Mode"];
@@ -888,6 +940,7 @@ export interface components {
             jobType: string;
             /** @description Name of the file, as set by the client; `null` if the job has no file. */
             fileName: string | null;
+            source: components["schemas"]["JobSource"] | null;
             /** @description Priority of the job. */
             priority: components["schemas"]["Priority"];
             /** @description Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them. */
@@ -1032,6 +1085,11 @@ export interface components {
             output: string | null;
             /**
              * Format: uri-reference
+             * @description Path of the outputs of the items, once the job is finished.
+             */
+            results: string | null;
+            /**
+             * Format: uri-reference
              * @description Path of the failed items, once the job is finished.
              */
             failures: string | null;
@@ -1046,7 +1104,7 @@ export interface components {
              */
             start: string | null;
         };
-        /** @description A request to run a job, usually over an uploaded file. */
+        /** @description A request to run a job, usually over an uploaded file or a list of items. */
         JobRequest: {
             /**
              * @description Name of a job type that the deployment offers.
@@ -1054,16 +1112,42 @@ export interface components {
              */
             jobType: string;
             fileGuid?: components["schemas"]["FileGuid"] | null;
+            /**
+             * @description The items to process, instead of a file: any JSON values, objects for `import`. They are stored as JSON Lines
+             *     without white space between tokens, and may have up to 2 MiB in this form.
+             */
+            items?: unknown[] | null;
             priority?: components["schemas"]["Priority"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
             /** @description Options of the job type; for `import` see ImportOptions. */
             options?: Record<string, unknown> | null;
+            results?: components["schemas"]["ResultsRequest"] | null;
             /**
              * Format: int64
              * @description Time limit in seconds from now, checked once a minute. A job that is unfinished by then is stopped with the
              *     error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
              */
             timeoutSeconds?: number | null;
+        };
+        /** @description Source of a job's items. */
+        JobSource: {
+            /** @description Name of the file, as set by the client. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Size in bytes.
+             */
+            sizeBytes: number;
+            /** @enum {string} */
+            kind: "file";
+        } | {
+            /**
+             * Format: int64
+             * @description Size in bytes as JSON Lines.
+             */
+            sizeBytes: number;
+            /** @enum {string} */
+            kind: "items";
         };
         /** @description A page of jobs. */
         Jobs: {
@@ -1086,7 +1170,7 @@ export interface components {
          * @description Effect of an import on the dataset.
          * @enum {string}
          */
-        Mode: "upsert" | "insert" | "validate";
+        Mode: "upsert" | "insert" | "update" | "delete" | "validate";
         /** @description Result of a finished job. */
         Output: {
             /** @description Id of the job. */
@@ -1150,7 +1234,7 @@ export interface components {
             url: string;
             /**
              * Format: int64
-             * @description Rows below the header.
+             * @description Rows, without a header.
              */
             rows: number;
             /**
@@ -1164,6 +1248,8 @@ export interface components {
             failed: components["schemas"]["OutputFile"] | null;
             skipped: components["schemas"]["OutputFile"] | null;
             unprocessed: components["schemas"]["OutputFile"] | null;
+            results: components["schemas"]["OutputFile"] | null;
+            resultsIndex: components["schemas"]["OutputFile"] | null;
         };
         /** @description The receipt, and a link to the file with the same contents. */
         OutputReceipt: {
@@ -1241,6 +1327,7 @@ export interface components {
             corrected: components["schemas"]["InputReceipt"] | null;
             /** @description The files of the report that have rows. */
             files: components["schemas"]["FileReceipt"][];
+            results: components["schemas"]["ResultsReceipt"] | null;
             /** @description Version of the code that wrote the receipt. */
             code: components["schemas"]["CodeVersion"];
         };
@@ -1315,6 +1402,86 @@ export interface components {
         ReplayRequest: {
             /** @description Job whose newest 500 open dead letters are replayed, including those of up to 100 chunks. */
             jobId: components["schemas"]["JobId"];
+        };
+        /** @description A column of the results. */
+        ResultColumn: {
+            /** @description Name of the member of the output. */
+            name: string;
+            /** @description Heading of the column; by default the name. */
+            as?: string | null;
+        };
+        /** @description A page of results. */
+        Results: {
+            /**
+             * @description Rows as in the results file. For most job types an object with the `number` of the item and its `output`; for an
+             *     export the record.
+             */
+            results: unknown[];
+            /** @description True on the last page. */
+            complete: boolean;
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
+        };
+        /**
+         * @description The results file, and its index.
+         *
+         *     S3 assembles large files of JSON Lines from the outputs of the workers without a read, so that their SHA-256 is
+         *     unknown. The index names the SHA-256 of each slice.
+         */
+        ResultsReceipt: {
+            /** @description Name of the downloaded file. */
+            name: string;
+            /**
+             * Format: int64
+             * @description Number of rows: one for each item that succeeded.
+             */
+            rows: number;
+            /**
+             * Format: int64
+             * @description Size in bytes.
+             */
+            size: number;
+            /** @description SHA-256 in hexadecimal; `null` if S3 assembled the file. */
+            sha256: string | null;
+            /** @description CRC-64/NVME in base64, as S3 shows it for the object. */
+            crc64nvme: string;
+            /** @description The index of the results: a line of JSON for each slice of the file in order, with its rows, size and SHA-256. */
+            index: components["schemas"]["FileReceipt"];
+        };
+        /** @description The form of the results file, for job types whose items have an output. */
+        ResultsRequest: {
+            /**
+             * @description Format of the file: `jsonl` for JSON Lines, or `csv`.
+             * @default jsonl
+             */
+            format: string | null;
+            /**
+             * @description True to compress the file with gzip; its name then ends with `.gz`.
+             * @default false
+             */
+            gzip: boolean;
+            /**
+             * @description `escaped` puts an apostrophe before cells of CSV that a spreadsheet program would run as a formula; `raw` writes
+             *     them as they are.
+             * @default escaped
+             */
+            formulas: string | null;
+            /**
+             * @description True to begin a CSV file with a byte order mark, which some spreadsheet programs need to read UTF-8.
+             * @default false
+             */
+            bom: boolean;
+            /**
+             * @description Delimiter of a CSV file: a comma, a semicolon, a tab or a vertical bar.
+             * @default ,
+             */
+            delimiter: string | null;
+            /**
+             * @description Columns of a CSV file, in order. By default those of the job type; if it has none, each row has the
+             *     output as JSON in the column `output`.
+             * @default []
+             */
+            columns: components["schemas"]["ResultColumn"][];
         };
         /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
         RetryRequest: {
@@ -1633,7 +1800,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -1808,7 +1975,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2000,7 +2167,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2194,7 +2361,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2358,6 +2525,7 @@ export interface operations {
                      *             "cancel": null,
                      *             "failures": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/failures",
                      *             "output": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output",
+                     *             "results": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/results",
                      *             "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *             "start": null
                      *           },
@@ -2368,6 +2536,11 @@ export interface operations {
                      *           },
                      *           "percent": 100,
                      *           "priority": "normal",
+                     *           "source": {
+                     *             "kind": "file",
+                     *             "name": "people.csv",
+                     *             "sizeBytes": 5242880
+                     *           },
                      *           "stage": "done",
                      *           "startedAs": null,
                      *           "startedAt": "2026-07-01T09:00:00.4Z",
@@ -2413,7 +2586,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2536,24 +2709,9 @@ export interface operations {
             path?: never;
             cookie?: never;
         };
-        /** @description Up to 256 KiB. */
+        /** @description Up to 2 MiB of items, and 256 KiB of other fields. */
         requestBody: {
             content: {
-                /**
-                 * @example {
-                 *       "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
-                 *       "jobType": "import",
-                 *       "metadata": {
-                 *         "run": "2026-07-01",
-                 *         "team": "crm"
-                 *       },
-                 *       "options": {
-                 *         "dataset": "customers",
-                 *         "key": "id",
-                 *         "mode": "upsert"
-                 *       }
-                 *     }
-                 */
                 "application/json": components["schemas"]["JobRequest"];
             };
         };
@@ -2597,6 +2755,7 @@ export interface operations {
                      *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
                      *         "failures": null,
                      *         "output": null,
+                     *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *         "start": null
                      *       },
@@ -2607,6 +2766,11 @@ export interface operations {
                      *       },
                      *       "percent": 0,
                      *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
                      *       "stage": "queued",
                      *       "startedAs": null,
                      *       "startedAt": null,
@@ -2671,7 +2835,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2858,6 +3022,7 @@ export interface operations {
                      *         "cancel": null,
                      *         "failures": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/failures",
                      *         "output": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output",
+                     *         "results": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/results",
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *         "start": null
                      *       },
@@ -2868,6 +3033,11 @@ export interface operations {
                      *       },
                      *       "percent": 100,
                      *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
                      *       "stage": "done",
                      *       "startedAs": null,
                      *       "startedAt": "2026-07-01T09:00:00.4Z",
@@ -2939,7 +3109,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3102,7 +3272,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3239,6 +3409,8 @@ export interface operations {
                      *           "rows": 250,
                      *           "url": "https://bucket.s3.eu-central-1.amazonaws.com/jobs/acme/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/report/0/failed.csv?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c"
                      *         },
+                     *         "results": null,
+                     *         "resultsIndex": null,
                      *         "skipped": null,
                      *         "unprocessed": null
                      *       },
@@ -3276,7 +3448,8 @@ export interface operations {
                      *           },
                      *           "itemCount": 100000,
                      *           "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *           "jobType": "import"
+                     *           "jobType": "import",
+                     *           "results": null
                      *         },
                      *         "expiresAt": "2026-07-01T09:20:00Z",
                      *         "url": "https://bucket.s3.eu-central-1.amazonaws.com/jobs/acme/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/report/0/receipt.json?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c"
@@ -3328,7 +3501,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3348,6 +3521,366 @@ export interface operations {
             };
             /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getJobOutputFile: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                jobId: string;
+                /**
+                 * @description Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`), `results-index.jsonl`,
+                 *     `failed.csv`, `skipped.csv`, `unprocessed.csv` or `receipt.json`.
+                 * @example results.jsonl
+                 */
+                file: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The file, at a URL that expires after 15 minutes. */
+            303: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description Presigned URL. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant.
+             *
+             *     `not-finished`: The job has no final status yet, so it has no result.
+             *
+             *     `no-report`: The job has ended, and the files of its report do not exist: they could not be written, or they have expired.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listJobResults: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of rows on the page; fewer if they are large, or if few items were processed at a time. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "complete": true,
+                     *       "nextCursor": null,
+                     *       "results": [
+                     *         {
+                     *           "number": 1,
+                     *           "output": {
+                     *             "email": "ann@example.com",
+                     *             "score": 0.93
+                     *           }
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Results"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant.
+             *
+             *     `not-finished`: The job has no final status yet, so it has no result.
+             *
+             *     `no-report`: The job has ended, and the files of its report do not exist: they could not be written, or they have expired.
+             */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -3534,7 +4067,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3730,7 +4263,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3886,6 +4419,7 @@ export interface operations {
                      *         "cancel": null,
                      *         "failures": null,
                      *         "output": null,
+                     *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *         "start": null
                      *       },
@@ -3896,6 +4430,11 @@ export interface operations {
                      *       },
                      *       "percent": 41,
                      *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
                      *       "stage": "stopping",
                      *       "startedAs": null,
                      *       "startedAt": "2026-07-01T09:00:00.4Z",
@@ -3956,7 +4495,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4122,6 +4661,7 @@ export interface operations {
                      *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
                      *         "failures": null,
                      *         "output": null,
+                     *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *         "start": null
                      *       },
@@ -4132,6 +4672,11 @@ export interface operations {
                      *       },
                      *       "percent": 99,
                      *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
                      *       "stage": "queued",
                      *       "startedAs": null,
                      *       "startedAt": null,
@@ -4205,7 +4750,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4385,6 +4930,7 @@ export interface operations {
                      *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
                      *         "failures": null,
                      *         "output": null,
+                     *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
                      *         "start": null
                      *       },
@@ -4395,6 +4941,11 @@ export interface operations {
                      *       },
                      *       "percent": 0,
                      *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
                      *       "stage": "queued",
                      *       "startedAs": null,
                      *       "startedAt": null,
@@ -4465,7 +5016,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4640,7 +5191,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4836,7 +5387,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5011,7 +5562,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5152,7 +5703,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5264,7 +5815,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5376,7 +5927,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5503,7 +6054,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5675,7 +6226,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5859,7 +6410,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6062,7 +6613,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6202,7 +6753,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6366,7 +6917,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 256 KiB for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -48,6 +48,26 @@ test("createJob retries a lost reply with the same key", async () => {
   expect(new Set(keys).size).toBe(1);
 });
 
+test("run creates a job over items, waits for its end and reads all pages of results", async () => {
+  const results = `GET /api/jobs/${JOB_ID}/results`;
+  server.script(CREATE, "cut", accepted);
+  server.script(JOB_CALL, state(jobAt(50)), state(completed()));
+  server.script(
+    results,
+    { status: 200, body: { results: [{ number: 1, output: "a" }], complete: false, nextCursor: "c1" } },
+    { status: 200, body: { results: [{ number: 2, output: "b" }], complete: true, nextCursor: null } },
+  );
+  const items = [{ flight: "LH1" }, { flight: "NZ2" }];
+  const finished = await server.client.run("enrich", items, { options: {} });
+  expect(finished.job.status).toBe("completed");
+  expect(finished.results).toEqual([
+    { number: 1, output: "a" },
+    { number: 2, output: "b" },
+  ]);
+  expect(JSON.parse(String(server.seen(CREATE)[0]?.body))).toEqual({ jobType: "enrich", items, options: {} });
+  expect(server.seen(CREATE)).toHaveLength(2);
+});
+
 test("a lasting network failure is a NetworkError after four attempts", async () => {
   server.script(CREATE, "cut", "cut", "cut", "cut", accepted);
   await expect(server.client.createJob(request)).rejects.toBeInstanceOf(NetworkError);

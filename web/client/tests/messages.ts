@@ -47,6 +47,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
     jobId: JOB_ID,
     jobType: "import",
     fileName: "people.csv",
+    source: { kind: "file", name: "people.csv", sizeBytes: 1000 },
     priority: "normal",
     metadata: {},
     status: "running",
@@ -72,7 +73,14 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
     timeoutSeconds: 3600,
     deadlineAt: "2026-01-01T01:00:00Z",
     expiresAt: "2026-01-15T00:00:00Z",
-    links: { self: `/api/jobs/${JOB_ID}`, output: null, failures: null, cancel: null, start: null },
+    links: {
+      self: `/api/jobs/${JOB_ID}`,
+      output: null,
+      results: null,
+      failures: null,
+      cancel: null,
+      start: null,
+    },
     ...more,
   };
 }

@@ -21,7 +21,7 @@ import { Upload } from "./upload";
 /** The accepted file types. */
 export const FILE_TYPES = [".csv", ".txt", ".jsonl", ".ndjson"];
 
-export type Mode = "upsert" | "insert" | "validate";
+export type Mode = NonNullable<ImportOptions["mode"]>;
 
 /** The user's choices. */
 export interface ImportChoices {
@@ -54,7 +54,10 @@ export class Draft {
   /** The file's key column; empty if there is none. */
   readonly keyColumn = computed(() => this.chosen.value.key ?? guessKey(this.sheet, this.names.value));
   readonly problems = computed(() => {
-    const [key, schema, mapping] = [this.keyColumn.value, this.#schema.value, this.mapping.value];
+    const { mode } = this.chosen.value;
+    // A delete reads the key only.
+    const schema = mode === "delete" ? null : this.#schema.value;
+    const [key, mapping] = [this.keyColumn.value, this.mapping.value];
     return findProblems(this.sheet, { key, schema, mapping });
   });
   readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(isBlocking));

@@ -85,10 +85,11 @@ fn a_removed_permission_is_reported() {
             "JobsApi: delete needs dynamodb:DeleteItem on RecordsTable",
         ),
         (
-            "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate]",
-            "Action: dynamodb:PartiQLUpdate",
-            "ProcessItem: put needs",
+            "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate, dynamodb:PartiQLDelete]",
+            "Action: [dynamodb:PartiQLUpdate, dynamodb:PartiQLDelete]",
+            "ProcessItem: put needs dynamodb:PartiQLInsert",
         ),
+        (", dynamodb:PartiQLDelete]", "]", "ProcessItem: put needs dynamodb:PartiQLDelete"),
         (
             "Action: [s3:PutObject, s3:AbortMultipartUpload]",
             "Action: s3:PutObject",

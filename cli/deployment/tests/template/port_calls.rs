@@ -22,6 +22,7 @@ const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
 const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
 const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
 const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
+const DELETE_BY_STATEMENT: Need = ("dynamodb:PartiQLDelete", "RecordsTable", None);
 const DELETE_RECORD: Need = ("dynamodb:DeleteItem", "RecordsTable", Some("DATASET#"));
 const PUT_DATASET: Need = ("dynamodb:PutItem", "RecordsTable", Some("DATASETS#"));
 /// Any object of the bucket. The flow tests, which enforce policies, check the folders.
@@ -94,7 +95,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "body", &[READ]),
     (STORES, "dead_letters", &[FIND]),
     (STORES, "resolve", &[UPDATE]),
-    (&["records"], "put", &[INSERT_RECORD, UPDATE_RECORD, PUT_DATASET]),
+    (&["records"], "put", &[INSERT_RECORD, UPDATE_RECORD, DELETE_BY_STATEMENT, PUT_DATASET]),
     (&["records"], "list", &[FIND_RECORDS]),
     (&["records"], "delete", &[DELETE_RECORD]),
     (&["records"], "datasets", &[FIND_RECORDS]),
@@ -113,6 +114,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (FILES, "write", &[STORE]),
     (FILES, "create_multipart", &[STORE]),
     (FILES, "upload_part", &[STORE]),
+    (FILES, "copy_part", &[GET, STORE]),
     (FILES, "complete_multipart", &[STORE]),
     (FILES, "abort_multipart", &[ABORT]),
     (FILES, "remove", &[ERASE]),

@@ -15,7 +15,7 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, Read, Store};
 use longshore_domain::records::records;
-use longshore_domain::work_file::{End, Entry};
+use longshore_domain::work_file::{End, Entry, OutputSlice};
 
 use crate::CompleteError;
 use crate::ending::Ending;
@@ -29,8 +29,9 @@ const MIN_CHUNK_BYTES: u64 = 256 << 10;
 /// The rows of a group that the report includes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Rows {
-    /// The skipped rows of a group of an earlier generation. Its failed and unfinished items were replanned.
-    Skipped,
+    /// The skipped rows and the results of a group of an earlier generation. Its failed and unfinished items were
+    /// replanned.
+    CarriedOver,
     /// All rows of a group whose items have all ended: only chunks with work files are read, and no plan is needed.
     Ended,
     /// All rows of a group that was closed before its end.
@@ -46,10 +47,12 @@ pub(super) struct Unit<'a> {
     pub(super) rows: Rows,
 }
 
-/// Returns all groups of a report. The groups are closed or done, so the result is the same in every invocation.
-pub(super) fn units(ending: &Ending) -> Result<Vec<Unit<'_>>, CompleteError> {
-    let skipped = ending.older.iter().filter(|group| group.counts.skipped > 0);
-    let mut units: Vec<_> = skipped.map(|group| Unit { group, rows: Rows::Skipped }).collect();
+/// Returns all groups of a report, with or without results. The groups are closed or done, so the units are the same in
+/// every invocation.
+pub(super) fn units(ending: &Ending, with_results: bool) -> Result<Vec<Unit<'_>>, CompleteError> {
+    let is_included = |group: &&Group| group.counts.skipped > 0 || (with_results && group.counts.succeeded > 0);
+    let older = ending.older.iter().filter(is_included);
+    let mut units: Vec<_> = older.map(|group| Unit { group, rows: Rows::CarriedOver }).collect();
     units.extend(ending.groups.iter().map(|group| {
         let rows = if ending.is_stopped() && !group.is_done() { Rows::All } else { Rows::Ended };
         Unit { group, rows }
@@ -70,7 +73,7 @@ impl Unit<'_> {
         store: &impl Store,
         ending: &Ending,
     ) -> Result<Option<Manifest>, CompleteError> {
-        if matches!(self.rows, Rows::Skipped | Rows::Ended) {
+        if matches!(self.rows, Rows::CarriedOver | Rows::Ended) {
             return Ok(None);
         }
         let manifest = store.manifest(ending.job.job_id, self.group.number).await?;
@@ -117,11 +120,26 @@ pub(super) struct Chunk<'a> {
     bytes: u64,
 }
 
+/// The outputs of one commit.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub(super) struct Slice {
+    /// Key of the object.
+    pub(super) key: String,
+    /// The chunk.
+    pub(super) id: ChunkId,
+    /// Token of the commit's work file.
+    pub(super) token: String,
+    /// The header's description of the object.
+    pub(super) outputs: OutputSlice,
+}
+
 /// Rows of one chunk in the report, in the order of the items.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub(super) struct ChunkRows {
     /// Failed and skipped items.
     pub(super) ended: Vec<Entry>,
+    /// Outputs of the items that succeeded, in the order of the commits.
+    pub(super) slices: Vec<Slice>,
     /// Numbers of the items that have not ended, and the ranges of their bytes.
     open: Vec<(u64, Range<usize>)>,
     /// Bytes of the items that have not ended: one block for all of them.
@@ -174,6 +192,14 @@ impl<F: Files> ChunkReader<'_, F> {
             deferred.into_iter().for_each(|entry| rows.push(entry.n, entry.raw.as_bytes()));
             rows.open.sort_unstable_by_key(|(n, _)| *n);
         }
+        let tokens =
+            last.map(str::to_owned).into_iter().chain(chain.iter().filter_map(|file| file.header.prev.clone()));
+        let slices = tokens.zip(&chain).filter_map(|(token, file)| Some((token, file.header.outputs.clone()?)));
+        let folder = self.folder.chunk(chunk.id);
+        rows.slices = slices
+            .map(|(token, outputs)| Slice { key: folder.outputs_key(&token), id: chunk.id, token, outputs })
+            .collect();
+        rows.slices.reverse();
         let entries = chain.into_iter().flat_map(|file| file.entries);
         rows.ended.extend(entries.filter(|entry| !matches!(entry.end, End::Transient { .. })));
         rows.ended.sort_unstable_by_key(|entry| entry.n);

@@ -8,6 +8,7 @@ use longshore::ports::Ports;
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
 use longshore_domain::records::{Cutter, Format, Span};
+use longshore_domain::results::ResultsForm;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -28,6 +29,8 @@ pub(crate) struct InputLayout {
     pub(super) options: Vec<u8>,
     /// The part of the input that is in no group.
     pub(super) unsplit: Unsplit,
+    /// The form of the results; `None` if the items have no output.
+    pub(super) results: Option<ResultsForm>,
 }
 
 /// The part of the input that no group holds.
@@ -51,14 +54,17 @@ impl InputLayout {
     ) -> Result<Self, CompleteError> {
         let job = &ending.job;
         if !ending.is_stopped() && !ending.all_groups().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
-            return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing });
+            let (columns, options, unsplit) = (Columns::Raw, Vec::new(), Unsplit::Nothing);
+            return Ok(Self { columns, options, unsplit, results: None });
         }
         let definition = ports.store.definition(job.job_id).await?;
-        let definition = definition.unwrap_or(Definition { options: Value::Null, columns: None });
+        let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
+        let results = definition.results;
         let unsplit = ending.is_stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
-            return Ok(Self { columns: Columns::Raw, options: definition.options.to_string().into_bytes(), unsplit });
+            let options = definition.options.to_string().into_bytes();
+            return Ok(Self { columns: Columns::Raw, options, unsplit, results });
         };
         let needs_header =
             (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
@@ -67,7 +73,7 @@ impl InputLayout {
         let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
         let columns = definition.columns.or_else(|| header.columns());
         let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
-        Ok(Self { columns, options: Vec::new(), unsplit })
+        Ok(Self { columns, options: Vec::new(), unsplit, results })
     }
 }
 
@@ -111,7 +117,7 @@ pub(super) struct RecordAt {
 /// Writes a row for each record of the source from `at` on, and advances `at`. Returns `None` if the source has changed
 /// or no longer exists.
 pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
-    table: &mut Table,
+    table: &mut Table<'_, F>,
     files: &F,
     source: &SourceFile,
     at: &mut RecordAt,
@@ -126,14 +132,14 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
             Read::Found(None) => break,
             Read::Absent | Read::Changed => return Ok(None),
         }
-        table.send_parts(files).await?;
+        table.send_parts().await?;
         // A turn without a written row would be followed by another one indefinitely.
         if at.offset > start && due() && !rows.is_endless() {
             return Ok(Some(Reached::Due));
         }
     }
     rows.finish(table, at, source.size_bytes);
-    table.send_parts(files).await?;
+    table.send_parts().await?;
     Ok(Some(Reached::End))
 }
 
@@ -152,7 +158,7 @@ impl UnsplitRows {
     }
 
     /// Processes a block; the records that end in it become rows.
-    fn feed(&mut self, block: &[u8], table: &mut Table, at: &mut RecordAt) {
+    fn feed<F: Files + MultipartFiles>(&mut self, block: &[u8], table: &mut Table<'_, F>, at: &mut RecordAt) {
         self.kept.extend_from_slice(block);
         self.spans.clear();
         let spans = &mut self.spans;
@@ -166,7 +172,7 @@ impl UnsplitRows {
     }
 
     /// Ends the stream: writes the last record, if one is open.
-    fn finish(&mut self, table: &mut Table, at: &mut RecordAt, end: u64) {
+    fn finish<F: Files + MultipartFiles>(&mut self, table: &mut Table<'_, F>, at: &mut RecordAt, end: u64) {
         if let Some(span) = self.cutter.finish() {
             table.push(at.number, self.content(span), &[]);
             at.number += 1;

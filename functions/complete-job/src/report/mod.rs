@@ -5,8 +5,11 @@
 //! | `input` | the columns, and the rows of the source that was never split |
 //! | `chunks` | the groups of the report, and the rows of their chunks, which are read ahead |
 //! | `row` | one row: rectangular and without formulas |
-//! | `table` | one CSV file |
-//! | `writer` | the three files, from one position to the next |
+//! | `parts` | one file: a single PutObject or a multipart upload |
+//! | `table` | one CSV file of items that did not succeed |
+//! | `results`, `result_rows` | the outputs of the items that succeeded, and their index; their rows in CSV |
+//! | `writer` | all files, from one position to the next |
+//! | `receipts` | the receipt's entries for these files |
 //! | `state` | the state of these files between two invocations |
 //!
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
@@ -14,12 +17,16 @@
 
 mod chunks;
 mod input;
+mod parts;
+mod receipts;
+mod result_rows;
+mod results;
 mod row;
 mod state;
 mod table;
 mod writer;
 
-use longshore::receipt::FileReceipt;
+use longshore::receipt::{FileReceipt, ResultsReceipt};
 use longshore::result::Report;
 
 pub(crate) use input::InputLayout;
@@ -31,6 +38,8 @@ pub(crate) struct WrittenReport {
     pub(crate) report: Report,
     /// The receipt's entries for the files.
     pub(crate) files: Vec<FileReceipt>,
+    /// The receipt's entry for the results.
+    pub(crate) results: Option<ResultsReceipt>,
 }
 
 /// Progress of writing a report.

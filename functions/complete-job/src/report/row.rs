@@ -103,13 +103,14 @@ fn push_record(out: &mut Vec<u8>, record: &ByteRecord) {
         if i > 0 {
             out.push(b',');
         }
-        push_cell(out, cell);
+        push_cell(out, cell, b',');
     }
     out.extend_from_slice(b"\r\n");
 }
 
-fn push_cell(out: &mut Vec<u8>, cell: &[u8]) {
-    if memchr3(b'"', b',', b'\n', cell).is_none() && memchr(b'\r', cell).is_none() {
+/// Appends a cell, quoted if it has a delimiter, a quote or a line end.
+pub(super) fn push_cell(out: &mut Vec<u8>, cell: &[u8], delimiter: u8) {
+    if memchr3(b'"', delimiter, b'\n', cell).is_none() && memchr(b'\r', cell).is_none() {
         return out.extend_from_slice(cell);
     }
     out.push(b'"');

@@ -1,17 +1,19 @@
-//! The three files of a report, written from one position to the next.
+//! The files of a report, written from one position to the next.
 
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::{JobFolder, Ports};
-use longshore::receipt::{FileReceipt, download_name};
-use longshore::result::{FailuresByCode, Report, ReportFile, ReportFiles, ResultCounts};
-use longshore_domain::job::{Job, JobError};
+use longshore::result::{FailuresByCode, Report, ReportFiles, ResultCounts};
+use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
 
 use super::chunks::{ChunkReader, ChunkRows, ReadAhead, Rows, Unit, units};
 use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
+use super::parts::FileKeys;
+use super::receipts::{file_receipt, results_receipt};
+use super::results::Results;
 use super::state::{Position, State};
-use super::table::{Table, TableKeys, Written};
+use super::table::{CSV, Table};
 use super::{Reached, WrittenReport};
 use crate::CompleteError;
 use crate::ending::Ending;
@@ -37,7 +39,9 @@ pub(crate) struct ReportWriter<'a, S, F> {
     ending: &'a Ending,
     layout: &'a InputLayout,
     /// Failed, skipped, unprocessed.
-    tables: [Table; 3],
+    tables: [Table<'a, F>; 3],
+    /// The outputs of the items that succeeded, if they have any.
+    results: Option<Results<'a, F>>,
     at: Position,
     source_gone: bool,
     issues: Vec<JobError>,
@@ -52,30 +56,38 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         name: ReportName<'_>,
     ) -> Self {
         let (job, folder) = (&ending.job, JobFolder::for_job(&ending.job));
-        let table = |file, report_columns| {
+        let keys = |file: &str, content_type| {
             let key = |name| folder.report_key(job.generation, Some(name), file);
-            let keys = TableKeys { parts: key(name.attempt), whole: key(name.report) };
-            Table::new(keys, layout.columns.clone(), report_columns, name.part_bytes)
+            FileKeys { parts: key(name.attempt), whole: key(name.report), content_type }
+        };
+        let (store, files) = (&ports.store, &ports.files);
+        let table = |file, report_columns| {
+            Table::new(files, keys(file, CSV), layout.columns.clone(), report_columns, name.part_bytes)
         };
         let tables = [
             table("failed.csv", &REPORT_COLUMNS[..]),
             table("skipped.csv", &["reason"]),
             table("unprocessed.csv", &[]),
         ];
-        let (store, files) = (&ports.store, &ports.files);
+        let results = layout.results.as_ref().map(|form| Results::new(files, form, keys, name.part_bytes));
         let (at, source_gone, issues, failures_by_code) = Default::default();
-        Self { store, files, ending, layout, tables, at, source_gone, issues, failures_by_code }
+        Self { store, files, ending, layout, tables, results, at, source_gone, issues, failures_by_code }
     }
 
     /// Continues a stored report; `None` if another version of the code has stored it.
     pub(crate) fn restore(mut self, stored: &[u8]) -> Option<Self> {
         let (state, tails) = State::parse(stored)?;
+        let files = state.files.get(..3)?;
         let [failed, skipped, unprocessed] = self.tables;
         self.tables = [
-            failed.restore(&state.tables[FAILED], tails[FAILED])?,
-            skipped.restore(&state.tables[SKIPPED], tails[SKIPPED])?,
-            unprocessed.restore(&state.tables[UNPROCESSED], tails[UNPROCESSED])?,
+            failed.restore(&files[FAILED], tails[FAILED])?,
+            skipped.restore(&files[SKIPPED], tails[SKIPPED])?,
+            unprocessed.restore(&files[UNPROCESSED], tails[UNPROCESSED])?,
         ];
+        if let Some(results) = self.results {
+            let (tails, uncompressed) = (tails.get(3..5)?, tails.get(5)?);
+            self.results = Some(results.restore(&state.files[3..], tails, uncompressed)?);
+        }
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
         self.failures_by_code = state.failures_by_code;
         Some(self)
@@ -86,23 +98,35 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     /// # Errors
     /// None in practice: every part can be serialized as JSON.
     pub(crate) fn stored(&self) -> Result<Vec<u8>, CompleteError> {
-        let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::save);
-        let tables = [failed.0, skipped.0, unprocessed.0];
-        let mut state = State::new(self.at, self.issues.clone(), tables);
-        state.source_gone = self.source_gone;
+        let mut saved: Vec<_> = self.tables.iter().map(Table::save).collect();
+        let mut uncompressed = None;
+        if let Some(results) = &self.results {
+            let (files, text) = results.save();
+            saved.extend(files);
+            uncompressed = Some(text);
+        }
+        let mut state = State::new(self.at);
+        (state.source_gone, state.issues) = (self.source_gone, self.issues.clone());
         state.failures_by_code.clone_from(&self.failures_by_code);
-        Ok(state.to_bytes([failed.1, skipped.1, unprocessed.1])?)
+        state.more = uncompressed.iter().map(|text| text.len()).collect();
+        let (files, mut tails): (Vec<_>, Vec<_>) = saved.into_iter().unzip();
+        state.files = files;
+        tails.extend(uncompressed);
+        Ok(state.to_bytes(&tails)?)
     }
 
     /// Returns true if one of its files is a multipart upload.
     pub(crate) fn has_parts(&self) -> bool {
-        self.tables.iter().any(Table::has_parts)
+        self.tables.iter().any(Table::has_parts) || self.results.as_ref().is_some_and(Results::has_parts)
     }
 
     /// Aborts the uploads of a report that no invocation will complete.
-    pub(crate) async fn abort(&self) {
-        for table in &self.tables {
-            table.abort(self.files).await;
+    pub(crate) async fn abort(&mut self) {
+        for table in &mut self.tables {
+            table.abort().await;
+        }
+        if let Some(results) = &mut self.results {
+            results.abort().await;
         }
     }
 
@@ -111,12 +135,23 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         self.at.ended
     }
 
-    /// Continues writing, at least one chunk: to the end, or until `due`.
+    /// Continues writing, at least one chunk or slice: to the end, or until `due`. Then no part is in flight.
     ///
     /// # Errors
     /// If a service fails, or if the ledger and the work files disagree.
     pub(crate) async fn write(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
-        let units = units(self.ending)?;
+        let reached = self.write_units(due).await?;
+        for table in &mut self.tables {
+            table.settle().await?;
+        }
+        if let Some(results) = &mut self.results {
+            results.settle().await?;
+        }
+        Ok(reached)
+    }
+
+    async fn write_units(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+        let units = units(self.ending, self.results.is_some())?;
         let start = self.at;
         while let Some(unit) = units.get(self.at.unit) {
             if (self.at != start && due()) || self.write_unit(unit, due).await? == Reached::Due {
@@ -146,18 +181,44 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         chunks.drain(..self.at.chunk.min(chunks.len()));
         let mut reads = ReadAhead::new(&reader, unit.group, chunks);
         while let Some(rows) = reads.next().await? {
-            self.source_gone |= rows.source_gone;
-            self.push(unit.rows, &rows);
-            for table in &mut self.tables {
-                table.send_parts(self.files).await?;
+            if self.at.slice == 0 {
+                self.source_gone |= rows.source_gone;
+                self.push(unit.rows, &rows);
+                for table in &mut self.tables {
+                    table.send_parts().await?;
+                }
             }
-            self.at.chunk += 1;
+            if self.write_results(unit.rows, &rows, due).await? == Reached::Due {
+                return Ok(Reached::Due);
+            }
+            self.at = Position { chunk: self.at.chunk + 1, slice: 0, ..self.at };
             if due() && reads.has_more() {
                 return Ok(Reached::Due);
             }
         }
         self.check(unit)?;
         self.at = Position { unit: self.at.unit + 1, before: self.rows(), ..Position::default() };
+        Ok(Reached::End)
+    }
+
+    /// Writes the outputs of a chunk. The remaining items of an earlier generation have none here, because that
+    /// generation's results are carried over.
+    async fn write_results(
+        &mut self,
+        included: Rows,
+        rows: &ChunkRows,
+        due: &(impl Fn() -> bool + Sync),
+    ) -> Result<Reached, CompleteError> {
+        let Some(results) = self.results.as_mut().filter(|_| !matches!(included, Rows::Remaining(_))) else {
+            return Ok(Reached::End);
+        };
+        for slice in rows.slices.iter().skip(self.at.slice) {
+            results.push(slice).await?;
+            self.at.slice += 1;
+            if due() && self.at.slice < rows.slices.len() {
+                return Ok(Reached::Due);
+            }
+        }
         Ok(Reached::End)
     }
 
@@ -170,7 +231,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
                 left.sort_unstable_by_key(|(number, _)| *number);
                 left.into_iter().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
             }
-            Rows::Skipped => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
+            Rows::CarriedOver => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
             Rows::Ended | Rows::All => {
                 for entry in &rows.ended {
                     self.push_failed(entry);
@@ -199,12 +260,13 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
         let (group, rows) = (unit.group, self.rows());
         let open = group.items.saturating_sub(group.counts.done());
+        let results = self.results.is_some().then_some(group.counts.succeeded);
         let counted = match unit.rows {
             Rows::Remaining(_) => return Ok(()),
-            Rows::Skipped => [None, Some(group.counts.skipped), None],
-            Rows::Ended | Rows::All => [group.counts.failed, group.counts.skipped, open].map(Some),
+            Rows::CarriedOver => [None, Some(group.counts.skipped), None, results],
+            Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
         };
-        for (i, outcome) in ["failed", "skipped", "unprocessed"].into_iter().enumerate() {
+        for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
             let found = rows[i] - self.at.before[i];
             if let Some(counted) = counted[i].filter(|counted| *counted != found) {
                 return Err(CompleteError::Miscounted { group: group.number, outcome, counted, found });
@@ -213,9 +275,10 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(())
     }
 
-    /// Returns the rows so far: failed, skipped, unprocessed.
-    fn rows(&self) -> [u64; 3] {
-        self.tables.each_ref().map(Table::len)
+    /// Returns the rows so far: failed, skipped, unprocessed, and those of the results.
+    fn rows(&self) -> [u64; 4] {
+        let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::len);
+        [failed, skipped, unprocessed, self.results.as_ref().map_or(0, Results::len)]
     }
 
     async fn write_unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
@@ -247,7 +310,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     /// # Errors
     /// If a service fails, or if another completion has ended an upload with other bytes.
     pub(crate) async fn finish(self) -> Result<WrittenReport, CompleteError> {
-        let (job, rows, files) = (&self.ending.job, self.rows(), self.files);
+        let (job, rows) = (&self.ending.job, self.rows());
         let counts = ResultCounts {
             succeeded: self.ending.totals().succeeded,
             failed: rows[FAILED],
@@ -255,22 +318,23 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             unprocessed: rows[UNPROCESSED],
         };
         let [failed, skipped, unprocessed] = self.tables;
-        let written = [failed.finish(files).await?, skipped.finish(files).await?, unprocessed.finish(files).await?];
+        let written = [failed.finish().await?, skipped.finish().await?, unprocessed.finish().await?];
+        let results = match self.results {
+            Some(results) => results.finish().await?,
+            None => None,
+        };
         let receipts = written.iter().flatten().map(|written| file_receipt(job, written)).collect();
+        let results_receipt = results.as_ref().map(|results| results_receipt(job, results));
+        let (results, results_index) = results.map(|results| (results.file.file, results.index.file)).unzip();
         let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
         let report = Report {
             counts,
             failures_by_code: self.failures_by_code,
             issues: self.issues,
-            files: ReportFiles { failed, skipped, unprocessed },
+            files: ReportFiles { failed, skipped, unprocessed, results, results_index },
         };
-        Ok(WrittenReport { report, files: receipts })
+        Ok(WrittenReport { report, files: receipts, results: results_receipt })
     }
-}
-
-fn file_receipt(job: &Job, Written { file: ReportFile { key, rows }, fingerprint }: &Written) -> FileReceipt {
-    let name = download_name(job, key.rsplit('/').next().unwrap_or(key));
-    FileReceipt { name, rows: *rows, fingerprint: fingerprint.clone() }
 }
 
 fn source_gone() -> JobError {

@@ -70,7 +70,7 @@ impl Fixture {
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
         let job = waiting(source, tolerance);
         let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20, chunk_bytes: 1 << 20 };
-        now(fixture.ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
+        now(fixture.ports.store.create_job(&job, &Definition::new(options), None)).unwrap();
         job_after(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
     }

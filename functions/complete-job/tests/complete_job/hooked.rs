@@ -107,6 +107,11 @@ impl MultipartFiles for Hooked {
         self.inner.upload_part(upload, number, bytes).await
     }
 
+    async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>> {
+        self.ask("copy_part", from)?;
+        self.inner.copy_part(upload, number, from).await
+    }
+
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {
         self.ask("complete_multipart", &upload.key)?;
         self.inner.complete_multipart(upload, etags).await

@@ -84,7 +84,8 @@ fn two_completions_write_the_same_receipt() {
     let stored = serde_json::to_value(fixture.receipt()).unwrap();
     let mut names: Vec<_> = stored.as_object().unwrap().keys().map(String::as_str).collect();
     names.sort_unstable();
-    let expected = ["code", "corrected", "counts", "files", "generation", "input", "itemCount", "jobId", "jobType"];
+    let expected =
+        ["code", "corrected", "counts", "files", "generation", "input", "itemCount", "jobId", "jobType", "results"];
     assert_eq!(names, expected);
 }
 

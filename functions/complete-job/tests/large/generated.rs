@@ -84,7 +84,7 @@ impl Generated {
         let number = (group * 16 + chunk) * ROWS_IN_BLOCK + n;
         let entries = vec![Entry { n: number, end, raw: ROW.trim_end().into(), damaged: false }];
         let mut named = (1..n).rev().take(NAMED_FILES).map(|n| n.to_string());
-        let header = WorkFileHeader { round: 0, prev: named.next(), before: named.collect() };
+        let header = WorkFileHeader { prev: named.next(), before: named.collect(), ..WorkFileHeader::default() };
         WorkFile { header, entries }.to_bytes().ok()
     }
 }
@@ -134,6 +134,10 @@ impl MultipartFiles for Generated {
         let Some(parts) = uploads.get_mut(&upload.id) else { return Ok(None) };
         parts.insert(number, bytes.len() as u64);
         Ok(Some(number.to_string()))
+    }
+
+    async fn copy_part(&self, _: &MultipartUpload, _: u32, _: &str) -> PortResult<Option<String>> {
+        Ok(None)
     }
 
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {

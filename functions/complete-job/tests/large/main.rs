@@ -73,7 +73,7 @@ impl Large {
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
         };
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
-        now(ports.store.create_job(&job, &Definition { options: json!({}), columns }, None)).unwrap();
+        now(ports.store.create_job(&job, &Definition { columns, ..Definition::new(json!({})) }, None)).unwrap();
         now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
         Self { ports, id: job.job_id }
     }

@@ -97,7 +97,7 @@ impl World {
         let job = Job { source: Some(source), ..job };
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
-        now(ports.store.create_job(&job, &Definition { options, columns: None }, None)).unwrap();
+        now(ports.store.create_job(&job, &Definition::new(options), None)).unwrap();
         now(ports.store.begin(job.job_id, clock())).unwrap();
         let world = Self { ports, id: job.job_id };
         let mut totals = Counts::default();

@@ -119,7 +119,7 @@ impl World {
             times: JobTimes { timeout_s: 60, ..JobTimes::accepted(NOW) },
             ..Job::waiting(id, TenantId::parse(tenant).unwrap(), "import", NOW)
         };
-        store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+        store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
         store.begin(id, NOW).await.unwrap();
         let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
         let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };

@@ -90,10 +90,11 @@ pub(crate) async fn create<B: Backend>(
         (None, Some(items)) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?),
         (None, None) => None,
     };
-    let definition = Definition { options: request.options, columns: None };
+    let definition = Definition { results: request.results, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key.as_ref()).await?;
-    if created != Created::New {
+    // A call that the SDK repeated finds its own job under the idempotency key.
+    if created != Created::New && created != Created::Replayed(job.job_id) {
         discard_items(&api.ports.files, &job).await;
     }
     match created {

@@ -141,6 +141,9 @@ pub struct Links {
     /// Path of the result, once the job is finished.
     #[schema(required = true, format = "uri-reference")]
     pub output: Option<String>,
+    /// Path of the outputs of the items, once the job is finished.
+    #[schema(required = true, format = "uri-reference")]
+    pub results: Option<String>,
     /// Path of the failed items, once the job is finished.
     #[schema(required = true, format = "uri-reference")]
     pub failures: Option<String>,
@@ -200,10 +203,11 @@ impl Links {
     fn new(job: &Job) -> Self {
         let itself = path(job.job_id);
         let output = job.status.is_final().then(|| output_path(job.job_id));
+        let results = job.status.is_final().then(|| results_path(job.job_id));
         let failures = job.status.is_final().then(|| failures_path(job.job_id));
         let cancel = job.is_live().then(|| format!("{itself}/cancel"));
         let start = job.is_startable().then(|| format!("{itself}/start"));
-        Self { itself, output, failures, cancel, start }
+        Self { itself, output, results, failures, cancel, start }
     }
 }
 
@@ -220,6 +224,11 @@ pub(crate) fn path(id: JobId) -> String {
 /// Path of a job's result.
 pub(crate) fn output_path(id: JobId) -> String {
     format!("/api/jobs/{id}/output")
+}
+
+/// Path of a job's outputs.
+pub(crate) fn results_path(id: JobId) -> String {
+    format!("/api/jobs/{id}/results")
 }
 
 /// Path of a job's failed items.

@@ -67,7 +67,7 @@ fn the_document_has_every_property_of_the_contract() {
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:31Z", "timeoutSeconds": 100, "deadlineAt": "2023-11-14T22:15:00Z",
         "expiresAt": "2027-01-15T08:00:00Z",
-        "links": {"self": path, "output": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null},
+        "links": {"self": path, "output": null, "results": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null},
     });
     assert_eq!(serde_json::to_value(document(&job)).unwrap(), expected);
 }

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
+//! | `results_request` | the form of the results file in a create |
 //! | `items` | the items in the body of a create |
 //! | `source` | the source of a job in its document, and the stored items of a request |
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
@@ -25,6 +26,7 @@ pub(crate) mod list;
 pub(crate) mod metadata;
 mod poll_interval;
 mod request;
+mod results_request;
 pub(crate) mod retry;
 mod retry_request;
 mod source;

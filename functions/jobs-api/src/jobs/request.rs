@@ -10,11 +10,13 @@ use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Priority, SourceFile, Tolerance};
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
+use longshore_domain::results::{ResultRow, ResultsForm};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::items::{CreateBody, Items};
 use super::metadata::{self, Metadata};
+use super::results_request::ResultsRequest;
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -44,6 +46,9 @@ pub(super) struct JobRequest {
     /// Options of the job type; for `import` see ImportOptions.
     #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
+    /// Form of the results file. Allowed if the items of the job type have an output.
+    #[schema(value_type = Option<ResultsRequest>)]
+    pub(super) results: Option<ResultsForm>,
     /// Tolerated failures, from the options.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
@@ -72,6 +77,7 @@ pub(super) struct Draft<'a> {
     priority: Priority,
     metadata: BTreeMap<String, String>,
     options: Value,
+    results: Option<ResultsRequest>,
     timeout_s: i64,
 }
 
@@ -91,6 +97,11 @@ impl<'a> Draft<'a> {
         });
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
+        let results = fields.optional("results", |value| Ok(ResultsRequest::read(value))).transpose();
+        let results = results.unwrap_or_else(|errors| {
+            fields.refuse_all(errors);
+            None
+        });
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
         if let Err(bad) = check_file(job_type, file, items.is_some()) {
@@ -98,7 +109,7 @@ impl<'a> Draft<'a> {
         }
         let items = items.and_then(|items| check_items(&mut fields, job_type, file.is_some(), items));
         let (file, metadata) = (file.flatten(), metadata.unwrap_or_default());
-        Self { fields, job_type, file, items, priority, metadata, options, timeout_s }
+        Self { fields, job_type, file, items, priority, metadata, options, results, timeout_s }
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
@@ -112,6 +123,9 @@ impl<'a> Draft<'a> {
         if !self.metadata.is_empty() {
             form["metadata"] = json!(self.metadata);
         }
+        if let Some(results) = &self.results {
+            form["results"] = json!(results);
+        }
         if let Some(items) = &self.items {
             form["items"] = json!(items.sha256());
         }
@@ -123,18 +137,34 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
-        let Self { mut fields, job_type, file, items, priority, metadata, options, timeout_s } = self;
+        let Self { mut fields, job_type, file, items, priority, metadata, options, results, timeout_s } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
-        let tolerance = check_options(job_type, &options).unwrap_or_else(|errors| {
-            fields.refuse_all(errors);
-            Tolerance::default()
-        });
+        let (mut tolerance, mut form) = (Tolerance::default(), None);
+        match check_options(job_type, &options) {
+            Ok(checked) => {
+                tolerance = checked.tolerance;
+                form = results_form(&mut fields, results, checked.outputs);
+            }
+            Err(errors) => fields.refuse_all(errors),
+        }
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let checks_only = job_type.started(&options).is_some();
         let job_type = job_type.name().to_owned();
-        Ok(JobRequest { job_type, file, items, priority, metadata, options, tolerance, timeout_s, checks_only })
+        let results = form;
+        Ok(JobRequest {
+            job_type,
+            file,
+            items,
+            priority,
+            metadata,
+            options,
+            results,
+            tolerance,
+            timeout_s,
+            checks_only,
+        })
     }
 }
 
@@ -202,8 +232,32 @@ fn check_items(
     }
 }
 
-/// Validates the options and returns the failures that they tolerate.
-fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance, Vec<FieldError>> {
+/// Returns the form of the results, if the items have an output.
+fn results_form(
+    fields: &mut Fields,
+    request: Option<ResultsRequest>,
+    outputs: Option<(ResultRow, Vec<String>)>,
+) -> Option<ResultsForm> {
+    if let Some((row, members)) = outputs {
+        return Some(request.unwrap_or_default().form(row, members));
+    }
+    if request.is_some() {
+        let detail = "the items of this job type have no output, so there are no results; remove results";
+        fields.refuse("results", &Bad::new("results_not_available", detail));
+    }
+    None
+}
+
+/// The parts of valid options that the job itself needs.
+struct CheckedOptions {
+    /// Tolerated failures.
+    tolerance: Tolerance,
+    /// Shape of the rows of the results and members of the outputs; `None` if the items have no output.
+    outputs: Option<(ResultRow, Vec<String>)>,
+}
+
+/// Validates the options.
+fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<CheckedOptions, Vec<FieldError>> {
     if !options.is_object() {
         return Err(vec![FieldError::new("/options", "invalid_type", "options must be an object")]);
     }
@@ -212,7 +266,8 @@ fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<Tolerance
         let detail = format!("the options have {bytes} bytes; the maximum is {OPTIONS_BYTES}");
         return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
     }
-    Ok(job_type.prepare(options)?.tolerance())
+    let prepared = job_type.prepare(options)?;
+    Ok(CheckedOptions { tolerance: prepared.tolerance(), outputs: prepared.result_columns() })
 }
 
 /// Returns the file of an upload in its current version, identified by its entity tag: if the file changes, the job

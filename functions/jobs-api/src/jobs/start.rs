@@ -15,7 +15,6 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, Started};
 use longshore_domain::timestamp::Timestamp;
-use serde_json::Value;
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
@@ -63,7 +62,7 @@ pub(crate) async fn start<B: Backend>(
         return accepted_before(&api.ports, &tenant, started, deleted).await;
     }
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
-    let options = started_options(&api.ports.store, &api.registry, &checked).await?;
+    let definition = started_definition(&api.ports.store, &api.registry, &checked).await?;
     check_file(&api.ports.files, checked.source.as_ref()).await?;
     let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
@@ -74,8 +73,9 @@ pub(crate) async fn start<B: Backend>(
         job.source = Some(source.ok_or_else(|| file_gone(validated))?);
     }
     // If the store fails, the job may still have been stored, so its items stay.
-    let started = api.ports.store.start_job(&job, &Definition { options, columns: None }).await?;
-    if started != Started::New {
+    let started = api.ports.store.start_job(&job, &definition).await?;
+    // A call that the SDK repeated finds its own job.
+    if started != Started::New && started != Started::Before(job.job_id) {
         discard_items(&api.ports.files, &job).await;
     }
     match started {
@@ -89,17 +89,19 @@ pub(crate) async fn start<B: Backend>(
     }
 }
 
-/// Returns the import options from a completed validation job.
+/// Returns the definition of the import that a completed validation job starts.
 ///
 /// # Errors
 /// 409 `nothing-to-start`, `not-ended`, `not-validated`.
-async fn started_options(store: &impl JobStore, registry: &Registry, checked: &Job) -> Result<Value, Failure> {
+async fn started_definition(store: &impl JobStore, registry: &Registry, checked: &Job) -> Result<Definition, Failure> {
     let definition = store.definition(checked.job_id).await?;
     let job_type = registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
-    let options = job_type.zip(definition).and_then(|(job_type, definition)| job_type.started(&definition.options));
-    let options = options.ok_or_else(nothing_to_start)?;
+    let started = job_type.zip(definition).and_then(|(job_type, Definition { options, results, .. })| {
+        Some(Definition { results, ..Definition::new(job_type.started(&options)?) })
+    });
+    let definition = started.ok_or_else(nothing_to_start)?;
     match (checked.status, &checked.error) {
-        (Status::Completed, _) => Ok(options),
+        (Status::Completed, _) => Ok(definition),
         (Status::Failed | Status::Canceled, Some(error)) => Err(not_validated(&error.message).into()),
         (Status::Failed | Status::Canceled, None) => Err(not_validated("this job was stopped").into()),
         (Status::Waiting | Status::Running, _) => Err(not_ended().into()),

@@ -8,7 +8,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Priority, Stage, Status};
 use serde_json::json;
 
-use crate::jobs::document::{failures_path, output_path, path};
+use crate::jobs::document::{failures_path, output_path, path, results_path};
 use crate::records::records_path;
 use crate::{
     AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
@@ -119,6 +119,7 @@ fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
     Links {
         itself: path(id()),
         output: ended.map(output_path),
+        results: ended.map(results_path),
         failures: ended.map(failures_path),
         cancel,
         start: None,
@@ -156,7 +157,7 @@ pub(crate) fn output() -> OutputDocument {
         },
         error: None,
         issues: Vec::new(),
-        files: FileLinks { failed, skipped: None, unprocessed: None },
+        files: FileLinks { failed, ..FileLinks::default() },
         receipt: Some(ReceiptLink { url: receipt_url, expires_at, document: receipt() }),
     }
 }
@@ -176,6 +177,7 @@ fn receipt() -> Receipt {
         input: Some(InputReceipt { name: "people.csv".to_owned(), size: 5_242_880, sha256, basis: Basis::Upload }),
         corrected: None,
         files: vec![FileReceipt { name: "people-failed.csv".to_owned(), rows: 250, fingerprint }],
+        results: None,
         code: CodeVersion {
             version: "0.3.0".to_owned(),
             commit: Some("4b825dc642cb6eb9a060e54bf8d69288fbee4904".to_owned()),
@@ -213,6 +215,12 @@ pub(crate) fn failures() -> FailuresDocument {
         row: Some(json!({ "id": "4711", "email": "nowhere" })),
     };
     FailuresDocument { failures: vec![failure], next_cursor: None }
+}
+
+/// Example: a page of one output.
+pub(crate) fn results() -> serde_json::Value {
+    let row = json!({ "number": 1, "output": { "email": "ann@example.com", "score": 0.93 } });
+    json!({ "results": [row], "complete": true, "nextCursor": null })
 }
 
 /// Example: a page of one dataset.

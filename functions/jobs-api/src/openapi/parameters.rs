@@ -17,6 +17,16 @@ pub(crate) struct JobIdInPath {
     job_id: String,
 }
 
+/// Path parameter that identifies a file of a report.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct FileInPath {
+    /// Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`), `results-index.jsonl`,
+    /// `failed.csv`, `skipped.csv`, `unprocessed.csv` or `receipt.json`.
+    #[param(example = "results.jsonl")]
+    file: String,
+}
+
 /// Path parameter that identifies a dataset.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -90,6 +100,15 @@ pub(crate) struct FailuresQuery {
     #[param(required = false, inline)]
     format: FailuresFormat,
     /// Maximum number of failures on the page; fewer if they are large.
+    #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
+    limit: usize,
+}
+
+/// Query parameters of `GET /api/jobs/{jobId}/results`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct ResultsQuery {
+    /// Maximum number of rows on the page; fewer if they are large, or if few items were processed at a time.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
     limit: usize,
 }

@@ -42,6 +42,14 @@ refusals!(
     OutputRefusals: NotFound, NotFinished
 );
 refusals!(
+    /// Refusals of `GET /api/jobs/{jobId}/output/{file}`.
+    OutputFileRefusals: NotFound, NotFinished, NoReport
+);
+refusals!(
+    /// Refusals of `GET /api/jobs/{jobId}/results`.
+    ResultsRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
+);
+refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/audit`.
     AuditRefusals: NotFound, Unavailable
 );

@@ -57,7 +57,8 @@ pub struct ReceiptLink {
 }
 
 /// Links to the files of a report; `null` for a file without rows.
-#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
 #[schema(as = OutputFiles)]
 pub struct FileLinks {
     /// Items that failed, with code, field and message.
@@ -69,6 +70,12 @@ pub struct FileLinks {
     /// Items that had not ended when the job was stopped.
     #[schema(required = true)]
     pub unprocessed: Option<FileLink>,
+    /// Outputs of the items that succeeded.
+    #[schema(required = true)]
+    pub results: Option<FileLink>,
+    /// Index of the results: a line of JSON for each slice of the file, with its rows, size and SHA-256.
+    #[schema(required = true)]
+    pub results_index: Option<FileLink>,
 }
 
 /// A link to one file.
@@ -79,7 +86,7 @@ pub struct FileLink {
     /// Presigned URL. No further authorization is needed.
     #[schema(format = "uri")]
     pub url: String,
-    /// Rows below the header.
+    /// Rows, without a header.
     #[schema(minimum = 1)]
     pub rows: u64,
     /// Time when the link expires, in RFC 3339.

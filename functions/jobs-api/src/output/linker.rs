@@ -27,11 +27,13 @@ impl<F: DownloadUrls> Linker<'_, F> {
         result: ResultDocument,
         receipt: Option<Receipt>,
     ) -> Result<OutputDocument, Failure> {
-        let ReportFiles { failed, skipped, unprocessed } = result.files;
+        let ReportFiles { failed, skipped, unprocessed, results, results_index } = result.files;
         let files = FileLinks {
             failed: self.optional_link(failed).await?,
             skipped: self.optional_link(skipped).await?,
             unprocessed: self.optional_link(unprocessed).await?,
+            results: self.optional_link(results).await?,
+            results_index: self.optional_link(results_index).await?,
         };
         Ok(OutputDocument {
             job_id: result.job_id,

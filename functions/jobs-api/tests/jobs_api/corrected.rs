@@ -112,7 +112,7 @@ async fn jobs_without_failed_rows_or_without_a_file_refuse_corrected_files() {
     let reply = retry(&world, unread, json!(file(&world, FILE).await)).await;
     assert_eq!(reply.field_errors(), [("/fileGuid", "not_a_failures_file")]);
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "ping", NOW);
-    world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
     world.finish(job.job_id, Status::Failed, 1).await;
     let reply = retry(&world, job.job_id, json!(file(&world, FILE).await)).await;
     assert_eq!(reply.field_errors(), [("/fileGuid", "file_not_allowed")]);

@@ -134,7 +134,7 @@ async fn failures_are_absent_before_the_end_of_others_and_without_a_report() {
     let id = world.job().await;
     world.get(&format!("/api/jobs/{id}/failures")).await.is_problem(404, "not-finished");
     let others = Job::waiting(JobId::generate(), TenantId::from_static("other"), "import", NOW);
-    world.store.create_job(&others, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.store.create_job(&others, &Definition::new(json!({})), None).await.unwrap();
     world.finish(others.job_id, Status::Completed, 2).await;
     for absent in [JobId::generate(), others.job_id] {
         world.get(&format!("/api/jobs/{absent}/failures")).await.is_problem(404, "not-found");

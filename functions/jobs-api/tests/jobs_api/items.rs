@@ -119,9 +119,10 @@ impl JobType for Anything {
     const NAME: &'static str = "anything";
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok
+        Outcome::Ok(())
     }
 }
 

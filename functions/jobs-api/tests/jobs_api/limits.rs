@@ -143,6 +143,7 @@ impl JobType for Expensive {
     const INPUT: Input = Input::Options;
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     fn check(&self, _: &Value) -> Vec<FieldError> {
         self.0.fetch_add(1, Ordering::Relaxed);
@@ -150,7 +151,7 @@ impl JobType for Expensive {
     }
 
     async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok
+        Outcome::Ok(())
     }
 }
 

@@ -15,7 +15,7 @@ async fn stored(world: &World, age_s: i64, change: impl FnOnce(&mut Job)) -> Job
     job.times.expires_at = 1_800_000_000;
     (job.times.timeout_s, job.times.deadline_at) = (3_600, NOW.plus_seconds(3_600 - age_s));
     change(&mut job);
-    world.store.create_job(&job, &Definition { options: json!({}), columns: None }, None).await.unwrap();
+    world.store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
     job.job_id
 }
 

@@ -121,7 +121,7 @@ async fn a_key_from_before_metadata_existed_finds_its_job() {
     let key = idempotency::key_for_request(KEY.1.to_owned(), &request, NOW);
     let mut job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "ping", NOW);
     (job.times.timeout_s, job.times.deadline_at, job.times.expires_at) = (7, NOW.plus_seconds(7), 1_800_000_000);
-    let definition = Definition { options: json!({}), columns: None };
+    let definition = Definition::new(json!({}));
     world.store.create_job(&job, &definition, Some(&key)).await.unwrap();
     let reply = world.post("{\"jobType\":\"ping\"}".to_owned(), &[JSON, KEY]).await;
     assert_eq!(id(&reply), job.job_id);

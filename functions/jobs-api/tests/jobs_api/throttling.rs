@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 26] = [
+const ROWS: [(&str, &str, Class); 28] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -27,6 +27,8 @@ const ROWS: [(&str, &str, Class); 26] = [
     ("GET", "/api/jobs", Class::List),
     ("GET", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/jobs/{jobId}/output", Class::Usual),
+    ("GET", "/api/jobs/{jobId}/output/{file}", Class::Usual),
+    ("GET", "/api/jobs/{jobId}/results", Class::List),
     ("GET", "/api/jobs/{jobId}/failures", Class::List),
     ("GET", "/api/jobs/{jobId}/audit", Class::Audit),
     ("POST", "/api/jobs/{jobId}/cancel", Class::Usual),

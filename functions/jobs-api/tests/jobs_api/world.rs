@@ -53,9 +53,10 @@ impl JobType for Ping {
     const LIMITS: TypeLimits = TypeLimits { job_time_limit_s: Some(7), ..TypeLimits::DEFAULT };
     type Options = Value;
     type Item = Value;
+    type Output = ();
 
     async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok
+        Outcome::Ok(())
     }
 }
 
@@ -262,7 +263,7 @@ impl World {
     /// Creates a job of another tenant.
     pub(crate) async fn job_of(&self, tenant: &str) -> JobId {
         let job = Job::waiting(JobId::generate(), TenantId::parse(tenant).unwrap(), "ping", NOW);
-        let definition = Definition { options: json!({}), columns: None };
+        let definition = Definition::new(json!({}));
         self.store.create_job(&job, &definition, None).await.unwrap();
         job.job_id
     }

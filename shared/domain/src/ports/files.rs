@@ -112,6 +112,14 @@ pub trait MultipartFiles: Send + Sync {
         number: u32,
         bytes: Vec<u8>,
     ) -> impl Future<Output = PortResult<Option<String>>> + Send;
+    /// Copies a whole file as a part, without reading it, and replaces one of the same number. Returns its entity tag;
+    /// `None` if the upload or the file no longer exists. The file has at least 5 MiB, and at most 5 GiB.
+    fn copy_part(
+        &self,
+        upload: &MultipartUpload,
+        number: u32,
+        from: &str,
+    ) -> impl Future<Output = PortResult<Option<String>>> + Send;
     /// Assembles the file from the parts with these entity tags, and replaces one of the same key.
     fn complete_multipart(
         &self,

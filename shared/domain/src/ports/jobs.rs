@@ -9,6 +9,7 @@ use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, Po
 use crate::ids::{FileGuid, JobId};
 use crate::job::Job;
 use crate::parts::Multipart;
+use crate::results::ResultsForm;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -19,6 +20,15 @@ pub struct Definition {
     pub options: Value,
     /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
     pub columns: Option<Vec<String>>,
+    /// The form of the results; `None` if the items of the job have no output.
+    pub results: Option<ResultsForm>,
+}
+
+impl Definition {
+    /// Creates the definition of a job whose items have no output.
+    pub const fn new(options: Value) -> Self {
+        Self { options, columns: None, results: None }
+    }
 }
 
 /// An upload as it was promised to the client.

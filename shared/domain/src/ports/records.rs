@@ -15,7 +15,7 @@ use crate::writer::{Rule, Writer, Written};
 pub struct NewRecord {
     /// Key within the dataset: not empty, and no longer than the table allows.
     pub key: String,
-    /// Properties; the table can hold them.
+    /// Properties; the table can hold them. Ignored by [`Rule::Delete`].
     pub data: Map<String, Value>,
     /// The job and row that write the record.
     pub writer: Writer,
@@ -56,7 +56,7 @@ pub enum ListError {
 
 /// Records by key.
 pub trait RecordStore: Send + Sync + 'static {
-    /// Writes records under one rule, each independently. Returns one result each, in their order. No two records may
+    /// Writes (or, under [`Rule::Delete`], deletes) records under one rule, each independently. Returns one result each, in their order. No two records may
     /// have the same key. Starts no record after about a second, so that a stopped job writes no further; the first
     /// is always tried. Idempotent: a writer's second write finds its own first one.
     fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> impl Future<Output = Vec<Written>> + Send;

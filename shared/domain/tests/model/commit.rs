@@ -13,7 +13,11 @@ pub(crate) fn commit(protocol: &Protocol, world: &mut World, chunk: ChunkId, att
     let (from, to) = (attempt.from.clone(), attempt.to.clone());
     let commit = Commit { chunk: chunk.chunk, from, to, counts: attempt.counts, at: world.now() };
     let group = &mut world.groups[chunk.group as usize];
-    next_step(attempt, outcome(protocol.flaw, group, commit))
+    let outcome = outcome(protocol.flaw, group, commit);
+    if matches!(outcome, CommitOutcome::Committed(_)) {
+        world.record.outputs.extend(attempt.outputs.iter().cloned());
+    }
+    next_step(attempt, outcome)
 }
 
 fn outcome(flaw: Flaw, group: &mut Group, commit: Commit) -> CommitOutcome {

@@ -34,6 +34,7 @@ const COUNTS: &str = "counts equal the cursors and work files";
 const IDLE: &str = "an idle job has a final status";
 const REPORT: &str = "the report holds each item once, as counted";
 const AFTER_END: &str = "nothing changes after the end";
+const RESULTS: &str = "the results hold the output of each success once";
 const COMPLETED: &str = "completed means that every item ended";
 
 #[test]
@@ -73,6 +74,18 @@ fn with_repeated_cursor_values_an_attempt_mistakes_a_write_of_another_for_its_ow
 fn a_work_file_named_without_its_attempt_is_overwritten_by_another_attempt() {
     let file = vec![vec![vec![Fickle]]];
     caught("files-share-names", COUNTS, Protocol { file, ..broken(Flaw::FilesShareNames, A_DUPLICATE) });
+}
+
+#[test]
+fn an_output_in_a_file_named_without_its_attempt_is_replaced_by_that_of_another_attempt() {
+    let protocol = broken(Flaw::FilesShareNames, A_DUPLICATE);
+    caught("outputs-share-names", RESULTS, Protocol { outputs: true, ..protocol });
+}
+
+#[test]
+fn outputs_of_a_commit_without_entries_are_lost_if_it_writes_no_work_file() {
+    let protocol = broken(Flaw::OutputsNeedEntries, NOTHING);
+    caught("outputs-need-entries", RESULTS, Protocol { outputs: true, ..protocol });
 }
 
 #[test]

@@ -214,6 +214,25 @@ fn a_retry_for_one_reason_leaves_the_other_failed_items_alone() {
 }
 
 #[test]
+fn every_success_has_the_output_of_the_attempt_that_counted_it() {
+    let sights = &["an attempt loses its commit", "a worker finds its own write after a lost reply"];
+    let bounds = Bounds { crashes: 1, duplicates: 1, lost_replies: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Fickle]]];
+    let small = Protocol { bounds, sights, outputs: true, checkpoint: 1, ..Protocol::new(file) };
+    holds("outputs", small.clone());
+    let bounds = Bounds { stops: 1, ..small.bounds.clone() };
+    holds_at_large("outputs, stop", Protocol { bounds, ..small });
+}
+
+#[test]
+fn the_outputs_of_earlier_generations_stay_in_the_results() {
+    let sights = &["retried and all succeeded", "a zombie worker outlives its generation"];
+    let bounds = Bounds { retries: 1, duplicates: 1, crashes: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good, Correction]]];
+    holds("outputs, retry", Protocol { bounds, sights, outputs: true, checkpoint: 1, ..Protocol::new(file) });
+}
+
+#[test]
 fn functions_hand_over_before_their_timeout() {
     let sights = &["completed after a hand-over", "an attempt loses its commit"];
     let bounds = Bounds { deadlines: 2, duplicates: 1, ..Bounds::default() };

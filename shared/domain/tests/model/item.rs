@@ -49,14 +49,19 @@ pub(crate) enum Mark {
     Transient,
 }
 
-/// A work file: every item of a run that did not succeed.
+/// A work file: every item of a run that did not succeed, and the outputs of those that did.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub(crate) struct File {
     pub(crate) chunk: ChunkId,
     pub(crate) round: u32,
     pub(crate) prev: Option<String>,
     pub(crate) entries: Vec<(u8, Mark)>,
+    /// Items with an output; empty if the job type has no output.
+    pub(crate) outputs: Vec<Output>,
 }
+
+/// The output of an item: the item, and the token of the attempt that produced it.
+pub(crate) type Output = (u8, String);
 
 /// The place of an item in the report. An item in several places is the error that the model looks for.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]

@@ -20,7 +20,7 @@ use crate::world::World;
 pub(crate) type Condition = fn(&Protocol, &World) -> bool;
 
 /// Properties that hold in every state.
-pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
+pub(crate) const INVARIANTS: [(&str, Condition); 13] = [
     ("counts equal the cursors and work files", counts_are_true),
     ("answers add up and never fall", answers_never_fall),
     ("completed means that every item ended", completed_is_whole),
@@ -33,6 +33,7 @@ pub(crate) const INVARIANTS: [(&str, Condition); 12] = [
     ("no count changes after the close", closed_counts_are_unchanged),
     ("no earlier generation changes", |_, world| world.record.history.is_none_or(|was| was == world.history())),
     ("items outside a replay stay failed", left_out_stays_failed),
+    ("the results hold the output of each success once", results_are_exact),
 ];
 
 fn counts_are_true(protocol: &Protocol, world: &World) -> bool {
@@ -65,6 +66,20 @@ fn successes_happened(protocol: &Protocol, world: &World) -> bool {
     let places = build(protocol, world, &View::new(&world.job));
     let happened = |item: usize| world.record.effects & (1 << item) != 0;
     places.iter().enumerate().all(|(item, places)| !places.contains(&ItemEnd::Succeeded) || happened(item))
+}
+
+/// The outputs that the cursors reach are those of the attempts that counted the items, and each item that succeeded has
+/// one.
+fn results_are_exact(protocol: &Protocol, world: &World) -> bool {
+    if !protocol.outputs {
+        return true;
+    }
+    let places = build(protocol, world, &View::new(&world.job));
+    let succeeded = places.iter().enumerate().filter(|(_, places)| places.contains(&ItemEnd::Succeeded));
+    let expected: Vec<_> = succeeded.map(|(item, _)| (item as u8, world.record.outputs.get(&(item as u8)))).collect();
+    let mut found = report::results(world);
+    found.sort_unstable();
+    found.into_iter().map(|(item, token)| (item, Some(token))).eq(expected)
 }
 
 /// Without the sweeper, a job that waits for a lost message waits indefinitely.

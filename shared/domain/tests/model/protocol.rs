@@ -26,6 +26,8 @@ pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
 pub(crate) struct Protocol {
     /// Items of each chunk of each group.
     pub(crate) file: Vec<Vec<Vec<Nature>>>,
+    /// True if the handler returns an output for each item that succeeds.
+    pub(crate) outputs: bool,
     /// Number of items after which a worker commits.
     pub(crate) checkpoint: usize,
     /// Maximum concurrent functions: splitters, workers, completions.
@@ -47,7 +49,8 @@ impl Protocol {
     pub(crate) fn new(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
         let (sweeper, deduplication) = (false, true);
-        Self { file, checkpoint: usize::MAX, runs: [1, 2, 1], sweeper, deduplication, bounds, sights, flaw }
+        let (outputs, checkpoint, runs) = (false, usize::MAX, [1, 2, 1]);
+        Self { file, outputs, checkpoint, runs, sweeper, deduplication, bounds, sights, flaw }
     }
 
     /// Returns the numbers of the items of each chunk of a part of the file.
@@ -114,6 +117,8 @@ pub(crate) enum Flaw {
     CursorsRepeat,
     /// A work file is named by its chunk, round and position alone.
     FilesShareNames,
+    /// A commit whose items all succeed writes no work file, although they have outputs.
+    OutputsNeedEntries,
     /// Completion reads every work file of a chunk, including those that no cursor names.
     UnvouchedFiles,
     /// A report is named by its generation alone, so that each completion overwrites earlier reports.

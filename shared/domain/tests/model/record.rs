@@ -35,6 +35,8 @@ pub(crate) struct Record {
     pub(crate) closed: BTreeMap<u32, Counts>,
     /// Number of items that a handler reported as ok, in any attempt.
     pub(crate) effects: u64,
+    /// Token of the attempt that counted each item as succeeded; empty if the job type has no output.
+    pub(crate) outputs: BTreeMap<u8, String>,
     /// Items that a replay leaves failed.
     pub(crate) left_failed: u64,
     /// Number of messages that no queue redelivers, dead letters included.

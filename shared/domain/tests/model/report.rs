@@ -27,6 +27,13 @@ pub(crate) fn chain<'a>(world: &'a World, cursor: Option<&Cursor>) -> Vec<&'a Fi
     files
 }
 
+/// Returns the outputs that the cursors reach, of all groups of all generations.
+pub(crate) fn results(world: &World) -> Vec<(u8, &String)> {
+    let cursors = world.groups.iter().flat_map(|group| group.cursors.values());
+    let files = cursors.flat_map(|cursor| chain(world, Some(cursor)));
+    files.flat_map(|file| file.outputs.iter().map(|(item, token)| (*item, token))).collect()
+}
+
 /// Places the items of one chunk by the cursor and its files.
 pub(crate) fn place(report: &mut Report, own: &[u8], cursor: Option<&Cursor>, files: &[&File]) {
     let Some(cursor) = cursor else { return own.iter().for_each(|i| put(report, *i, ItemEnd::Unprocessed)) };

@@ -225,7 +225,7 @@ fn write_file(world: &mut World, chunk: ChunkId, entries: Vec<(u8, Mark)>) -> Re
     let failed = entries.iter().filter(|(_, mark)| *mark == Mark::Failed).count();
     let (finished, bytes) = (failed == entries.len(), entries.len() as u64 * ITEM_BYTES);
     let token = world.free_token();
-    world.files.insert(token.clone(), File { chunk, round: 0, prev: None, entries });
+    world.files.insert(token.clone(), File { chunk, round: 0, prev: None, entries, outputs: vec![] });
     let file = Some(token.clone());
     let cursor = Cursor {
         round: u32::from(!finished),

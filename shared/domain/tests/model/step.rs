@@ -8,6 +8,8 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{CarriedOver, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
+use crate::item::Output;
+
 /// A message, identified by its request. Copies are indistinguishable, and are counted.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
 pub(crate) enum Message {
@@ -34,6 +36,8 @@ pub(crate) struct Attempt {
     pub(crate) from: Option<Cursor>,
     pub(crate) to: Cursor,
     pub(crate) counts: Counts,
+    /// Outputs of the items that it counts as succeeded.
+    pub(crate) outputs: Vec<Output>,
 }
 
 /// A chunk of an older generation to replan, and the position of the replanning that the splitter read.

@@ -11,7 +11,7 @@ use longshore_domain::job::Transition;
 use longshore_domain::outcome::Counts;
 
 use crate::commit::commit;
-use crate::item::{File, Mark};
+use crate::item::{File, Mark, Output};
 use crate::protocol::{Flaw, Protocol};
 use crate::report::{chain, items_of_round};
 use crate::step::{Attempt, Message, Mode, Step};
@@ -114,8 +114,11 @@ fn process(protocol: &Protocol, world: &mut World, chunk: ChunkId, from: Option<
         world.record.effects |= 1 << item;
     }
     let counts = count(&marks);
-    let written = write_file(protocol, world, chunk, from.as_ref(), marks);
-    Step::Commit(Attempt { to: next_cursor(from.as_ref(), &run, written), from, counts })
+    let token = world.free_token();
+    let succeeded = marks.iter().filter(|(_, mark)| protocol.outputs && *mark == Mark::Ok);
+    let outputs: Vec<Output> = succeeded.map(|(item, _)| (*item, token.clone())).collect();
+    let written = write_file(protocol, world, chunk, from.as_ref(), token, marks, outputs.clone());
+    Step::Commit(Attempt { to: next_cursor(from.as_ref(), &run, written), from, counts, outputs })
 }
 
 fn marks(protocol: &Protocol, items: &[u8], round: u32, mode: Mode) -> Vec<(u8, Mark)> {
@@ -129,19 +132,20 @@ fn marks(protocol: &Protocol, items: &[u8], round: u32, mode: Mode) -> Vec<(u8, 
     marks
 }
 
-/// Writes the work file, if it has entries.
+/// Writes the work file, if it has entries or outputs.
 fn write_file(
     protocol: &Protocol,
     world: &mut World,
     chunk: ChunkId,
     from: Option<&Cursor>,
+    token: String,
     marks: Vec<(u8, Mark)>,
+    outputs: Vec<Output>,
 ) -> Written {
     let round = from.map_or(0, |c| c.round);
-    let token = world.free_token();
     let prev = from.and_then(|c| c.file.clone());
     let entries: Vec<_> = marks.into_iter().filter(|(_, mark)| *mark != Mark::Ok).collect();
-    if entries.is_empty() {
+    if entries.is_empty() && (outputs.is_empty() || protocol.flaw == Flaw::OutputsNeedEntries) {
         return Written { token, file: prev, deferred: 0 };
     }
     let name = match protocol.flaw {
@@ -151,7 +155,7 @@ fn write_file(
         _ => token.clone(),
     };
     let deferred = entries.iter().filter(|(_, mark)| *mark == Mark::Transient).count() as u32;
-    world.files.insert(name.clone(), File { chunk, round, prev, entries });
+    world.files.insert(name.clone(), File { chunk, round, prev, entries, outputs });
     Written { token, file: Some(name), deferred }
 }
 

@@ -4,7 +4,7 @@ use longshore_domain::job::{JobError, Tolerance};
 use serde_json::Value;
 
 use super::columns;
-use super::options::{self, ImportOptions};
+use super::options::{self, ImportOptions, Mode};
 use super::row::{self, Row, Target};
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
@@ -37,13 +37,16 @@ impl<R: RecordStore> JobType for Import<R> {
     };
     type Options = ImportOptions;
     type Item = Row;
+    type Output = ();
 
     fn check(&self, options: &ImportOptions) -> Vec<FieldError> {
         options.check()
     }
 
     fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        columns::check(&options.key, options.compiled(), columns)
+        let issues = columns::check(&options.key, options.row_schema(), columns)?;
+        // The issues concern columns that a delete does not read.
+        Ok(if options.mode == Mode::Delete { Vec::new() } else { issues })
     }
 
     fn started(options: &Value) -> Option<Value> {
@@ -71,7 +74,7 @@ impl<R: RecordStore> JobType for Import<R> {
         items: Vec<(ItemKey, Row)>,
     ) -> Vec<Outcome> {
         match options.mode.rule() {
-            None => vec![Outcome::Ok; items.len()],
+            None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
                 row::write(&self.records, &target, items).await

@@ -34,8 +34,12 @@ pub struct ImportOptions {
     #[serde(default)]
     pub schema: Option<Value>,
     /// `upsert` writes every row and overwrites existing records; of two rows with the same key, the later one wins.
-    /// `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `validate`
-    /// writes nothing, and reports every error that can be found without writing.
+    /// `insert` writes rows whose key does not exist yet, and fails the others with `duplicate_key`. `update` overwrites
+    /// existing records like `upsert`, and fails rows whose key does not exist with `key_not_found`. `delete` deletes the
+    /// records of the keys; a key that does not exist is a success. It reads the key column only: the schema determines
+    /// the key's type, and rows are not checked against it. In all modes but `insert`, a row is skipped if a job that was
+    /// created later has written its record. `validate` writes nothing, and reports every error that can be found without
+    /// writing.
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,
@@ -63,6 +67,10 @@ pub enum Mode {
     Upsert,
     /// Writes rows whose key does not exist yet, and fails the others with `duplicate_key`.
     Insert,
+    /// Overwrites existing records, and fails rows whose key does not exist with `key_not_found`.
+    Update,
+    /// Deletes the records of the keys; a key that does not exist is a success. Reads the key column only.
+    Delete,
     /// Writes nothing, and reports every error that can be found without writing.
     Validate,
 }
@@ -73,6 +81,8 @@ impl Mode {
         match self {
             Self::Upsert => Some(Rule::Upsert),
             Self::Insert => Some(Rule::Insert),
+            Self::Update => Some(Rule::Update),
+            Self::Delete => Some(Rule::Delete),
             Self::Validate => None,
         }
     }
@@ -100,6 +110,12 @@ impl ImportOptions {
     /// Returns the schema, if there is one and [`ImportOptions::check`] has found no error.
     pub(super) fn compiled(&self) -> Option<&Schema> {
         self.compiled.get()
+    }
+
+    /// Returns the schema that rows are checked against. A delete needs only the key of a row, so a list of keys is a
+    /// valid file for it.
+    pub(super) fn row_schema(&self) -> Option<&Schema> {
+        self.compiled().filter(|_| self.mode != Mode::Delete)
     }
 
     /// Returns the row that is being read. A worker reads its rows one after the other, so the lock is never
@@ -169,8 +185,9 @@ mod tests {
         let options = json!({"dataset": "d", "key": "k", "mode": "validate", "maxFailed": 3});
         assert_eq!(started(&options), Some(json!({"dataset": "d", "key": "k", "mode": "upsert", "maxFailed": 3})));
         assert_eq!(Mode::default(), Mode::Upsert);
-        for options in [json!({"dataset": "d", "key": "k"}), json!({"dataset": "d", "key": "k", "mode": "insert"})] {
-            assert_eq!(started(&options), None);
+        assert_eq!(started(&json!({"dataset": "d", "key": "k"})), None);
+        for mode in ["upsert", "insert", "update", "delete"] {
+            assert_eq!(started(&json!({"dataset": "d", "key": "k", "mode": mode})), None);
         }
     }
 

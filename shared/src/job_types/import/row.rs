@@ -44,15 +44,18 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
 }
 
 fn checked(options: &ImportOptions, row: &Value) -> Result<Row, Rejection> {
-    if let Some(schema) = options.compiled() {
+    if let Some(schema) = options.row_schema() {
         schema.check(row)?;
     }
     let data = row.as_object().ok_or_else(not_an_object)?;
     let key = key_of(&options.key, data)?;
+    if options.mode == Mode::Delete {
+        return Ok(Row { key: key.into_owned(), data: Map::new() });
+    }
     fits(&key, data).map_err(|misfit| refused(&misfit))?;
     match options.mode {
         Mode::Validate => Ok(Row::default()),
-        Mode::Insert | Mode::Upsert => Ok(Row { key: key.into_owned(), data: data.clone() }),
+        _ => Ok(Row { key: key.into_owned(), data: data.clone() }),
     }
 }
 
@@ -164,8 +167,8 @@ pub(super) struct Target<'a> {
 /// Writes rows of one job, in the order of the file. Returns fewer outcomes than rows if the store ran out of time: the
 /// remaining rows are processed again later.
 ///
-/// Of several rows with the same key, only one is sent: the last in an upsert, the first in an insert. The results of
-/// the others follow from its result.
+/// Of several rows with the same key, only one is sent: the first in an insert, else the last. The results of the
+/// others follow from its result.
 pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
     let rule = target.rule;
     let (rows, chosen) = choose(rule, items);
@@ -191,7 +194,7 @@ fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<
         let record = NewRecord { key, data, writer };
         if at == next {
             chosen.push(record);
-        } else if rule == Rule::Upsert {
+        } else if rule.last_wins() {
             chosen[at] = record;
         }
         rows.push((writer, at));
@@ -202,8 +205,8 @@ fn choose(rule: Rule, items: Vec<(ItemKey, Row)>) -> (Vec<(Writer, usize)>, Vec<
 /// Returns the result of a row whose key was sent for another row of the same batch.
 fn follow(rule: Rule, sent: Written, sender: Writer) -> Written {
     match (rule, sent) {
-        (Rule::Upsert, Written::Stored) => Written::Superseded(sender),
         (Rule::Insert, Written::Stored) => Written::Taken(Some(sender)),
+        (_, Written::Stored) => Written::Superseded(sender),
         // The other row failed, and this one has not been tried.
         (_, Written::Refused(_)) => Written::Unknown(String::from("another row with this key was tried first")),
         (_, other) => other,
@@ -219,15 +222,16 @@ fn own(written: Written, writer: Writer) -> Written {
     }
 }
 
-/// Returns the outcome of a row, or `None` if it was not tried. In an upsert, a row that was replaced by a later row of
-/// the same file is a success; one that was replaced by another job is skipped.
+/// Returns the outcome of a row, or `None` if it was not tried. A row that was replaced by a later row of the same file
+/// is a success; one that was replaced by another job is skipped.
 fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
     Some(match written {
-        Written::Stored => Outcome::Ok,
-        Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok,
+        Written::Stored => Outcome::Ok(()),
+        Written::Superseded(holder) if holder.job == writer.job => Outcome::Ok(()),
         Written::Superseded(holder) => {
             Outcome::Skip { reason: format!("job {}, created later, has already written this record", holder.job) }
         }
+        Written::Missing => Outcome::reject("key_not_found", Some(key), MISSING),
         Written::Taken(holder) => Outcome::reject("duplicate_key", Some(key), taken(holder, writer)),
         Written::Refused(reason) => {
             Outcome::reject("record_refused", None, format!("the records table rejected this row: {reason}"))
@@ -237,6 +241,10 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
         Written::Untried => return None,
     })
 }
+
+/// Message of a row whose key does not exist.
+const MISSING: &str =
+    "no record has this key, and an update creates none; fix the key, or import the row with mode upsert";
 
 fn taken(holder: Option<Writer>, writer: Writer) -> String {
     match holder {
@@ -255,3 +263,7 @@ mod tests;
 #[cfg(test)]
 #[path = "write_tests.rs"]
 mod write_tests;
+
+#[cfg(test)]
+#[path = "mode_tests.rs"]
+mod mode_tests;

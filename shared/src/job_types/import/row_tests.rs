@@ -162,3 +162,15 @@ fn only_the_first_error_of_a_large_row_is_reported() {
     let branches = json!({"properties": {"a": {"items": {"anyOf": [{"type": "string"}, {"type": "null"}]}}}});
     assert_eq!(rejection(line(&self::options("upsert", branches), &list)).0, "schema_violation");
 }
+
+#[test]
+fn a_delete_reads_the_key_as_the_schema_types_it_and_checks_nothing_else() {
+    let schema = json!({"properties": {"id": {"type": "integer"}, "n": {"maximum": 1}}, "required": ["name"]});
+    let [delete, upsert] = ["delete", "upsert"].map(|mode| options(mode, schema.clone()));
+    let read = row(&delete, "id,n", "007,2").unwrap();
+    assert_eq!((read.key.as_str(), read.data.len()), ("7", 0));
+    assert!(row(&upsert, "id,n", "007,2").is_err());
+    assert_eq!(line(&delete, r#"{"id": 7, "n": "x"}"#).unwrap().key, "7");
+    assert_eq!(rejection(row(&delete, "id,n", ",2")).0, "missing_key");
+    assert_eq!(rejection(line(&delete, "[]")).0, "not_an_object");
+}

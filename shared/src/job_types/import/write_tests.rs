@@ -18,9 +18,9 @@ use longshore_domain::writer::{Rule, Writer, Written};
 use longshore_testing::MemoryRecords;
 
 /// Rows with their number and key.
-type Numbered = Vec<(u64, String)>;
+pub(super) type Numbered = Vec<(u64, String)>;
 
-fn dataset() -> Dataset {
+pub(super) fn dataset() -> Dataset {
     Dataset { tenant: TenantId::from_static("default"), name: "d".into() }
 }
 
@@ -32,20 +32,20 @@ fn rows(job: JobId, numbered: &[(u64, String)]) -> Vec<(ItemKey, Row)> {
     numbered.iter().map(row).collect()
 }
 
-fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
+pub(super) fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
     let target = Target { dataset: dataset(), rule, key: "id" };
     block_on(write(records, &target, rows(job, numbered)))
 }
 
-fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
+pub(super) fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {
     let page = block_on(records.list(&dataset(), usize::MAX - 1, None)).unwrap();
     page.items.into_iter().map(|record| (record.key.clone(), record)).collect()
 }
 
-fn code(outcome: &Outcome) -> &str {
+pub(super) fn code(outcome: &Outcome) -> &str {
     match outcome {
         Outcome::Reject(rejection) => &rejection.code,
-        Outcome::Ok => "ok",
+        Outcome::Ok(()) => "ok",
         Outcome::Skip { .. } => "skip",
         Outcome::Retry { .. } => "retry",
         Outcome::Busy { .. } => "busy",
@@ -54,7 +54,7 @@ fn code(outcome: &Outcome) -> &str {
 }
 
 /// Forty rows over a dozen keys, in chunks of up to eight, delivered in any order, some of them twice or in part.
-fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
+pub(super) fn deliveries(rng: &mut Rng) -> (Numbered, Vec<Numbered>) {
     let file: Vec<_> = (1..=40).map(|number| (number, format!("k{}", rng.u64(..12)))).collect();
     let size = 1 + rng.u64(..8) as usize;
     let chunks: Vec<_> = file.chunks(size).collect();
@@ -79,7 +79,7 @@ fn an_upsert_keeps_the_last_row_of_a_key_in_any_order_of_chunks() {
         let (file, deliveries) = deliveries(&mut Rng::with_seed(seed));
         let (records, job) = (MemoryRecords::default(), JobId::generate());
         for chunk in &deliveries {
-            assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok), "seed {seed}");
+            assert!(deliver(&records, Rule::Upsert, job, chunk).iter().all(|o| *o == Outcome::Ok(())), "seed {seed}");
         }
         let last: BTreeMap<_, _> = file.into_iter().map(|(number, key)| (key, number)).collect();
         let stored: BTreeMap<_, _> =
@@ -133,7 +133,7 @@ fn an_insert_succeeds_only_for_the_row_that_wrote_the_record_despite_crashes() {
         deliveries.push((file.clone(), false));
         for (rows, dies) in deliveries {
             // Rows reported as succeeded are never offered again.
-            let rows: Numbered = rows.into_iter().filter(|(n, _)| ended.get(n) != Some(&Outcome::Ok)).collect();
+            let rows: Numbered = rows.into_iter().filter(|(n, _)| ended.get(n) != Some(&Outcome::Ok(()))).collect();
             let outcomes = deliver(&records, Rule::Insert, job, &rows);
             if !dies {
                 ended.extend(rows.iter().map(|(number, _)| *number).zip(outcomes));
@@ -163,7 +163,7 @@ fn an_insert_rejects_a_key_of_another_job_and_names_that_job() {
 #[test]
 fn a_job_that_was_created_later_is_not_overwritten_by_a_late_chunk() {
     let (records, old, new) = (MemoryRecords::default(), JobId::generate(), JobId::generate());
-    assert_eq!(deliver(&records, Rule::Upsert, new, &[(1, "a".into())]), [Outcome::Ok]);
+    assert_eq!(deliver(&records, Rule::Upsert, new, &[(1, "a".into())]), [Outcome::Ok(())]);
     assert_eq!(deliver(&records, Rule::Upsert, old, &[(9, "a".into())]).iter().map(code).collect::<Vec<_>>(), ["skip"]);
     assert_eq!(all(&records)["a"].writer, Some(Writer { job: new, row: 1 }));
 }

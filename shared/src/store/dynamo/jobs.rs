@@ -188,12 +188,17 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
     if let Some(columns) = &definition.columns {
         item.insert("columns".into(), nested(columns)?);
     }
+    if let Some(results) = &definition.results {
+        item.insert("results".into(), text(serde_json::to_string(results)?));
+    }
     Ok(item)
 }
 
 fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let columns = item.get("columns").cloned().map(serde_dynamo::from_attribute_value).transpose()?;
-    Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns })
+    let results = item.contains_key("results").then(|| read_text(item, "results")).transpose()?;
+    let results = results.map(serde_json::from_str).transpose()?;
+    Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns, results })
 }
 
 fn start_of_unfinished(after: JobPosition) -> Item {

@@ -3,7 +3,7 @@
 //! | item | `PK` | `SK` | contents |
 //! | --- | --- | --- | --- |
 //! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `unfinished` |
-//! | definition | `JOB#id` | `DEFINITION` | options as JSON; the columns, once known |
+//! | definition | `JOB#id` | `DEFINITION` | options as JSON; the form of the results as JSON; the columns, once known |
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
 //! | upload | `UPLOAD#id` | `UPLOAD` | the upload as promised to the client |

@@ -137,7 +137,7 @@ fn job() -> Job {
 }
 
 async fn create(store: &DynamoStore) -> PortResult<Created<JobId>> {
-    store.create_job(&job(), &Definition { options: json!({}), columns: None }, None).await
+    store.create_job(&job(), &Definition::new(json!({})), None).await
 }
 
 #[tokio::test]

@@ -151,7 +151,7 @@ mod tests {
     async fn a_transaction_whose_response_is_lost_is_repeated_under_the_same_token() {
         const AT: Timestamp = Timestamp(1_000);
         let (store, table) = store();
-        let definition = Definition { options: json!({}), columns: None };
+        let definition = Definition::new(json!({}));
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", AT);
         assert_eq!(store.create_job(&job, &definition, None).await.unwrap(), Created::New);
         let started = Job {

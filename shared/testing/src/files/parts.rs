@@ -138,6 +138,11 @@ impl MultipartFiles for MemoryFiles {
         Ok(Some(etag))
     }
 
+    async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>> {
+        let Some(bytes) = self.get(from) else { return Ok(None) };
+        self.upload_part(upload, number, bytes).await
+    }
+
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {
         let mut unfinished = self.parts.unfinished();
         let Some(parts) = unfinished.get(&upload.id) else {

@@ -7,7 +7,7 @@ import { readSchema, type Schema } from "../file/schema";
 import { useLoad } from "../load";
 import { text } from "../text";
 
-const MODES: Mode[] = ["upsert", "insert", "validate"];
+const MODES: Mode[] = ["upsert", "insert", "update", "delete", "validate"];
 
 export function ImportForm({ draft }: { draft: Draft }) {
   const chosen = draft.chosen.value;

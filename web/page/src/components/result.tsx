@@ -12,7 +12,7 @@ import { Failures } from "./failures";
 import { isCheck } from "./status";
 
 /** A file of the report. */
-type FileName = "failed" | "skipped" | "unprocessed" | "receipt";
+type FileName = "results" | "failed" | "skipped" | "unprocessed" | "receipt";
 
 export function Result({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
@@ -79,7 +79,7 @@ function Issues({ issues }: { issues: Job["issues"] }) {
 
 function Files({ jobId, output }: { jobId: string; output: Output }) {
   const [error, setError] = useState<unknown>(null);
-  const names: FileName[] = ["failed", "skipped", "unprocessed", "receipt"];
+  const names: FileName[] = ["results", "failed", "skipped", "unprocessed", "receipt"];
   const available = names.filter((name) => linkOf(output, name));
   if (available.length === 0) return null;
   return (

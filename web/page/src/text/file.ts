@@ -51,8 +51,10 @@ export const fileText = {
     modes: {
       upsert: ["Import", "A row with an existing key replaces the record."],
       insert: ["Import new rows only", "A row with an existing key fails."],
+      update: ["Update existing records only", "A row whose key does not exist fails."],
+      delete: ["Delete records", "Deletes the record of each row's key. This cannot be undone."],
       validate: ["Check only", "Writes nothing. You can start the import afterwards."],
-    } as Record<"upsert" | "insert" | "validate", [string, string]>,
+    } as Record<"upsert" | "insert" | "update" | "delete" | "validate", [string, string]>,
     schema: "Schema",
     schemaHint: "A JSON Schema file that each row must match. Without one, every row with a key is valid.",
     schemaChoose: "Choose a schema",

@@ -26,6 +26,7 @@ export const jobText = {
     leftUnknown: "Not known yet",
     took: "Took",
     created: (when: string) => `Created ${when}`,
+    fromItems: "From the items of a request",
     attempt: (count: number) => `Attempt ${count}`,
     cancel: "Cancel",
     canceling: "Stopping...",
@@ -38,6 +39,7 @@ export const jobText = {
     issues: "Warnings",
     files: "Files",
     fileNames: {
+      results: "Results",
       failed: "Failed rows, for correction",
       skipped: "Skipped rows",
       unprocessed: "Unprocessed rows",
@@ -90,6 +92,7 @@ export const jobText = {
       invalid_key: (what) => `${what} is the key, and is neither text nor a whole number`,
       key_too_long: (what) => `${what} is the key, and is too long:`,
       duplicate_key: () => "the key already exists:",
+      key_not_found: () => "no record has the key:",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
       not_utf8: () => 'the row is not encoded in UTF-8: save the file as "CSV UTF-8"',

@@ -29,6 +29,7 @@ export function JobView({ jobId }: { jobId: string }) {
           <h1>{jobName(job)}</h1>
           <p class="quiet small">
             {text.job.created(moment(job.createdAt))}
+            {job.source?.kind === "items" && ` · ${text.job.fromItems}`}
             {job.attempts > 1 && ` · ${text.job.attempt(job.attempts)}`}
           </p>
         </div>

@@ -2,7 +2,7 @@
 
 import { expect, test } from "@playwright/test";
 import { fakeJob, mockJobList } from "./mocks";
-import { complete, fresh, open, people, pick, start } from "./support";
+import { complete, fresh, open, people, pick, stack, start } from "./support";
 
 test("a list's error disappears after a successful retry", async ({ page }) => {
   let isBroken = true;
@@ -18,6 +18,20 @@ test("a list's error disappears after a successful retry", async ({ page }) => {
   await expect(page.getByRole("link", { name: "file-1.csv" })).toBeVisible();
   await expect(page.getByRole("link", { name: "file-2.csv" })).toBeVisible();
   await expect(page.getByRole("alert")).toHaveCount(0);
+});
+
+test("a job over the items of a request shows its source", async ({ page }) => {
+  const { apiUrl, users } = stack();
+  const items = [{ id: "1" }, { id: "2" }];
+  const created = await page.request.post(`${apiUrl}/api/jobs`, {
+    headers: { authorization: `Bearer ${users[0]?.token}` },
+    data: { jobType: "import", items, options: { dataset: fresh("items"), key: "id" } },
+  });
+  expect(created.status()).toBe(202);
+  const { jobId } = (await created.json()) as { jobId: string };
+  await open(page, `/jobs/${jobId}`);
+  await expect(page.getByText("From the items of a request")).toBeVisible();
+  await expect(page.getByText("Every row succeeded.")).toBeVisible({ timeout: 30_000 });
 });
 
 test("a page that arrives after the filter has changed is not appended", async ({ page }) => {

@@ -31,7 +31,14 @@ export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
       itemsPerSecond: 100,
       etaSeconds: 600,
       finishedAt: null,
-      links: { ...job.links, output: null, failures: null, start: null, cancel: `${job.links.self}/cancel` },
+      links: {
+        ...job.links,
+        output: null,
+        results: null,
+        failures: null,
+        start: null,
+        cancel: `${job.links.self}/cancel`,
+      },
     };
     await route.fulfill({ status: 200, json, headers: { etag: '"held"', "retry-after": "1" } });
   };
@@ -63,6 +70,7 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     jobId,
     jobType: "import",
     fileName: `file-${number}.csv`,
+    source: { kind: "file", name: "people.csv", sizeBytes: 1000 },
     priority: "normal",
     metadata: {},
     status: "completed",
@@ -88,7 +96,14 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     timeoutSeconds: 3600,
     deadlineAt: at,
     expiresAt: at,
-    links: { self: `/api/jobs/${jobId}`, output: null, failures: null, cancel: null, start: null },
+    links: {
+      self: `/api/jobs/${jobId}`,
+      output: null,
+      results: null,
+      failures: null,
+      cancel: null,
+      start: null,
+    },
     ...change,
   };
 }

@@ -86,7 +86,8 @@ impl Audited {
         let job = &self.records.job;
         let counts = ResultCounts { succeeded: 4, failed: 2, skipped: 1, unprocessed: 0 };
         let file = |name, rows| Some(ReportFile { key: self.key(name), rows });
-        let files = ReportFiles { failed: file("failed.csv", 2), skipped: file("skipped.csv", 1), unprocessed: None };
+        let (failed, skipped) = (file("failed.csv", 2), file("skipped.csv", 1));
+        let files = ReportFiles { failed, skipped, ..ReportFiles::default() };
         let result = ResultDocument::new(job, Report { counts, files, ..Report::default() });
         let input = InputReceipt { name: "p.csv".into(), size: 17, sha256: None, basis: Basis::Gone };
         let file = |name: &str, rows| FileReceipt {
@@ -103,6 +104,7 @@ impl Audited {
             input: Some(input),
             corrected: None,
             files: vec![file("failed.csv", 2), file("skipped.csv", 1)],
+            results: None,
             code: CodeVersion { version: "0".into(), commit: None },
         };
         self.files.put(&self.key(RESULT_NAME), serde_json::to_vec(&result).unwrap());

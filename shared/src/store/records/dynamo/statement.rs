@@ -29,6 +29,8 @@ pub(super) enum Step {
     Insert,
     /// Overwrites the existing record, if the rule allows.
     Update,
+    /// Deletes the record, if the rule allows.
+    Delete,
 }
 
 /// The next action after a response.
@@ -77,7 +79,8 @@ impl Pending {
         }
     }
 
-    /// Returns the statement of the current step. Idempotent: an `UPDATE` accepts its own writer, under either rule.
+    /// Returns the statement of the current step. Idempotent: an `UPDATE` accepts its own writer, under every rule, and
+    /// a `DELETE` succeeds if there is no record.
     pub(super) fn statement(&self, table: &str, rule: Rule) -> Result<BatchStatementRequest, BuildError> {
         let (key, values) = (self.key.iter().cloned(), self.values.iter().cloned());
         let builder = BatchStatementRequest::builder();
@@ -86,6 +89,10 @@ impl Pending {
             Step::Update => builder
                 .statement(update(table, rule))
                 .set_parameters(Some(values.chain(key).chain([self.values[1].clone()]).collect()))
+                .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
+            Step::Delete => builder
+                .statement(delete(table))
+                .set_parameters(Some(key.chain([self.values[1].clone()]).collect()))
                 .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
         };
         builder.build()
@@ -126,18 +133,30 @@ impl Pending {
         }
     }
 
-    /// Handles the failed condition of an `UPDATE`: another writer has the key, or the key does not exist (any more).
+    /// Handles the failed condition of an `UPDATE` or `DELETE`: another writer has the key, or the key does not exist
+    /// (any more).
     fn refused(&mut self, rule: Rule, error: &BatchStatementError) -> Next {
-        let Some(item) = error.item() else {
-            return if self.duplicates < 2 { Next::Go(Step::Insert) } else { Next::Done(unseen_holder()) };
-        };
+        let Some(item) = error.item() else { return self.refused_without_image(rule) };
         self.was_present = true;
         let holder = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));
         match holder.map(|holder| rule.refusal(holder, self.writer)) {
             Some(Some(refusal)) => Next::Done(refusal),
-            Some(None) => Next::Go(Step::Update),
+            Some(None) => Next::Go(self.step),
             None if rule == Rule::Insert => Next::Done(Written::Taken(None)),
             None => Next::Done(Written::Refused(String::from("the key belongs to a record that no import wrote"))),
+        }
+    }
+
+    /// Handles a failed condition without an image of the record. An `UPDATE` fails so if the key does not exist. A
+    /// `DELETE` of a missing key succeeds
+    /// (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/ql-reference.delete.html>), so its failure
+    /// says that there is a record: the statement is sent again.
+    fn refused_without_image(&self, rule: Rule) -> Next {
+        match rule {
+            Rule::Update => Next::Done(Written::Missing),
+            Rule::Delete => Next::Wait(String::from("the table does not show which writer has the key")),
+            Rule::Insert | Rule::Upsert if self.duplicates < 2 => Next::Go(Step::Insert),
+            Rule::Insert | Rule::Upsert => Next::Done(unseen_holder()),
         }
     }
 }
@@ -153,16 +172,21 @@ fn insert(table: &str) -> String {
     format!(r#"INSERT INTO "{table}" VALUE {{'PK': ?, 'SK': ?, 'data': ?, 'writer': ?, 'updatedAt': ?}}"#)
 }
 
-/// Key: `PK`, `SK`. Condition: the item exists, and its writer is this one or, in an upsert, an earlier one. Keeps
-/// other attributes of the item, in particular `expiresAt`.
+/// Key: `PK`, `SK`. Condition: the item exists, and its writer is this one or, unless the rule is an insert, an earlier
+/// one. Keeps other attributes of the item, in particular `expiresAt`.
 fn update(table: &str, rule: Rule) -> String {
     let holder = match rule {
         Rule::Insert => "=",
-        Rule::Upsert => "<=",
+        Rule::Upsert | Rule::Update | Rule::Delete => "<=",
     };
     format!(
         r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? WHERE "PK" = ? AND "SK" = ? AND "writer" {holder} ?"#
     )
+}
+
+/// Key: `PK`, `SK`. Condition: the item does not exist, or its writer is this one or an earlier one.
+fn delete(table: &str) -> String {
+    format!(r#"DELETE FROM "{table}" WHERE "PK" = ? AND "SK" = ? AND "writer" <= ?"#)
 }
 
 /// Statements in one `BatchExecuteStatement`.

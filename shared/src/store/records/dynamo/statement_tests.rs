@@ -30,7 +30,7 @@ fn each_response_has_its_next_action() {
     let wait = |code: &str| Next::Wait(format!("{code}: said the table"));
     let throttled = |code: &str| Next::Throttled(format!("{code}: said the table"));
     let taken = |holder| Next::Done(Written::Taken(holder));
-    let rules: [(Rule, Step, BatchStatementError, Next); 15] = [
+    let rules: [(Rule, Step, BatchStatementError, Next); 21] = [
         (Rule::Insert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
         (Rule::Upsert, Step::Insert, error(Code::DuplicateItem, None), Next::Go(Step::Update)),
         (Rule::Insert, Step::Update, refused(earlier), taken(Some(earlier))),
@@ -41,6 +41,17 @@ fn each_response_has_its_next_action() {
         (Rule::Upsert, Step::Update, refused(earlier), Next::Go(Step::Update)),
         (Rule::Insert, Step::Update, error(Code::ConditionalCheckFailed, Some("else")), taken(None)),
         (Rule::Upsert, Step::Update, error(Code::ConditionalCheckFailed, None), Next::Go(Step::Insert)),
+        (Rule::Update, Step::Update, refused(later), Next::Done(Written::Superseded(later))),
+        (Rule::Update, Step::Update, refused(earlier), Next::Go(Step::Update)),
+        (Rule::Update, Step::Update, error(Code::ConditionalCheckFailed, None), Next::Done(Written::Missing)),
+        (Rule::Delete, Step::Delete, refused(later), Next::Done(Written::Superseded(later))),
+        (Rule::Delete, Step::Delete, refused(earlier), Next::Go(Step::Delete)),
+        (
+            Rule::Delete,
+            Step::Delete,
+            error(Code::ConditionalCheckFailed, None),
+            Next::Wait("the table does not show which writer has the key".into()),
+        ),
         (
             Rule::Upsert,
             Step::Insert,
@@ -62,6 +73,7 @@ fn each_response_has_its_next_action() {
         assert_eq!(pending(own, step).next(rule, Some(&answer)), next, "{rule:?} {step:?} {answer:?}");
     }
     assert_eq!(pending(own, Step::Insert).next(Rule::Insert, None), Next::Done(Written::Stored));
+    assert_eq!(pending(own, Step::Delete).next(Rule::Delete, None), Next::Done(Written::Stored));
 }
 
 #[test]
@@ -90,9 +102,14 @@ fn a_statement_carries_its_condition() {
     let insert = text(Step::Insert, Rule::Upsert);
     assert_eq!(insert.parameters().len(), 5);
     assert!(insert.statement().starts_with("INSERT INTO \"t\" VALUE {"));
-    for (rule, condition) in [(Rule::Insert, "\"writer\" = ?"), (Rule::Upsert, "\"writer\" <= ?")] {
+    let delete = text(Step::Delete, Rule::Delete);
+    assert!(delete.statement().starts_with("DELETE FROM \"t\"") && delete.statement().ends_with("\"writer\" <= ?"));
+    assert_eq!(delete.parameters().last(), Some(&AttributeValue::S(writer.to_string())));
+    assert!(delete.return_values_on_condition_check_failure().is_some());
+    let conditions = [(Rule::Insert, "="), (Rule::Upsert, "<="), (Rule::Update, "<=")];
+    for (rule, condition) in conditions.map(|(rule, holder)| (rule, format!("\"writer\" {holder} ?"))) {
         let update = text(Step::Update, rule);
-        assert!(update.statement().ends_with(condition), "{}", update.statement());
+        assert!(update.statement().ends_with(&condition), "{}", update.statement());
         assert_eq!(update.parameters().len(), 6);
         assert_eq!(update.parameters().last(), Some(&AttributeValue::S(writer.to_string())));
         assert!(update.return_values_on_condition_check_failure().is_some());

@@ -23,15 +23,22 @@ impl DynamoRecords {
     /// Returns the first statement. An insert always begins with `INSERT`, because existing keys should be the
     /// exception there.
     fn first_step(&self, rule: Rule) -> Step {
-        let update = rule == Rule::Upsert && self.mostly_present.load(Ordering::Relaxed);
-        if update { Step::Update } else { Step::Insert }
+        match rule {
+            Rule::Update => Step::Update,
+            Rule::Delete => Step::Delete,
+            Rule::Upsert if self.mostly_present.load(Ordering::Relaxed) => Step::Update,
+            Rule::Insert | Rule::Upsert => Step::Insert,
+        }
     }
 }
 
 impl RecordStore for DynamoRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let count = records.len();
-        if let Err(error) = datasets::put(self, into).await {
+        // A rule that creates no record creates no dataset either.
+        if rule.creates()
+            && let Err(error) = datasets::put(self, into).await
+        {
             return vec![error.into(); count];
         }
         let done = Batch::new(self, &self.write_rate, Parameters { into, rule, first: self.first_step(rule) }, records)
@@ -43,7 +50,9 @@ impl RecordStore for DynamoRecords {
             present += usize::from(done.was_present);
             written[done.index] = done.written;
         }
-        self.mostly_present.store(present * 2 > count, Ordering::Relaxed);
+        if rule.creates() {
+            self.mostly_present.store(present * 2 > count, Ordering::Relaxed);
+        }
         written
     }
 

@@ -1,0 +1,173 @@
+//! The rows of a results file in CSV, from the lines of the workers.
+
+use std::borrow::Cow;
+
+use longshore::formula::harmless;
+use longshore_domain::results::{Formulas, ResultRow, ResultsForm};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
+
+use super::row::push_cell;
+use crate::CompleteError;
+
+/// Heading of the column with the number of the item.
+const NUMBER: &str = "number";
+/// Heading of the only column of outputs without columns.
+const OUTPUT: &str = "output";
+
+/// Converts lines to rows.
+pub(super) struct ResultRows {
+    form: ResultsForm,
+}
+
+/// A line with the number of its item.
+#[derive(Deserialize)]
+struct NumberedLine<'a> {
+    number: u64,
+    #[serde(borrow)]
+    output: &'a RawValue,
+}
+
+impl ResultRows {
+    pub(super) fn new(form: &ResultsForm) -> Self {
+        Self { form: form.clone() }
+    }
+
+    /// Appends the header.
+    pub(super) fn append_header(&self, out: &mut Vec<u8>) {
+        if self.form.bom {
+            out.extend_from_slice("\u{feff}".as_bytes());
+        }
+        let number = (self.form.row == ResultRow::Numbered).then_some(NUMBER);
+        let columns = self.form.columns.iter().map(|column| column.heading.as_str());
+        let output = self.form.columns.is_empty().then_some(OUTPUT);
+        let mut row = self.row(out);
+        number.into_iter().chain(columns).chain(output).for_each(|heading| row.cell(heading.as_bytes()));
+        row.end();
+    }
+
+    /// Appends a row for each line.
+    pub(super) fn append(&self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            let mut row = self.row(out);
+            match self.form.row {
+                ResultRow::Plain => self.append_output(&mut row, line)?,
+                ResultRow::Numbered => {
+                    let NumberedLine { number, output } = serde_json::from_slice(line)?;
+                    row.cell(number.to_string().as_bytes());
+                    self.append_output(&mut row, output.get().as_bytes())?;
+                }
+            }
+            row.end();
+        }
+        Ok(())
+    }
+
+    fn append_output(&self, row: &mut Row<'_>, output: &[u8]) -> Result<(), CompleteError> {
+        if self.form.columns.is_empty() {
+            row.cell(output);
+            return Ok(());
+        }
+        let members: Value = serde_json::from_slice(output)?;
+        let none = Map::new();
+        let members = members.as_object().unwrap_or(&none);
+        for column in &self.form.columns {
+            row.cell(text_of(members.get(&column.name)).as_bytes());
+        }
+        Ok(())
+    }
+
+    fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {
+        Row { out, delimiter: self.form.delimiter.byte(), formulas: self.form.formulas, is_first: true, is_blank: true }
+    }
+}
+
+/// Returns the text of a value: a string as it is, nothing for `null` or a missing member, and JSON for the others.
+pub(super) fn text_of(value: Option<&Value>) -> Cow<'_, str> {
+    match value {
+        None | Some(Value::Null) => Cow::Borrowed(""),
+        Some(Value::String(text)) => Cow::Borrowed(text),
+        Some(other) => Cow::Owned(other.to_string()),
+    }
+}
+
+/// A row that is being written.
+struct Row<'a> {
+    out: &'a mut Vec<u8>,
+    delimiter: u8,
+    formulas: Formulas,
+    is_first: bool,
+    /// True if the row would be a blank line, which readers skip.
+    is_blank: bool,
+}
+
+impl Row<'_> {
+    fn cell(&mut self, cell: &[u8]) {
+        let is_first = std::mem::replace(&mut self.is_first, false);
+        if !is_first {
+            self.out.push(self.delimiter);
+        }
+        self.is_blank = is_first && cell.is_empty();
+        let shown = match self.formulas {
+            Formulas::Escaped => harmless(cell),
+            Formulas::Raw => Cow::Borrowed(cell),
+        };
+        push_cell(self.out, &shown, self.delimiter);
+    }
+
+    fn end(self) {
+        if self.is_blank {
+            self.out.extend_from_slice(b"\"\"");
+        }
+        self.out.extend_from_slice(b"\r\n");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::results::{Delimiter, ResultColumn};
+
+    use super::*;
+
+    fn csv(form: &ResultsForm, lines: &str) -> String {
+        let (rows, mut out) = (ResultRows::new(form), Vec::new());
+        rows.append_header(&mut out);
+        rows.append(&mut out, lines.as_bytes()).unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    fn columns(names: &[(&str, &str)]) -> Vec<ResultColumn> {
+        let column = |(name, heading): &(&str, &str)| ResultColumn { name: (*name).into(), heading: (*heading).into() };
+        names.iter().map(column).collect()
+    }
+
+    #[test]
+    fn an_output_without_columns_is_one_cell_of_json() {
+        let lines = "{\"number\":1,\"output\":{\"a\":\"x,y\"}}\n{\"number\":2,\"output\":\"=1\"}\n";
+        let expected = "number,output\r\n1,\"{\"\"a\"\":\"\"x,y\"\"}\"\r\n2,\"\"\"=1\"\"\"\r\n";
+        assert_eq!(csv(&ResultsForm::default(), lines), expected.replace("\"\"\"=1\"\"\"", "\"'\"\"=1\"\"\""));
+    }
+
+    #[test]
+    fn the_members_of_an_output_are_columns_under_their_headings() {
+        let form = ResultsForm {
+            row: ResultRow::Plain,
+            columns: columns(&[("id", "Id"), ("b", "=b")]),
+            delimiter: Delimiter::Semicolon,
+            bom: true,
+            ..ResultsForm::default()
+        };
+        let lines = "{\"id\":1.50,\"b\":true,\"c\":0}\n{\"b\":[1,\"x\"]}\n7\n{\"id\":\"=x\",\"b\":null}\n";
+        let expected = "\u{feff}Id;'=b\r\n1.5;true\r\n;\"[1,\"\"x\"\"]\"\r\n;\r\n'=x;\r\n";
+        assert_eq!(csv(&form, lines), expected);
+        let raw = ResultsForm { formulas: Formulas::Raw, bom: false, ..form };
+        assert!(csv(&raw, lines).ends_with("\r\n=x;\r\n"));
+    }
+
+    #[test]
+    fn an_empty_cell_alone_is_quoted_because_readers_skip_blank_lines() {
+        let form = ResultsForm { row: ResultRow::Plain, columns: columns(&[("a", "a")]), ..ResultsForm::default() };
+        assert_eq!(csv(&form, "{}\n{\"a\":\"x\\ny\"}\n"), "a\r\n\"\"\r\n\"x\ny\"\r\n");
+    }
+}

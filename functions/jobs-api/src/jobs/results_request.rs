@@ -1,0 +1,161 @@
+//! The member `results` of a request: the form of the results file.
+
+use longshore::field_error::FieldError;
+use longshore_domain::results::{Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+/// Maximum number of columns. The definition of a job is one item of 400 KB.
+const MAX_COLUMNS: usize = 200;
+
+/// Maximum bytes of the name or the heading of a column.
+const MAX_NAME_BYTES: usize = 255;
+
+/// The form of the results file, for job types whose items have an output.
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
+pub(super) struct ResultsRequest {
+    /// Format of the file: `jsonl` for JSON Lines, or `csv`.
+    #[schema(value_type = Option<String>, pattern = "^(jsonl|csv)$", default = "jsonl")]
+    format: ResultFormat,
+    /// True to compress the file with gzip; its name then ends with `.gz`.
+    #[schema(default = false)]
+    gzip: bool,
+    /// `escaped` puts an apostrophe before cells of CSV that a spreadsheet program would run as a formula; `raw` writes
+    /// them as they are.
+    #[schema(value_type = Option<String>, pattern = "^(escaped|raw)$", default = "escaped")]
+    formulas: Formulas,
+    /// True to begin a CSV file with a byte order mark, which some spreadsheet programs need to read UTF-8.
+    #[schema(default = false)]
+    bom: bool,
+    /// Delimiter of a CSV file: a comma, a semicolon, a tab or a vertical bar.
+    #[schema(value_type = Option<String>, pattern = "^[,;\t|]$", default = ",")]
+    delimiter: Delimiter,
+    /// Columns of a CSV file, in order. By default those of the job type; if it has none, each row has the
+    /// output as JSON in the column `output`.
+    #[schema(max_items = 200)]
+    columns: Vec<Column>,
+}
+
+/// A column of the results.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = ResultColumn)]
+pub(super) struct Column {
+    /// Name of the member of the output.
+    #[schema(max_length = 255)]
+    name: String,
+    /// Heading of the column; by default the name.
+    #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
+    #[schema(max_length = 255)]
+    heading: Option<String>,
+}
+
+impl ResultsRequest {
+    /// Reads the member of a request.
+    ///
+    /// # Errors
+    /// `invalid_type`, `unknown_field`, `invalid_results`.
+    pub(super) fn read(value: &Value) -> Result<Self, Vec<FieldError>> {
+        if !value.is_object() {
+            return Err(vec![FieldError::new("/results", "invalid_type", "results must be an object")]);
+        }
+        let request: Self = serde_path_to_error::deserialize(value).map_err(|error| {
+            let detail = error.inner().to_string();
+            let code = if detail.starts_with("unknown field") { "unknown_field" } else { "invalid_results" };
+            vec![FieldError::at_path("/results", error.path(), code, &detail)]
+        })?;
+        let errors = request.errors();
+        if errors.is_empty() { Ok(request) } else { Err(errors) }
+    }
+
+    fn errors(&self) -> Vec<FieldError> {
+        let mut errors = Vec::new();
+        let mut refuse = |pointer: &str, detail: String| {
+            errors.push(FieldError::new(format!("/results/{pointer}"), "invalid_results", detail));
+        };
+        if self.columns.len() > MAX_COLUMNS {
+            refuse("columns", format!("there are {} columns; the maximum is {MAX_COLUMNS}", self.columns.len()));
+        }
+        let is_too_long = |column: &Column| column.name.len().max(column.heading().len()) > MAX_NAME_BYTES;
+        for (at, _) in self.columns.iter().enumerate().filter(|(_, column)| is_too_long(column)) {
+            refuse(&format!("columns/{at}"), format!("a name may have up to {MAX_NAME_BYTES} bytes"));
+        }
+        let is_repeated =
+            |at: usize, heading: &str| self.columns[..at].iter().any(|column| column.heading() == heading);
+        for (at, column) in self.columns.iter().enumerate().take(MAX_COLUMNS) {
+            if is_repeated(at, column.heading()) {
+                refuse(&format!("columns/{at}"), "another column has the same heading; set another one with as".into());
+            }
+        }
+        let is_csv = self.format == ResultFormat::Csv;
+        if !is_csv && (self.bom || self.delimiter != Delimiter::default() || self.formulas != Formulas::default()) {
+            refuse("format", "bom, delimiter and formulas require the format csv".into());
+        }
+        if self.format == ResultFormat::Jsonl && !self.columns.is_empty() {
+            refuse("columns", "columns require the format csv; a line of JSON has the whole output".into());
+        }
+        errors
+    }
+
+    /// Returns the form of the results of a type whose outputs have these members.
+    pub(super) fn form(&self, row: ResultRow, members: Vec<String>) -> ResultsForm {
+        let Self { format, gzip, formulas, bom, delimiter, columns } = self.clone();
+        let requested = columns.into_iter().map(|column| {
+            let heading = column.heading().to_owned();
+            ResultColumn { name: column.name, heading }
+        });
+        let mut columns: Vec<_> = requested.collect();
+        if columns.is_empty() {
+            columns = members.into_iter().map(|name| ResultColumn { heading: name.clone(), name }).collect();
+        }
+        ResultsForm { row, format, gzip, formulas, bom, delimiter, columns }
+    }
+}
+
+impl Column {
+    fn heading(&self) -> &str {
+        self.heading.as_deref().unwrap_or(&self.name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn pointers(value: Value) -> Vec<String> {
+        ResultsRequest::read(&value).map_or_else(|errors| errors.into_iter().map(|e| e.pointer).collect(), |_| vec![])
+    }
+
+    #[test]
+    fn every_error_has_its_pointer() {
+        for (value, expected) in [
+            (json!({}), vec![]),
+            (json!({"format": "csv", "delimiter": ";", "bom": true, "columns": [{"name": "a", "as": "A"}]}), vec![]),
+            (json!({"format": "xml"}), vec!["/results/format"]),
+            (json!({"form": "csv"}), vec!["/results/form"]),
+            (json!({"format": "csv", "delimiter": "x"}), vec!["/results/delimiter"]),
+            (
+                json!({"format": "csv", "columns": [{"name": "a"}, {"name": "b", "as": "a"}]}),
+                vec!["/results/columns/1"],
+            ),
+            (json!({"format": "csv", "columns": [{"name": "é".repeat(128)}]}), vec!["/results/columns/0"]),
+            (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format", "/results/columns"]),
+            (json!([]), vec!["/results"]),
+        ] {
+            assert_eq!(pointers(value.clone()), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn the_columns_of_the_request_replace_those_of_the_type() {
+        let columns = |value| ResultsRequest::read(&value).unwrap().form(ResultRow::Plain, vec!["x".into()]).columns;
+        let column = |name: &str, heading: &str| ResultColumn { name: name.into(), heading: heading.into() };
+        assert_eq!(columns(json!({"format": "csv"})), [column("x", "x")]);
+        let requested = json!({"format": "csv", "columns": [{"name": "a"}, {"name": "b", "as": "B"}]});
+        assert_eq!(columns(requested), [column("a", "a"), column("b", "B")]);
+    }
+}

@@ -1,0 +1,150 @@
+//! The results of a job whose items have outputs: the form of their rows and of the file.
+
+use serde::{Deserialize, Serialize};
+
+/// Shape of a row of the results.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ResultRow {
+    /// The number of the item and its output: `{"number":17,"output":{…}}`.
+    #[default]
+    Numbered,
+    /// The output alone, for types whose results are a file of their own, such as an export.
+    Plain,
+}
+
+/// Format of the results file.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ResultFormat {
+    /// One JSON value per line, `results.jsonl`.
+    #[default]
+    Jsonl,
+    /// Comma-separated values with a header, `results.csv` (RFC 4180).
+    Csv,
+}
+
+/// Treatment of cells that a spreadsheet would run as a formula.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Formulas {
+    /// Such a cell begins with an apostrophe.
+    #[default]
+    Escaped,
+    /// Cells are written as they are.
+    Raw,
+}
+
+/// A column of the results: a member of the output, and its name in the file.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub struct ResultColumn {
+    /// Name of the member.
+    pub name: String,
+    /// Heading of the column.
+    #[serde(rename = "as")]
+    pub heading: String,
+}
+
+/// The form of the results of a job, fixed when the job is created.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ResultsForm {
+    /// Shape of a row.
+    pub row: ResultRow,
+    /// Format of the file.
+    pub format: ResultFormat,
+    /// True if the file is compressed with gzip.
+    pub gzip: bool,
+    /// Treatment of formulas in CSV.
+    pub formulas: Formulas,
+    /// True if a CSV file begins with a byte order mark, which some spreadsheet programs need to read UTF-8.
+    pub bom: bool,
+    /// Delimiter of a CSV file.
+    pub delimiter: Delimiter,
+    /// Columns of a CSV file. If there are none, each row has the output as JSON in one column.
+    pub columns: Vec<ResultColumn>,
+}
+
+/// Delimiter of a CSV file.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+pub enum Delimiter {
+    /// `,`
+    #[default]
+    #[serde(rename = ",")]
+    Comma,
+    /// `;`
+    #[serde(rename = ";")]
+    Semicolon,
+    /// A tab.
+    #[serde(rename = "\t")]
+    Tab,
+    /// `|`
+    #[serde(rename = "|")]
+    Pipe,
+}
+
+impl Delimiter {
+    /// Returns the delimiter as a byte.
+    pub const fn byte(self) -> u8 {
+        match self {
+            Self::Comma => b',',
+            Self::Semicolon => b';',
+            Self::Tab => b'\t',
+            Self::Pipe => b'|',
+        }
+    }
+}
+
+impl ResultsForm {
+    /// Returns the name of the results file within the report.
+    pub const fn file_name(&self) -> &'static str {
+        match (self.format, self.gzip) {
+            (ResultFormat::Jsonl, false) => "results.jsonl",
+            (ResultFormat::Jsonl, true) => "results.jsonl.gz",
+            (ResultFormat::Csv, false) => "results.csv",
+            (ResultFormat::Csv, true) => "results.csv.gz",
+        }
+    }
+
+    /// Returns the media type of the results file.
+    pub const fn content_type(&self) -> &'static str {
+        match (self.format, self.gzip) {
+            (_, true) => "application/gzip",
+            (ResultFormat::Jsonl, false) => "application/x-ndjson",
+            (ResultFormat::Csv, false) => "text/csv; charset=utf-8",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_form_is_stored_as_json_and_misses_no_member() {
+        let form = ResultsForm {
+            row: ResultRow::Plain,
+            format: ResultFormat::Csv,
+            gzip: true,
+            formulas: Formulas::Raw,
+            bom: true,
+            delimiter: Delimiter::Tab,
+            columns: vec![ResultColumn { name: "id".into(), heading: "Id".into() }],
+        };
+        let stored = serde_json::to_string(&form).unwrap();
+        assert_eq!(serde_json::from_str::<ResultsForm>(&stored).unwrap(), form);
+        assert_eq!(serde_json::from_str::<ResultsForm>("{}").unwrap(), ResultsForm::default(), "of a later version");
+    }
+
+    #[test]
+    fn the_name_of_the_file_tells_its_format() {
+        for (format, gzip, name) in [
+            (ResultFormat::Jsonl, false, "results.jsonl"),
+            (ResultFormat::Jsonl, true, "results.jsonl.gz"),
+            (ResultFormat::Csv, true, "results.csv.gz"),
+            (ResultFormat::Csv, false, "results.csv"),
+        ] {
+            assert_eq!(ResultsForm { format, gzip, ..ResultsForm::default() }.file_name(), name);
+        }
+    }
+}
