@@ -8,6 +8,7 @@ use std::path::Path;
 use std::process::Command;
 
 use anyhow::{Context, Result, ensure};
+use longshore::http::MAX_BODY;
 use longshore_tests::harness::client::{Answer, Client};
 use serde_json::{Value, json};
 
@@ -99,7 +100,7 @@ fn a_create_that_is_not_json_or_too_long_is_refused() -> Story {
     for (content_type, body, status, kind) in [
         ("text/plain", &body[..], 415, "unsupported-media-type"),
         ("application/x-www-form-urlencoded", body, 415, "unsupported-media-type"),
-        ("application/json", &[b' '; (256 << 10) + 1], 413, "body-too-large"),
+        ("application/json", &[b' '; MAX_BODY + 1], 413, "body-too-large"),
         ("application/json", &[0xff, 0xfe, 0x00], 400, "malformed-json"),
         ("application/json", "[".repeat(100_000).as_bytes(), 400, "malformed-json"),
     ] {

@@ -9,7 +9,7 @@ use std::fmt;
 use axum::extract::{FromRequest, Request};
 use data_encoding::HEXLOWER;
 use longshore::field_error::FieldError;
-use longshore::handler::ItemShape;
+use longshore::handler::{AnyJobType, Input, ItemShape};
 use longshore::http::{Bad, Checked, Failure, Fields, MAX_BODY, read_json, split_large_member};
 use serde::de::{Deserializer, IgnoredAny, SeqAccess, Visitor};
 use serde_json::value::RawValue;
@@ -158,6 +158,32 @@ fn push_compact(lines: &mut Vec<u8>, json: &[u8]) {
             _ => {}
         }
         lines.push(*byte);
+    }
+}
+
+/// Returns the items if the job type takes them, and the request has no file.
+pub(super) fn check_items(
+    fields: &mut Fields,
+    job_type: Option<&dyn AnyJobType>,
+    has_file: bool,
+    items: Checked<Items>,
+) -> Option<Items> {
+    if job_type.is_some_and(|job_type| job_type.input() == Input::Options) {
+        fields.refuse("items", &Bad::new("items_not_allowed", "this job type takes no items, only options"));
+        return None;
+    }
+    if has_file {
+        fields.refuse("items", &Bad::new("file_and_items", "a job has either a file or items; remove one of them"));
+    }
+    match items {
+        Ok(items) => {
+            fields.refuse_all(job_type.map(|job_type| items.check(job_type.item())).unwrap_or_default());
+            Some(items)
+        }
+        Err(bad) => {
+            fields.refuse("items", &bad);
+            None
+        }
     }
 }
 

@@ -14,9 +14,9 @@ use longshore_domain::results::{ResultRow, ResultsForm};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
-use super::items::{CreateBody, Items};
+use super::items::{CreateBody, Items, check_items};
 use super::metadata::{self, Metadata};
-use super::results_request::ResultsRequest;
+use super::results_request::{ResultsRequest, results_form};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -145,7 +145,8 @@ impl<'a> Draft<'a> {
         match check_options(job_type, &options) {
             Ok(checked) => {
                 tolerance = checked.tolerance;
-                form = results_form(&mut fields, results, checked.outputs);
+                let room = OPTIONS_BYTES.saturating_sub(options.to_string().len());
+                form = results_form(&mut fields, results, checked.outputs, room);
             }
             Err(errors) => fields.refuse_all(errors),
         }
@@ -204,48 +205,6 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>,
             Err(Bad::new("file_not_allowed", "this job type takes no file, only options"))
         }
     }
-}
-
-/// Returns the items if the job type takes them, and the request has no file.
-fn check_items(
-    fields: &mut Fields,
-    job_type: Option<&dyn AnyJobType>,
-    has_file: bool,
-    items: Checked<Items>,
-) -> Option<Items> {
-    if job_type.is_some_and(|job_type| job_type.input() == Input::Options) {
-        fields.refuse("items", &Bad::new("items_not_allowed", "this job type takes no items, only options"));
-        return None;
-    }
-    if has_file {
-        fields.refuse("items", &Bad::new("file_and_items", "a job has either a file or items; remove one of them"));
-    }
-    match items {
-        Ok(items) => {
-            fields.refuse_all(job_type.map(|job_type| items.check(job_type.item())).unwrap_or_default());
-            Some(items)
-        }
-        Err(bad) => {
-            fields.refuse("items", &bad);
-            None
-        }
-    }
-}
-
-/// Returns the form of the results, if the items have an output.
-fn results_form(
-    fields: &mut Fields,
-    request: Option<ResultsRequest>,
-    outputs: Option<(ResultRow, Vec<String>)>,
-) -> Option<ResultsForm> {
-    if let Some((row, members)) = outputs {
-        return Some(request.unwrap_or_default().form(row, members));
-    }
-    if request.is_some() {
-        let detail = "the items of this job type have no output, so there are no results; remove results";
-        fields.refuse("results", &Bad::new("results_not_available", detail));
-    }
-    None
 }
 
 /// The parts of valid options that the job itself needs.

@@ -1,9 +1,10 @@
 //! The member `results` of a request: the form of the results file.
 
 use longshore::field_error::FieldError;
+use longshore::http::{Bad, Fields};
 use longshore_domain::results::{Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
+use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// Maximum number of columns. The definition of a job is one item of 400 KB.
@@ -120,10 +121,32 @@ impl Column {
     }
 }
 
+/// Returns the form of the results, if the items have an output. It takes at most `room` bytes, because it shares the
+/// item of the definition with the options and the columns of the file.
+pub(super) fn results_form(
+    fields: &mut Fields,
+    request: Option<ResultsRequest>,
+    outputs: Option<(ResultRow, Vec<String>)>,
+    room: usize,
+) -> Option<ResultsForm> {
+    let Some((row, members)) = outputs else {
+        if request.is_some() {
+            let detail = "the items of this job type have no output, so there are no results; remove results";
+            fields.refuse("results", &Bad::new("results_not_available", detail));
+        }
+        return None;
+    };
+    let form = request.unwrap_or_default().form(row, members);
+    let bytes = json!(form).to_string().len();
+    if bytes > room {
+        let detail = format!("results has {bytes} bytes; with the options of this request, {room} are left for it");
+        fields.refuse("results", &Bad::new("invalid_results", detail));
+    }
+    Some(form)
+}
+
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
-
     use super::*;
 
     fn pointers(value: Value) -> Vec<String> {
@@ -157,5 +180,19 @@ mod tests {
         assert_eq!(columns(json!({"format": "csv"})), [column("x", "x")]);
         let requested = json!({"format": "csv", "columns": [{"name": "a"}, {"name": "b", "as": "B"}]});
         assert_eq!(columns(requested), [column("a", "a"), column("b", "B")]);
+    }
+
+    #[test]
+    fn a_form_must_fit_beside_the_options() {
+        let form = |request: Option<ResultsRequest>, outputs, room| {
+            let mut fields = Fields::new(serde_json::Map::new());
+            let form = results_form(&mut fields, request, outputs, room);
+            (form.is_some(), fields.finish().map_err(|problem| problem.errors[0].code.clone()))
+        };
+        let members = || Some((ResultRow::Plain, vec!["a".to_owned()]));
+        assert_eq!(form(None, members(), 1_000), (true, Ok(())));
+        assert_eq!(form(None, members(), 10), (true, Err("invalid_results".to_owned())));
+        assert_eq!(form(None, None, 0), (false, Ok(())));
+        assert_eq!(form(Some(ResultsRequest::default()), None, 0), (false, Err("results_not_available".to_owned())));
     }
 }

@@ -6,6 +6,7 @@ use axum::extract::State;
 use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
+use longshore_domain::ports::JobStore;
 
 use super::page::{Position, ResultsDocument, ResultsIndex};
 use crate::backend::{Api, Backend};
@@ -63,10 +64,15 @@ pub(crate) async fn list<B: Backend>(
     let files = &api.ports.files;
     let index = match stored_result(files, &job).await? {
         Some(result) => result.files.results_index,
-        // The report of a job without successes has no results either.
-        None if job.completion.totals.is_none_or(|totals| totals.succeeded > 0) => return Err(no_report().into()),
         None => None,
     };
+    // Items that succeeded have rows, unless their type has no output.
+    if index.is_none() && job.completion.totals.is_none_or(|totals| totals.succeeded > 0) {
+        let definition = api.ports.store.definition(job.job_id).await?;
+        if definition.is_none_or(|definition| definition.results.is_some()) {
+            return Err(no_report().into());
+        }
+    }
     let page = match index {
         Some(index) => ResultsIndex { files, job: &job, key: &index.key }.page(limit, from).await?,
         None => ResultsDocument::empty(),
