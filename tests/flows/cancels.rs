@@ -2,7 +2,7 @@
 //!
 //! Deleted jobs: they are hidden immediately, and later removed with everything except the records that they imported.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use anyhow::{Context, Result, ensure};
 use longshore_tests::harness::backdoor::{items, objects, unsent_job};
@@ -10,7 +10,9 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::json;
 
-use crate::shared::{Marks, Story, counts, dataset, end, error_code, impatient, job_id, lines, own, probe_file, stack};
+use crate::shared::{
+    Marks, Story, counts, dataset, end, error_code, impatient, job_id, lines, own, probe_file, stack, wait_for_removal,
+};
 
 /// Maximum time after the response to a cancel in which a row can still begin.
 const MAX_DELAY: Duration = Duration::from_secs(5);
@@ -88,9 +90,6 @@ fn a_job_is_stopped_at_its_time_limit() -> Story {
     Ok(())
 }
 
-/// Maximum time for a stop, a completion and the stall time before the removal of a deleted job.
-const PATIENCE: Duration = Duration::from_secs(90);
-
 #[test]
 fn a_job_deleted_while_it_runs_leaves_nothing() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
@@ -141,18 +140,4 @@ fn assert_hidden(stack: &Stack, id: &str) -> Story {
     stack.client.get(&format!("/api/jobs/{id}/output"))?.expect(404)?;
     stack.client.cancel(id)?.expect(404)?;
     stack.client.delete(id)?.expect(404).map(|_| ())
-}
-
-/// Sweeps until table and bucket contain nothing of a job.
-fn wait_for_removal(stack: &Stack, id: &str) -> Story {
-    let deadline = Instant::now() + PATIENCE;
-    loop {
-        stack.sweep()?;
-        let left = (items(stack, &format!("JOB#{id}"))?, objects(stack, &format!("jobs/{}/{id}/", stack.tenant))?);
-        if left.0.is_empty() && left.1.is_empty() {
-            return Ok(());
-        }
-        ensure!(Instant::now() < deadline, "not removed in time: {left:?}\n{}", stack.log_tail(60));
-        std::thread::sleep(Duration::from_millis(300));
-    }
 }

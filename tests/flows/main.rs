@@ -17,6 +17,7 @@ mod conventions;
 mod corrections;
 mod dead_letters;
 mod imports;
+mod items;
 mod large_uploads;
 mod limits;
 mod malformed;

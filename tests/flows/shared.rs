@@ -3,10 +3,12 @@
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use longshore_domain::ids::JobId;
 use longshore_domain::random::nonce;
+use longshore_tests::harness::backdoor::{items, objects};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::{Report, Watch, csv_rows};
 use serde_json::Value;
@@ -154,5 +156,22 @@ impl Drop for Marks {
     fn drop(&mut self) {
         let _ = std::fs::remove_file(self.0.with_extension("inside"));
         let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Maximum time for a stop, a completion and the stall time before the removal of a deleted job.
+const REMOVAL_PATIENCE: Duration = Duration::from_secs(90);
+
+/// Sweeps until table and bucket contain nothing of a job.
+pub(crate) fn wait_for_removal(stack: &Stack, id: &str) -> Story {
+    let deadline = Instant::now() + REMOVAL_PATIENCE;
+    loop {
+        stack.sweep()?;
+        let left = (items(stack, &format!("JOB#{id}"))?, objects(stack, &format!("jobs/{}/{id}/", stack.tenant))?);
+        if left.0.is_empty() && left.1.is_empty() {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "not removed in time: {left:?}\n{}", stack.log_tail(60));
+        std::thread::sleep(Duration::from_millis(300));
     }
 }

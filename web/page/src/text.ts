@@ -3,6 +3,7 @@
 import type { Failure, Job } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { fileText } from "./text/file";
+import { bytes } from "./text/format";
 import { jobText } from "./text/job";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
@@ -10,6 +11,16 @@ export { bytes, duration, moment, number, timeLeft } from "./text/format";
 /** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId }: Job): string {
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
+}
+
+/**
+ * Describes the source of a job's items beside its name: the size of its file, or the number of items;
+ * undefined for a job that is one item.
+ */
+export function jobSource({ source, itemCount, itemCountFinal }: Job): string | undefined {
+  if (source?.kind === "file") return bytes(source.sizeBytes);
+  if (source?.kind === "items") return text.job.fromItems(itemCountFinal ? itemCount : undefined);
+  return undefined;
 }
 
 /** Returns a job's state as a sentence. */

@@ -74,8 +74,7 @@ pub(crate) async fn start<B: Backend>(
     }
     // If the store fails, the job may still have been stored, so its items stay.
     let started = api.ports.store.start_job(&job, &definition).await?;
-    // A call that the SDK repeated finds its own job.
-    if started != Started::New && started != Started::Before(job.job_id) {
+    if was_refused(started, job.job_id) {
         discard_items(&api.ports.files, &job).await;
     }
     match started {
@@ -86,6 +85,16 @@ pub(crate) async fn start<B: Backend>(
         Started::Before(started) => accepted_before(&api.ports, &tenant, started, deleted).await,
         Started::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
         Started::Refused => Err(not_validated("it has just been reopened or deleted").into()),
+    }
+}
+
+/// Returns true if this job was certainly not stored. A call that the SDK repeated can find its own job; after a delete
+/// of the validated job, it does not find it.
+fn was_refused(started: Started, own: JobId) -> bool {
+    match started {
+        Started::OverQuota(_) => true,
+        Started::Before(before) => before != own,
+        Started::New | Started::Refused => false,
     }
 }
 

@@ -26,7 +26,8 @@ export const jobText = {
     leftUnknown: "Not known yet",
     took: "Took",
     created: (when: string) => `Created ${when}`,
-    fromItems: "From the items of a request",
+    fromItems: (count?: number) =>
+      count === undefined ? "Items in the request" : `${plural(count, "item", "items")} in the request`,
     attempt: (count: number) => `Attempt ${count}`,
     cancel: "Cancel",
     canceling: "Stopping...",

@@ -10,7 +10,7 @@ import { Progress } from "../components/progress";
 import { Result } from "../components/result";
 import { StatusBadge } from "../components/status";
 import { sessionState } from "../session";
-import { jobMessage, jobName, moment, text } from "../text";
+import { jobMessage, jobName, jobSource, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
 export function JobView({ jobId }: { jobId: string }) {
@@ -22,6 +22,7 @@ export function JobView({ jobId }: { jobId: string }) {
   if (!job) {
     return error ? <ErrorNotice error={error} retry={again} /> : <p class="quiet">{text.loading}</p>;
   }
+  const source = jobSource(job);
   return (
     <>
       <div class="heading">
@@ -29,7 +30,7 @@ export function JobView({ jobId }: { jobId: string }) {
           <h1>{jobName(job)}</h1>
           <p class="quiet small">
             {text.job.created(moment(job.createdAt))}
-            {job.source?.kind === "items" && ` · ${text.job.fromItems}`}
+            {source && ` · ${source}`}
             {job.attempts > 1 && ` · ${text.job.attempt(job.attempts)}`}
           </p>
         </div>

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Job } from "longshore-client";
 import { expect, test } from "vitest";
-import { failureReason, jobMessage, moment, timeLeft } from "../../src/text";
+import { failureReason, jobMessage, jobSource, moment, timeLeft } from "../../src/text";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
@@ -15,6 +15,16 @@ test("a job's messages equal those of the API", () => {
   expect(job("running", "processing", 41)).toBe("Job running, 41% complete...");
   expect(job("running", "stopping", 41)).toBe("Job stopping, 41% complete...");
   expect(job("completed", "done", 100)).toBe("Job complete");
+});
+
+test("a job's source is the size of its file or the number of items in its request", () => {
+  const of = (source: Job["source"], itemCountFinal = true, itemCount = 17) =>
+    jobSource({ source, itemCount, itemCountFinal } as Job);
+  expect(of({ kind: "file", name: "people.csv", sizeBytes: 4_200 })).toBe("4.2 kB");
+  expect(of({ kind: "items", sizeBytes: 9 })).toBe("17 items in the request");
+  expect(of({ kind: "items", sizeBytes: 9 }, true, 1)).toBe("1 item in the request");
+  expect(of({ kind: "items", sizeBytes: 9 }, false)).toBe("Items in the request");
+  expect(of(null)).toBeUndefined();
 });
 
 test("a failed row's reason depends on its code", () => {
