@@ -56,9 +56,9 @@ pub enum ListError {
 
 /// Records by key.
 pub trait RecordStore: Send + Sync + 'static {
-    /// Writes (or, under [`Rule::Delete`], deletes) records under one rule, each independently. Returns one result each, in their order. No two records may
-    /// have the same key. Starts no record after about a second, so that a stopped job writes no further; the first
-    /// is always tried. Idempotent: a writer's second write finds its own first one.
+    /// Writes (or, under [`Rule::Delete`], deletes) records under one rule, each independently. Returns one result each,
+    /// in their order. No two records may have the same key. Starts no record after about a second, so that a stopped
+    /// job writes no further; the first is always tried. Idempotent: a writer's second write finds its own first one.
     fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> impl Future<Output = Vec<Written>> + Send;
 
     /// Reads up to `limit` records (fewer if they are large) in a stable order, consistently.

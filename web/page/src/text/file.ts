@@ -109,6 +109,7 @@ export const fileText = {
   start: {
     import: "Start import",
     validate: "Start check",
+    delete: "Delete records",
     waiting: "Starts when the upload is done...",
     creating: "Starting...",
     cancel: "Do not start",

@@ -85,6 +85,7 @@ function Choices({ draft }: { draft: Draft }) {
 function Start({ draft }: { draft: Draft }) {
   const t = text.start;
   const stage = draft.stage.value;
+  const { mode } = draft.chosen.value;
   const button = useRef<HTMLButtonElement>(null);
   const back = useRef<HTMLButtonElement>(null);
   useFocusOnChange(stage, () => (stage === "waiting" ? back : button).current);
@@ -94,7 +95,7 @@ function Start({ draft }: { draft: Draft }) {
   return (
     <div class="actions start">
       <button ref={button} type="submit" class="main" disabled={draft.blocked.value || stage !== "none"}>
-        {stage === "none" ? (draft.chosen.value.mode === "validate" ? t.validate : t.import) : t[stage]}
+        {stage !== "none" ? t[stage] : mode === "validate" || mode === "delete" ? t[mode] : t.import}
       </button>
       {stage === "waiting" && (
         <button ref={back} type="button" onClick={() => draft.cancelStart()}>
