@@ -5,7 +5,7 @@
 use futures::FutureExt;
 use longshore::failures_file::{Columns, CorrectedFile, Correction};
 use longshore::formula::{harmless, original};
-use longshore::handler::{CellReader, JobContext, Outcome, RawItem, Registry, Shape};
+use longshore::handler::{CellReader, JobContext, Outcome, Outputs, RawItem, Registry, Shape};
 use longshore::job_types::builtin;
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Rejection;
@@ -57,7 +57,7 @@ fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
         round: 0,
     };
     let items = [RawItem { number: 1, shape }];
-    let outcomes = import.run(&job, &items).now_or_never();
+    let outcomes = import.run(&job, &items, Outputs::Kept).now_or_never();
     outcomes.and_then(|mut processed| processed.outcomes.pop()).unwrap_or_else(|| panic!("a row without an outcome"))
 }
 

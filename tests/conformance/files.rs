@@ -108,7 +108,7 @@ async fn a_file_is_copied_as_a_part(files: impl Files + MultipartFiles) {
         Some(first.clone()),
         "a repeated copy is the same part"
     );
-    assert_eq!(files.copy_part(&upload, 1, "jobs/absent").await.unwrap(), None);
+    assert!(files.copy_part(&upload, 1, "jobs/absent").await.is_err(), "the file does not exist");
     let last = files.upload_part(&upload, 2, end.clone()).await.unwrap().unwrap();
     assert_eq!(files.complete_multipart(&upload, &[first, last]).await.unwrap(), MultipartOutcome::Completed);
     let Read::Found(read) = files.read("copied", None, None).await.unwrap() else { panic!("the file does not exist") };

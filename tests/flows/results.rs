@@ -24,16 +24,6 @@ fn id_of(job: &Value) -> Result<&str> {
     job["jobId"].as_str().context("the job has no id")
 }
 
-/// Downloads a file of a report by its stable address.
-fn download(client: &Client, job: &str, file: &str) -> Result<Vec<u8>> {
-    let redirect = client.get(&format!("/api/jobs/{job}/output/{file}"))?;
-    ensure!(redirect.status == 303, "{} {}", redirect.status, redirect.text());
-    let url = redirect.headers.get("location").context("no Location")?.clone();
-    let answer = client.clone().signed_out().get(&url)?;
-    ensure!(answer.status == 200, "{} {}", answer.status, answer.text());
-    Ok(answer.body)
-}
-
 fn flights() -> Value {
     json!([{ "flight": "LH400" }, { "flight": "XX1" }, { "flight": "NZ5" }, { "flight": "AF,1" }])
 }
@@ -46,12 +36,12 @@ fn the_results_are_a_file_in_the_requested_format() -> Story {
     let form = json!({ "format": "csv", "delimiter": ";", "columns": columns });
     let job = run("enrich", &flights(), &form)?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [3, 1, 0]), "{job}");
-    let text = String::from_utf8(download(client, id_of(&job)?, "results.csv")?)?;
+    let text = String::from_utf8(client.output(id_of(&job)?, "results.csv")?)?;
     let numbered: Vec<_> =
         csv.lines().zip(["number", "1", "3", "4"]).map(|(row, n)| format!("{n};{row}\r\n")).collect();
     assert_eq!(text, numbered.concat());
     let job = run("enrich", &flights(), &json!({ "gzip": true }))?;
-    let zipped = download(client, id_of(&job)?, "results.jsonl.gz")?;
+    let zipped = client.output(id_of(&job)?, "results.jsonl.gz")?;
     let mut text = String::new();
     MultiGzDecoder::new(&*zipped).read_to_string(&mut text)?;
     let line = r#"{"number":3,"output":{"flight":"NZ5","airline":"Air New Zealand","country":"New Zealand"}}"#;
@@ -80,11 +70,31 @@ fn the_results_are_read_page_by_page() -> Story {
     let expected: Vec<_> = (0..70).map(|n| (json!(n + 1), json!(format!("LH{n}")))).collect();
     let found: Vec<_> = rows.iter().map(|row| (row["number"].clone(), row["output"]["flight"].clone())).collect();
     assert_eq!(found, expected);
-    let file = download(client, id_of(&job)?, "results.jsonl")?;
+    let file = client.output(id_of(&job)?, "results.jsonl")?;
     let lines: Vec<Value> =
         file.split(|b| *b == b'\n').filter(|l| !l.is_empty()).map(serde_json::from_slice).collect::<Result<_, _>>()?;
     assert_eq!(lines, rows);
     assert_eq!(client.get(&format!("/api/jobs/{}/results?cursor=x", id_of(&job)?))?.status, 422);
+    Ok(())
+}
+
+#[test]
+fn large_outputs_are_copied_into_the_results() -> Story {
+    const DIGITS: usize = 200_000;
+    let items: Vec<_> = (1..=60).map(|_| json!({ "action": "ok", "output": DIGITS })).collect();
+    let job = run("probe-output", &json!(items), &json!({}))?;
+    assert_eq!(counts(&job), [60, 0, 0], "{job}");
+    let id = id_of(&job)?;
+    let file = String::from_utf8(stack().client.output(id, "results.jsonl")?)?;
+    let expected = (1..=60).map(|n| format!("{{\"number\":{n},\"output\":\"{n:0DIGITS$}\"}}\n"));
+    assert!(file == expected.collect::<String>(), "{} bytes", file.len());
+    let output = stack().client.get(&format!("/api/jobs/{id}/output"))?.expect(200)?;
+    let receipt = &output["receipt"]["document"]["results"];
+    assert_eq!(
+        (&receipt["sha256"], &receipt["rows"]),
+        (&Value::Null, &json!(60)),
+        "S3 has assembled the file: {output}"
+    );
     Ok(())
 }
 
@@ -99,7 +109,7 @@ fn a_retry_adds_the_outputs_of_the_items_that_then_succeed() -> Story {
     assert_eq!(counts(&job), [54, 6, 0], "{job}");
     let id = id_of(&job)?;
     let numbers = |client: &Client| -> Result<Vec<u64>> {
-        let file = download(client, id, "results.jsonl")?;
+        let file = client.output(id, "results.jsonl")?;
         let lines = file.split(|b| *b == b'\n').filter(|line| !line.is_empty());
         lines.map(|line| serde_json::from_slice::<Value>(line)?["output"].as_u64().context("no number")).collect()
     };

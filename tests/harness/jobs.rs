@@ -62,6 +62,19 @@ impl Client {
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
+    /// Downloads a file of a job's report by its stable address.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn output(&self, id: &str, file: &str) -> Result<Vec<u8>> {
+        let redirect = self.get(&format!("/api/jobs/{id}/output/{file}"))?;
+        ensure!(redirect.status == 303, "{} {}", redirect.status, redirect.text());
+        let url = redirect.headers.get("location").context("no Location")?.clone();
+        let answer = self.clone().signed_out().get(&url)?;
+        ensure!(answer.status == 200, "{} {}", answer.status, answer.text());
+        Ok(answer.body)
+    }
+
     /// The job document.
     ///
     /// # Errors

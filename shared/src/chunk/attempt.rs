@@ -21,7 +21,7 @@ use super::ending::{roll_up, stop_job};
 use super::items::{Found, Items, Tally, find};
 use super::reasons;
 use super::worker::{TURN_S, Worker};
-use crate::handler::{JobContext, Processed};
+use crate::handler::{JobContext, Outputs, Processed};
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
@@ -190,12 +190,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
         let raw: Vec<_> =
             (start..start + count).map(|i| items.item(i, self.job.source.as_ref(), self.definition)).collect();
-        match AssertUnwindSafe(prepared.run(&context, &raw)).catch_unwind().await {
+        // A job without a form for its results was created by a version whose handler had no output.
+        let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
+        match AssertUnwindSafe(prepared.run(&context, &raw, outputs)).catch_unwind().await {
             Ok(Processed { outcomes, .. }) if outcomes.is_empty() || outcomes.len() > count => {
                 Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
             }
-            // A job without a form for its results was created by a version whose handler had no output.
-            Ok(processed) if self.definition.stored.results.is_none() => Ok(Some(processed.without_outputs())),
             Ok(processed) => Ok(Some(processed)),
             Err(_) if count > 1 => Ok(None),
             Err(_) => Ok(Some(Processed::rejected(vec![reasons::handler_panicked()]))),

@@ -34,7 +34,7 @@ impl MultipartFiles for S3Files {
         let call = call.part_number(number_of(number)).copy_source(format!("{}/{}", self.bucket, encoded(from)));
         match call.send().await {
             Ok(part) => Ok(Some(part.copy_part_result.and_then(|part| part.e_tag).unwrap_or_default())),
-            Err(error) if matches!(code(&error), "NoSuchUpload" | "NoSuchKey") => Ok(None),
+            Err(error) if code(&error) == "NoSuchUpload" => Ok(None),
             Err(error) => Err(failed("copy_part")(error)),
         }
     }

@@ -61,7 +61,8 @@ pub trait JobType: Send + Sync + 'static {
     /// One row or one JSON line.
     type Item: DeserializeOwned + Send;
     /// Output of an item that succeeds: a row of the job's results, of up to 1 MiB as JSON. `()` if there is none; such
-    /// a type writes no results.
+    /// a type writes no results. If the outputs of a batch exceed 8 MiB, its last items are processed again under the
+    /// same keys, in a smaller batch.
     type Output: Serialize + Send + 'static;
 
     /// Returns every error in the options that parsing has not found. Called when a job is created.

@@ -18,4 +18,4 @@ pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Processed};
 pub use record::{CellReader, Cells, Record};
-pub use registry::{AnyJobType, PreparedJob, RawItem, Registry, Shape};
+pub use registry::{AnyJobType, Outputs, PreparedJob, RawItem, Registry, Shape};

@@ -11,6 +11,10 @@ use super::{Outcome, Rejection, ResultRow};
 /// is read as a whole.
 pub const MAX_OUTPUT_BYTES: usize = 1 << 20;
 
+/// Size of the outputs of a batch after which the remaining items are offered again, in a smaller batch. A worker has
+/// at most twice as much in memory.
+const MAX_BATCH_BYTES: usize = 8 << 20;
+
 /// The outcomes of the first items of a batch.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Processed {
@@ -32,25 +36,36 @@ impl Processed {
         Self { outcomes: Vec::with_capacity(items), ..Self::default() }
     }
 
+    /// Returns true if no further outcome should be appended.
+    pub(super) fn is_full(&self) -> bool {
+        self.lines.len() >= MAX_BATCH_BYTES
+    }
+
     /// Creates the outcomes of items that failed without a call of the handler.
     pub(crate) fn rejected(rejections: Vec<Rejection>) -> Self {
         Self { outcomes: rejections.into_iter().map(Outcome::Reject).collect(), ..Self::default() }
     }
 
-    /// Returns the outcomes without the outputs.
-    pub(crate) fn without_outputs(self) -> Self {
-        Self { outcomes: self.outcomes, ..Self::default() }
-    }
-
     /// Appends the outcome of the next item, and its output as a line. An output that is too large or cannot be
     /// serialized fails its item.
     pub(super) fn push<O: Serialize + 'static>(&mut self, row: ResultRow, number: u64, outcome: Outcome<O>) {
-        if matches!(self.outcomes.last(), Some(Outcome::Fatal(_))) {
-            return;
+        if has_output::<O>() {
+            self.push_outcome(outcome, |processed, output| processed.append(row, number, &output));
+        } else {
+            self.push_without_output(outcome);
         }
-        let outcome =
-            outcome.and_then(|output| if has_output::<O>() { self.append(row, number, &output) } else { Ok(()) });
-        self.outcomes.push(outcome);
+    }
+
+    /// Appends the outcome of the next item without its output.
+    pub(super) fn push_without_output<O>(&mut self, outcome: Outcome<O>) {
+        self.push_outcome(outcome, |_, _| Ok(()));
+    }
+
+    fn push_outcome<O>(&mut self, outcome: Outcome<O>, append: impl FnOnce(&mut Self, O) -> Result<(), Rejection>) {
+        if !matches!(self.outcomes.last(), Some(Outcome::Fatal(_))) {
+            let outcome = outcome.and_then(|output| append(self, output));
+            self.outcomes.push(outcome);
+        }
     }
 
     fn append(&mut self, row: ResultRow, number: u64, output: &impl Serialize) -> Result<(), Rejection> {

@@ -82,7 +82,17 @@ pub trait PreparedJob: Send + Sync {
         &'a self,
         job: &'a JobContext,
         items: &'a [RawItem<'a>],
+        outputs: Outputs,
     ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>>;
+}
+
+/// What becomes of the outputs of a batch.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Outputs {
+    /// They are rows of the job's results.
+    Kept,
+    /// The job has no results.
+    Dropped,
 }
 
 /// An item as the worker has it: a number and its input.
@@ -168,19 +178,23 @@ impl<T: JobType> Prepared<T> {
         }
     }
 
-    async fn run(&self, job: &JobContext, items: &[RawItem<'_>]) -> Processed {
+    async fn run(&self, job: &JobContext, items: &[RawItem<'_>], outputs: Outputs) -> Processed {
         let started = Instant::now();
         let (rejections, valid) = self.read_all(job, items, || started.elapsed() > READ_TIME);
         let mut processed =
             if valid.is_empty() { Vec::new() } else { self.job_type.process_batch(job, &self.options, valid).await }
                 .into_iter();
         // Rejections and outcomes are merged in the order of the items. The first item without an outcome ends the
-        // list.
+        // list, and so do outputs that fill it.
         let mut merged = Processed::with_capacity(rejections.len());
         for (item, rejection) in items.iter().zip(rejections) {
             match rejection.map(Outcome::Reject).or_else(|| processed.next()) {
-                Some(outcome) => merged.push(T::ROW, item.number, outcome),
+                Some(outcome) if outputs == Outputs::Kept => merged.push(T::ROW, item.number, outcome),
+                Some(outcome) => merged.push_without_output(outcome),
                 None => break,
+            }
+            if merged.is_full() {
+                break;
             }
         }
         merged
@@ -233,8 +247,9 @@ impl<T: JobType> PreparedJob for Prepared<T> {
         &'a self,
         job: &'a JobContext,
         items: &'a [RawItem<'a>],
+        outputs: Outputs,
     ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>> {
-        Box::pin(Prepared::run(self, job, items))
+        Box::pin(Prepared::run(self, job, items, outputs))
     }
 }
 

@@ -9,14 +9,15 @@ use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Rejection
 use longshore_domain::job::Tolerance;
 use serde_json::Value;
 
-/// A row: its behavior, its duration, the number of rounds in which it is transient, and the file that records its
-/// calls.
+/// A row: its behavior, its duration, the number of rounds in which it is transient, the file that records its calls,
+/// and the size of its output.
 #[derive(serde::Deserialize)]
 pub struct Row {
     action: Action,
     millis: Option<u64>,
     rounds: Option<u32>,
     mark: Option<PathBuf>,
+    output: Option<usize>,
 }
 
 #[derive(serde::Deserialize)]
@@ -180,7 +181,7 @@ impl JobType for Brief {
     }
 }
 
-/// [`Probe`] with the number of the row as its output.
+/// [`Probe`] with the number of the row as its output: a text of as many digits as the row requests, or a number.
 pub struct WithOutput;
 
 impl JobType for WithOutput {
@@ -188,10 +189,12 @@ impl JobType for WithOutput {
     const LIMITS: TypeLimits = LIMITS;
     type Options = Options;
     type Item = Row;
-    type Output = u64;
+    type Output = Value;
 
-    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<u64> {
-        row.process(job, key).await.and_then(|()| Ok(key.number))
+    async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<Value> {
+        let (number, digits) = (key.number, row.output);
+        let output = digits.map_or(Value::from(number), |digits| format!("{number:0digits$}").into());
+        row.process(job, key).await.and_then(|()| Ok(output))
     }
 }
 

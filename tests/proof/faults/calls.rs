@@ -106,7 +106,13 @@ fn inject(stack: &Stack, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)> {
     let rules = rules?;
     let is_wide = fails_delivery || wave.iter().any(|(operation, _)| operation.is_of_parts());
     let wide = [Variant::Wide];
-    let variants = [&[Variant::Plain, Variant::Deleted][..], if is_wide { &wide } else { &[] }].concat();
+    let with_results = wave.iter().any(|(operation, _)| operation.is_of_results());
+    let variants = [
+        &[Variant::Plain, Variant::Deleted][..],
+        if is_wide { &wide } else { &[] },
+        if with_results { &[Variant::Results] } else { &[] },
+    ]
+    .concat();
     let needs_dead_letter = wave.iter().any(|(operation, _)| operation.is_of_dead_letters());
     let (outcome, ()) = work(stack, &variants, |_| if needs_dead_letter { discard_one(stack) } else { Ok(()) })?;
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();

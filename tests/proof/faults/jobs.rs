@@ -44,6 +44,8 @@ pub(crate) enum Variant {
     Deleted,
     /// The upload and the report have parts.
     Wide,
+    /// The items have outputs, and the results are copied from them.
+    Results,
 }
 
 /// Number of ended jobs, number of their rows, and violations.
@@ -119,6 +121,7 @@ fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
         Variant::Plain => Sample::upsert(&dataset, ROWS),
         Variant::Deleted => Sample::insert(&dataset, ROWS),
         Variant::Wide => Sample::wide(&dataset, ROWS),
+        Variant::Results => return run_with_outputs(stack),
     };
     let client = patient(stack);
     let id = client.start_once("import", &sample.file, &sample.options())?;
@@ -131,6 +134,23 @@ fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
         ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records were removed");
     }
     Ok(violations)
+}
+
+/// Runs a job whose outputs are copied into the results. Returns the differences of the results.
+fn run_with_outputs(stack: &Stack) -> Result<Vec<String>> {
+    const ROWS: u64 = 60;
+    const DIGITS: usize = 200_000;
+    let client = patient(stack);
+    let file = format!("action,output\n{}", format!("ok,{DIGITS}\n").repeat(ROWS as usize));
+    let id = client.start_once("probe-output", file.as_bytes(), &json!({}))?;
+    let job =
+        Watch::new(stack, &id).with_client(&client).patient(END_PATIENCE).end().with_context(|| format!("job {id}"))?;
+    let results = String::from_utf8(client.output(&id, "results.jsonl")?)?;
+    let expected = (1..=ROWS).map(|n| format!("{{\"number\":{n},\"output\":\"{n:0DIGITS$}\"}}\n"));
+    if results == expected.collect::<String>() {
+        return Ok(Vec::new());
+    }
+    Ok(vec![format!("job {id}: the results of {} bytes differ from the outputs: {}", results.len(), job["counts"])])
 }
 
 /// Requests an upload in parts that, with the uploaded file, exceeds the tenant's bytes per day. The API aborts its

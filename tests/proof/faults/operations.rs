@@ -18,7 +18,7 @@ const fn operation(service: &'static str, name: &'static str) -> Operation {
 }
 
 /// All operations. Those of large reports and large uploads are last.
-pub(crate) const OPERATIONS: [Operation; 27] = [
+pub(crate) const OPERATIONS: [Operation; 28] = [
     operation("dynamodb", "BatchExecuteStatement"),
     operation("dynamodb", "BatchGetItem"),
     operation("dynamodb", "BatchWriteItem"),
@@ -43,6 +43,7 @@ pub(crate) const OPERATIONS: [Operation; 27] = [
     operation("s3", "PutObject"),
     operation("s3", "CreateMultipartUpload"),
     operation("s3", "UploadPart"),
+    operation("s3", "UploadPartCopy"),
     operation("s3", "ListParts"),
     operation("s3", "CompleteMultipartUpload"),
     operation("s3", "AbortMultipartUpload"),
@@ -62,6 +63,11 @@ impl Operation {
     /// Returns true if only a report or an upload of many parts uses the operation.
     pub(crate) fn is_of_parts(self) -> bool {
         self.name.contains("Multipart") || matches!(self.name, "ListParts" | "UploadPart")
+    }
+
+    /// Returns true if only large results use the operation.
+    pub(crate) fn is_of_results(self) -> bool {
+        self.name == "UploadPartCopy"
     }
 }
 
@@ -115,7 +121,7 @@ impl Kind {
         };
         let times = match self {
             Self::Late => 1,
-            _ if on.is_of_parts() => PART_TIMES,
+            _ if on.is_of_parts() || on.is_of_results() => PART_TIMES,
             _ => TIMES,
         };
         let mut rule = json!({ "service": on.service, "operation": on.name, "times": times });

@@ -46,20 +46,22 @@ pub(super) enum Unsplit {
 }
 
 impl InputLayout {
-    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing for a job
-    /// whose items all succeeded.
+    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing if no item
+    /// succeeded and no item is listed.
     pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,
     ) -> Result<Self, CompleteError> {
         let job = &ending.job;
-        if !ending.is_stopped() && !ending.all_groups().any(|g| g.cursors.values().any(|c| c.file.is_some())) {
-            let (columns, options, unsplit) = (Columns::Raw, Vec::new(), Unsplit::Nothing);
-            return Ok(Self { columns, options, unsplit, results: None });
-        }
-        let definition = ports.store.definition(job.job_id).await?;
+        let is_listed =
+            ending.is_stopped() || ending.all_groups().any(|g| g.cursors.values().any(|c| c.file.is_some()));
+        let definition =
+            if is_listed || ending.totals().succeeded > 0 { ports.store.definition(job.job_id).await? } else { None };
         let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
         let results = definition.results;
+        if !is_listed {
+            return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+        }
         let unsplit = ending.is_stopped() && !job.item_count_final();
         let Some(source) = &job.source else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };

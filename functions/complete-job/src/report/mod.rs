@@ -7,7 +7,7 @@
 //! | `row` | one row: rectangular and without formulas |
 //! | `parts` | one file: a single PutObject or a multipart upload |
 //! | `table` | one CSV file of items that did not succeed |
-//! | `results`, `result_rows` | the outputs of the items that succeeded, and their index; their rows in CSV |
+//! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
 //! | `writer` | all files, from one position to the next |
 //! | `receipts` | the receipt's entries for these files |
 //! | `state` | the state of these files between two invocations |
@@ -17,6 +17,7 @@
 
 mod chunks;
 mod input;
+mod members;
 mod parts;
 mod receipts;
 mod result_rows;

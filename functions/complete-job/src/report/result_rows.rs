@@ -6,8 +6,8 @@ use longshore::formula::harmless;
 use longshore_domain::results::{Formulas, ResultRow, ResultsForm};
 use serde::Deserialize;
 use serde_json::value::RawValue;
-use serde_json::{Map, Value};
 
+use super::members::members;
 use super::row::push_cell;
 use crate::CompleteError;
 
@@ -52,11 +52,11 @@ impl ResultRows {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let mut row = self.row(out);
             match self.form.row {
-                ResultRow::Plain => self.append_output(&mut row, line)?,
+                ResultRow::Plain => self.append_output(&mut row, line),
                 ResultRow::Numbered => {
                     let NumberedLine { number, output } = serde_json::from_slice(line)?;
                     row.cell(number.to_string().as_bytes());
-                    self.append_output(&mut row, output.get().as_bytes())?;
+                    self.append_output(&mut row, output.get().as_bytes());
                 }
             }
             row.end();
@@ -64,18 +64,14 @@ impl ResultRows {
         Ok(())
     }
 
-    fn append_output(&self, row: &mut Row<'_>, output: &[u8]) -> Result<(), CompleteError> {
+    fn append_output(&self, row: &mut Row<'_>, output: &[u8]) {
         if self.form.columns.is_empty() {
             row.cell(output);
-            return Ok(());
+            return;
         }
-        let members: Value = serde_json::from_slice(output)?;
-        let none = Map::new();
-        let members = members.as_object().unwrap_or(&none);
-        for column in &self.form.columns {
-            row.cell(text_of(members.get(&column.name)).as_bytes());
+        for value in members(&self.form.columns, output) {
+            row.cell(text_of(value).as_bytes());
         }
-        Ok(())
     }
 
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {
@@ -83,14 +79,20 @@ impl ResultRows {
     }
 }
 
-/// Returns the text of a value: a string as it is, nothing for `null` or a missing member, and JSON for the others.
-pub(super) fn text_of(value: Option<&Value>) -> Cow<'_, str> {
-    match value {
-        None | Some(Value::Null) => Cow::Borrowed(""),
-        Some(Value::String(text)) => Cow::Borrowed(text),
-        Some(other) => Cow::Owned(other.to_string()),
+/// Returns the text of a value: a string as it is, nothing for `null` or a missing member, and for the others the JSON
+/// that the handler wrote. A number keeps its digits.
+fn text_of(value: Option<&RawValue>) -> Cow<'_, str> {
+    let json = value.map_or("null", RawValue::get);
+    match json.as_bytes().first() {
+        // A string that no Rust string can hold, such as a lone surrogate, stays JSON.
+        Some(b'"') => serde_json::from_str::<Text<'_>>(json).map_or(Cow::Borrowed(json), |text| text.0),
+        _ if json == "null" => Cow::Borrowed(""),
+        _ => Cow::Borrowed(json),
     }
 }
+
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// A row that is being written.
 struct Row<'a> {
@@ -159,10 +161,26 @@ mod tests {
             ..ResultsForm::default()
         };
         let lines = "{\"id\":1.50,\"b\":true,\"c\":0}\n{\"b\":[1,\"x\"]}\n7\n{\"id\":\"=x\",\"b\":null}\n";
-        let expected = "\u{feff}Id;'=b\r\n1.5;true\r\n;\"[1,\"\"x\"\"]\"\r\n;\r\n'=x;\r\n";
+        let expected = "\u{feff}Id;'=b\r\n1.50;true\r\n;\"[1,\"\"x\"\"]\"\r\n;\r\n'=x;\r\n";
         assert_eq!(csv(&form, lines), expected);
         let raw = ResultsForm { formulas: Formulas::Raw, bom: false, ..form };
         assert!(csv(&raw, lines).ends_with("\r\n=x;\r\n"));
+    }
+
+    #[test]
+    fn an_output_that_cannot_be_parsed_again_is_written_as_it_is() {
+        let form = ResultsForm { columns: columns(&[("a", "a"), ("ä", "b")]), ..ResultsForm::default() };
+        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
+        let outputs = [
+            &format!("{{\"a\":{deep},\"\\u00e4\":12345678901234567890123}}"),
+            "{\"a\":1e999,\"\\ud800\":1,\"ä\":\"\\ud800\"}",
+            "{\"a\":0.1000000000000000055,\"a\":\"last\"}",
+            "[1]",
+        ];
+        let lines = outputs.map(|output| format!("{{\"number\":1,\"output\":{output}}}\n")).concat();
+        let deep = format!("1,{deep},12345678901234567890123\r\n");
+        let expected = format!("number,a,b\r\n{deep}1,1e999,\"\"\"\\ud800\"\"\"\r\n1,last,\r\n1,,\r\n");
+        assert_eq!(csv(&form, &lines), expected);
     }
 
     #[test]

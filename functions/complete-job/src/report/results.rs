@@ -131,10 +131,14 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         self.file.settle().await
     }
 
-    /// Completes the files, if there is a row.
-    pub(super) async fn finish(mut self) -> Result<Option<WrittenResults>, CompleteError> {
+    /// Writes the rest of the text, after the last slice.
+    pub(super) async fn end(&mut self) -> Result<(), CompleteError> {
         self.compress()?;
-        self.file.send_parts().await?;
+        self.file.send_parts().await
+    }
+
+    /// Completes the files, if there is a row.
+    pub(super) async fn finish(self) -> Result<Option<WrittenResults>, CompleteError> {
         let (index, file) = (self.index.finish().await?, self.file.finish().await?);
         Ok(index.zip(file).map(|(index, file)| WrittenResults { file, index }))
     }

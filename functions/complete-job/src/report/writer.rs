@@ -84,10 +84,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             skipped.restore(&files[SKIPPED], tails[SKIPPED])?,
             unprocessed.restore(&files[UNPROCESSED], tails[UNPROCESSED])?,
         ];
-        if let Some(results) = self.results {
-            let (tails, uncompressed) = (tails.get(3..5)?, tails.get(5)?);
-            self.results = Some(results.restore(&state.files[3..], tails, uncompressed)?);
-        }
+        let results = self.results.filter(|_| state.files.len() > 3);
+        self.results = match results {
+            Some(results) => Some(results.restore(&state.files[3..], tails.get(3..5)?, tails.get(5)?)?),
+            None => None,
+        };
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
         self.failures_by_code = state.failures_by_code;
         Some(self)
@@ -151,7 +152,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     }
 
     async fn write_units(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
-        let units = units(self.ending, self.results.is_some())?;
+        let units = units(self.ending, self.layout.results.is_some())?;
         let start = self.at;
         while let Some(unit) = units.get(self.at.unit) {
             if (self.at != start && due()) || self.write_unit(unit, due).await? == Reached::Due {
@@ -196,6 +197,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
                 return Ok(Reached::Due);
             }
         }
+        self.check_results(unit).await;
         self.check(unit)?;
         self.at = Position { unit: self.at.unit + 1, before: self.rows(), ..Position::default() };
         Ok(Reached::End)
@@ -256,6 +258,16 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         }
     }
 
+    /// Stops writing results if a group has too few: a worker of a version whose handler had no output has worked it.
+    async fn check_results(&mut self, unit: &Unit<'_>) {
+        let found = self.rows()[3] - self.at.before[3];
+        let is_complete = matches!(unit.rows, Rows::Remaining(_)) || found >= unit.group.counts.succeeded;
+        if let Some(mut results) = self.results.take_if(|_| !is_complete) {
+            results.abort().await;
+            self.issues.push(results_incomplete());
+        }
+    }
+
     /// Checks that the rows of a group match its counts.
     fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
         let (group, rows) = (unit.group, self.rows());
@@ -301,6 +313,9 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             (Unsplit::Nothing | Unsplit::From(_), _) => {}
         }
         self.issues.extend(self.source_gone.then(source_gone));
+        if let Some(results) = &mut self.results {
+            results.end().await?;
+        }
         self.at.ended = true;
         Ok(Reached::End)
     }
@@ -340,6 +355,12 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 fn source_gone() -> JobError {
     let message = "the file has changed or no longer exists; unprocessed rows are listed by row number only";
     JobError::new("source_gone", message)
+}
+
+fn results_incomplete() -> JobError {
+    let message = "there is no results file, because a worker of an earlier deployment has written no outputs; create \
+                   the job again";
+    JobError::new("results_incomplete", message)
 }
 
 fn unsplit_unreadable() -> JobError {

@@ -38,6 +38,25 @@ fn a_completed_job_reports_failed_and_skipped_items() {
     assert_eq!(report.len(), 4, "{:?}", report.keys());
 }
 
+/// The crafted worker writes no outputs, as one of a version whose handler had none.
+#[test]
+fn a_job_with_missing_outputs_ends_without_a_results_file() {
+    for (outcomes, files) in
+        [([Outcome::Ok; 5], 2), ([Outcome::Skip, Outcome::Ok, Outcome::Ok, Outcome::Ok, Outcome::Fail], 4)]
+    {
+        let fixture = Fixture::with_results(PEOPLE);
+        process(&fixture, &outcomes);
+        assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
+        let codes: Vec<_> = fixture.result().issues.iter().map(|issue| issue.code.clone()).collect();
+        assert_eq!(codes, ["unknown_column", "results_incomplete"]);
+        assert_eq!(fixture.report().len(), files, "{:?}", fixture.report().keys());
+    }
+    let fixture = Fixture::with_results(PEOPLE);
+    process(&fixture, &[Outcome::Fail; 5]);
+    fixture.complete().unwrap();
+    assert_eq!(fixture.result().issues.len(), 1, "no item has an output");
+}
+
 #[test]
 fn the_result_document_describes_the_end_of_the_job() {
     let fixture = Fixture::csv(PEOPLE);

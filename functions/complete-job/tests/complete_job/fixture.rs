@@ -14,6 +14,7 @@ use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, T
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::{Format, records};
+use longshore_domain::results::ResultsForm;
 use longshore_domain::split::{ChunkLimits, Chunker, chunks_in_group};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::timestamp::Timestamp;
@@ -67,10 +68,22 @@ impl Fixture {
         Self::stored(ports, None, Tolerance::default(), options)
     }
 
+    /// A begun job over a CSV file whose items have outputs.
+    pub(crate) fn with_results(text: &str) -> Self {
+        let other = Self::csv(text);
+        let (job, ports) = (other.job(), other.ports);
+        let ports = TestPorts { store: MemoryStore::default(), ..ports };
+        let definition = Definition { results: Some(ResultsForm::default()), ..Definition::new(json!({})) };
+        Self::defined(ports, waiting(job.source, Tolerance::default()), &definition)
+    }
+
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
-        let job = waiting(source, tolerance);
+        Self::defined(ports, waiting(source, tolerance), &Definition::new(options))
+    }
+
+    fn defined(ports: TestPorts, job: Job, definition: &Definition) -> Self {
         let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20, chunk_bytes: 1 << 20 };
-        now(fixture.ports.store.create_job(&job, &Definition::new(options), None)).unwrap();
+        now(fixture.ports.store.create_job(&job, definition, None)).unwrap();
         job_after(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
         fixture
     }

@@ -123,7 +123,7 @@ impl<'a> Draft<'a> {
         if !self.metadata.is_empty() {
             form["metadata"] = json!(self.metadata);
         }
-        if let Some(results) = &self.results {
+        if let Some(results) = self.results.as_ref().filter(|results| **results != ResultsRequest::default()) {
             form["results"] = json!(results);
         }
         if let Some(items) = &self.items {

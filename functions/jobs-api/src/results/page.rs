@@ -142,7 +142,7 @@ impl<F: Files> ResultsIndex<'_, F> {
 
     /// Reads up to `len` bytes of an object from `start` on; fewer only at its end.
     async fn read(&self, key: &str, start: u64, len: u64) -> Result<Vec<u8>, PageError> {
-        let Read::Found(mut stream) = self.files.open(key, None, start, Some(start + len)).await? else {
+        let Read::Found(mut stream) = self.files.open(key, None, start, Some(start.saturating_add(len))).await? else {
             return Err(PageError::Absent);
         };
         let mut bytes = Vec::new();

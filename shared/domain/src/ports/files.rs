@@ -113,7 +113,8 @@ pub trait MultipartFiles: Send + Sync {
         bytes: Vec<u8>,
     ) -> impl Future<Output = PortResult<Option<String>>> + Send;
     /// Copies a whole file as a part, without reading it, and replaces one of the same number. Returns its entity tag;
-    /// `None` if the upload or the file no longer exists. The file has at least 5 MiB, and at most 5 GiB.
+    /// `None` if the upload no longer exists. A missing file is an error. The file has at least 5 MiB, and at most
+    /// 5 GiB.
     fn copy_part(
         &self,
         upload: &MultipartUpload,

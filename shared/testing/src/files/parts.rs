@@ -139,7 +139,7 @@ impl MultipartFiles for MemoryFiles {
     }
 
     async fn copy_part(&self, upload: &MultipartUpload, number: u32, from: &str) -> PortResult<Option<String>> {
-        let Some(bytes) = self.get(from) else { return Ok(None) };
+        let bytes = self.get(from).ok_or("NoSuchKey").map_err(failed("copy_part"))?;
         self.upload_part(upload, number, bytes).await
     }
 

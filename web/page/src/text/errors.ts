@@ -41,6 +41,7 @@ export const errorText = {
     source_missing: "The file no longer exists. Import it again.",
     source_changed: "The file was replaced while the job ran. Import it again.",
     source_gone: "The file no longer exists. Unprocessed rows are listed by their numbers only.",
+    results_incomplete: "Some results are missing, so there is no results file. Run the job again.",
     rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
     no_report: "The files of the report no longer exist.",
     no_rows: "The file has a header but no rows.",
