@@ -181,7 +181,7 @@ impl JobType for Brief {
     }
 }
 
-/// [`Probe`] with the number of the row as its output: a text of as many digits as the row requests, or a number.
+/// [`Probe`] with the number of the row as its output, followed by as many characters as the row requests.
 pub struct WithOutput;
 
 impl JobType for WithOutput {
@@ -192,8 +192,8 @@ impl JobType for WithOutput {
     type Output = Value;
 
     async fn process(&self, job: &JobContext, _: &Options, key: ItemKey, row: Row) -> Outcome<Value> {
-        let (number, digits) = (key.number, row.output);
-        let output = digits.map_or(Value::from(number), |digits| format!("{number:0digits$}").into());
+        let (number, more) = (key.number, row.output);
+        let output = more.map_or(Value::from(number), |more| format!("{number}{}", "x".repeat(more)).into());
         row.process(job, key).await.and_then(|()| Ok(output))
     }
 }
