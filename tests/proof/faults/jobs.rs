@@ -202,10 +202,10 @@ const PARAMETERS: [(&str, &str); 5] = [
     ("WorkerTimeoutSeconds", "15"),
 ];
 
-/// The stack with fault injection. `None` on an emulator that this process did not start.
+/// The stack with fault injection, and with the probe's job types. `None` on an emulator that this process did not start.
 pub(crate) fn faulty() -> Option<MutexGuard<'static, Stack>> {
     static STACK: OnceLock<Mutex<Stack>> = OnceLock::new();
-    let options = StackOptions { faults: true, parameters: PARAMETERS.to_vec(), ..Default::default() };
+    let options = StackOptions { probe: true, faults: true, parameters: PARAMETERS.to_vec(), ..Default::default() };
     has_own_emulator()
         .then(|| STACK.get_or_init(|| Mutex::new(start(&options))).lock().unwrap_or_else(PoisonError::into_inner))
 }
