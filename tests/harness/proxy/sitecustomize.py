@@ -44,7 +44,8 @@ async def with_length(request, status, headers, mutator, chunks):
 
 def match_with_parts(service, method, path, query, headers, body=None):
     if service == "s3" and "uploadId" in query:
-        return MULTIPART_OPERATIONS[method]
+        is_copy = method == "PUT" and any(name.lower() == "x-amz-copy-source" for name in headers)
+        return "UploadPartCopy" if is_copy else MULTIPART_OPERATIONS[method]
     return match(service, method, path, query, headers, body)
 
 
