@@ -9,6 +9,7 @@ import { text } from "../text";
 import { CorrectionsCard } from "./corrections-card";
 import { CodeMessage, ErrorNotice } from "./errors";
 import { Failures } from "./failures";
+import { Results } from "./results";
 import { isCheck } from "./status";
 
 /** A file of the report. */
@@ -37,6 +38,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
         <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
       {failed > 0 && <Failures job={job} />}
+      {output.value?.files.results && <Results job={job} />}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
       <ErrorNotice error={output.error} retry={output.reload} />
       {wrote && dataset && (

@@ -57,6 +57,13 @@ export const jobText = {
     dataset: (name: string) => `See the records of ${name}`,
   },
 
+  results: {
+    title: "Results",
+    caption: "Results by row",
+    row: "Row",
+    output: "Output",
+  },
+
   failures: {
     title: "Failed rows",
     byReason: "By reason",
