@@ -5,10 +5,12 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use longshore::crc64;
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, Read};
-use longshore_domain::work_file::{End, Entry, NAMED_FILES, WorkFile, WorkFileHeader};
+use longshore_domain::work_file::{End, Entry, NAMED_FILES, OutputSlice, WorkFile, WorkFileHeader};
 use longshore_testing::{MemoryFiles, delegate_files};
 
 pub(crate) const KEY: &str = "uploads/default/large";
@@ -36,15 +38,23 @@ pub(crate) struct Generated {
     /// Bytes of the source.
     pub(crate) size: u64,
     block: Arc<[u8]>,
+    /// The outputs of a chunk, if the items have any.
+    outputs: Option<Arc<Outputs>>,
     uploads: Arc<Mutex<Uploads>>,
     appeared: Arc<Mutex<Vec<u64>>>,
+}
+
+/// The outputs of a chunk: the same in each chunk, in one object.
+struct Outputs {
+    lines: Vec<u8>,
+    slice: OutputSlice,
 }
 
 impl Default for Generated {
     fn default() -> Self {
         let block = ROW.repeat(usize::try_from(ROWS_IN_BLOCK).unwrap()).into_bytes().into();
         let (inner, uploads, appeared) = (MemoryFiles::default(), Arc::default(), Arc::default());
-        Self { inner, latency_ms: 0, size: 0, block, uploads, appeared }
+        Self { inner, latency_ms: 0, size: 0, block, outputs: None, uploads, appeared }
     }
 }
 
@@ -52,6 +62,23 @@ impl Generated {
     /// Work files whose reads each take this long.
     pub(crate) fn with_work_files(latency_ms: u64) -> Self {
         Self { latency_ms, ..Self::default() }
+    }
+
+    /// Outputs of this many items in each chunk, of a hundred bytes each.
+    pub(crate) fn with_outputs(items: u64) -> Self {
+        let line = |n: u64| {
+            let output = format!(
+                r#"{{"id":{},"name":"Ada Lovelace","email":"ada-{n:08}@example.org","city":"Lisbon","amount":-12.345}}"#,
+                10_000_000 + n
+            );
+            format!("{{\"number\":{n},\"output\":{output}}}\n")
+        };
+        let lines = (1..=items).map(line).collect::<String>().into_bytes();
+        let mut print = Fingerprinter::default();
+        print.take(&lines);
+        let Fingerprint { size: bytes, sha256 } = print.finish();
+        let slice = OutputSlice { rows: items, bytes, sha256, crc64: crc64::of(&lines) };
+        Self { outputs: Some(Arc::new(Outputs { lines, slice })), ..Self::default() }
     }
 
     /// Sizes of the files that were assembled from parts.
@@ -84,6 +111,10 @@ impl Generated {
         let number = (group * 16 + chunk) * ROWS_IN_BLOCK + n;
         let entries = vec![Entry { n: number, end, raw: ROW.trim_end().into(), damaged: false }];
         let mut named = (1..n).rev().take(NAMED_FILES).map(|n| n.to_string());
+        if let Some(outputs) = &self.outputs {
+            let header = WorkFileHeader { outputs: Some(outputs.slice.clone()), ..WorkFileHeader::default() };
+            return WorkFile { header, entries: Vec::new() }.to_bytes().ok();
+        }
         let header = WorkFileHeader { prev: named.next(), before: named.collect(), ..WorkFileHeader::default() };
         WorkFile { header, entries }.to_bytes().ok()
     }
@@ -110,6 +141,9 @@ impl Files for Generated {
     }
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        if let Some(outputs) = self.outputs.as_ref().filter(|_| key.ends_with(".out.jsonl")) {
+            return Ok(Read::Found(outputs.lines.clone()));
+        }
         match (plan, self.work_file(key)) {
             (Some(plan), _) => Ok(Read::Found(self.bytes(plan.start, plan.end))),
             (None, Some(file)) => {
@@ -136,8 +170,11 @@ impl MultipartFiles for Generated {
         Ok(Some(number.to_string()))
     }
 
-    async fn copy_part(&self, _: &MultipartUpload, _: u32, _: &str) -> PortResult<Option<String>> {
-        Ok(None)
+    async fn copy_part(&self, upload: &MultipartUpload, number: u32, _: &str) -> PortResult<Option<String>> {
+        let mut uploads = self.uploads.lock().unwrap();
+        let (Some(parts), Some(outputs)) = (uploads.get_mut(&upload.id), &self.outputs) else { return Ok(None) };
+        parts.insert(number, outputs.slice.bytes);
+        Ok(Some(number.to_string()))
     }
 
     async fn complete_multipart(&self, upload: &MultipartUpload, etags: &[String]) -> PortResult<MultipartOutcome> {

@@ -24,6 +24,7 @@ use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, JobStore, JobTransitions, Ledger};
 use longshore_domain::records::Format;
+use longshore_domain::results::{ResultColumn, ResultFormat, ResultsForm};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryQueues, MemoryStore};
@@ -62,7 +63,12 @@ struct Large {
 
 impl Large {
     /// A begun job over a file of this many blocks.
-    fn new(blocks: u64, mut files: Generated) -> Self {
+    fn new(blocks: u64, files: Generated) -> Self {
+        Self::with_results(blocks, files, None)
+    }
+
+    /// A begun job over a file of this many blocks, whose items have outputs if there is a form.
+    fn with_results(blocks: u64, mut files: Generated, results: Option<ResultsForm>) -> Self {
         files.size = blocks * BLOCK_BYTES;
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
@@ -73,7 +79,8 @@ impl Large {
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
         };
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
-        now(ports.store.create_job(&job, &Definition { columns, ..Definition::new(json!({})) }, None)).unwrap();
+        now(ports.store.create_job(&job, &Definition { columns, results, ..Definition::new(json!({})) }, None))
+            .unwrap();
         now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
         Self { ports, id: job.job_id }
     }
@@ -84,9 +91,14 @@ impl Large {
 
     /// Commits a group of chunks of one block each, starting with block `first`.
     fn group(&self, number: u32, first: u64, chunks: u64) {
+        self.group_of(number, first, chunks, ROWS_IN_BLOCK);
+    }
+
+    /// Commits a group of chunks of this many items.
+    fn group_of(&self, number: u32, first: u64, chunks: u64, items: u64) {
         let chunk = |block: u64| ChunkPlan {
-            first: block * ROWS_IN_BLOCK + 1,
-            items: u32::try_from(ROWS_IN_BLOCK).unwrap(),
+            first: block * items + 1,
+            items: u32::try_from(items).unwrap(),
             start: block * BLOCK_BYTES,
             end: (block + 1) * BLOCK_BYTES,
             oversize: false,
@@ -152,7 +164,9 @@ impl Large {
         let quota = if run.has_quota { format!("{:.0} % by control group", PART * 100.0) } else { "none".into() };
         let (invocations, peak) = (run.invocations, peak_mib().unwrap_or(0));
         assert!(peak <= MOST_MIB, "{peak} MiB");
-        let written: u64 = self.receipt().files.iter().map(|file| file.fingerprint.size).sum();
+        let receipt = self.receipt();
+        let results = receipt.results.map_or(0, |results| results.size);
+        let written = receipt.files.iter().map(|file| file.fingerprint.size).sum::<u64>() + results;
         let report = format!("{:.2} GiB", written as f64 / f64::from(1 << 30));
         row(
             "completion",
@@ -254,6 +268,39 @@ fn a_job_of_many_work_files_ends_with_its_report() {
     assert_eq!(large.job().status, Status::Completed);
     assert_eq!(large.receipt().counts.failed, groups * 16 * u64::from(files_of_a_chunk));
     large.record(&format!("{} work files, {latency_ms} ms each", groups * 16 * u64::from(files_of_a_chunk)), &run);
+}
+
+/// The outputs of the items in objects of 8 MiB, as a fast handler writes them.
+#[test]
+fn a_job_with_a_gigabyte_of_outputs_ends_with_its_results() {
+    const ITEMS: u64 = 62_000;
+    let groups = if is_complete_run() { 8 } else { 1 };
+    let column = |name: &str| ResultColumn { name: name.into(), heading: name.into() };
+    let columns = ["id", "name", "email", "city", "amount"].map(column).to_vec();
+    for (name, format, gzip) in [
+        ("JSON Lines", ResultFormat::Jsonl, false),
+        ("CSV", ResultFormat::Csv, false),
+        ("gzip", ResultFormat::Jsonl, true),
+    ] {
+        let columns = if format == ResultFormat::Csv { columns.clone() } else { Vec::new() };
+        let form = ResultsForm { format, gzip, columns, ..ResultsForm::default() };
+        let large = Large::with_results(groups * 16, Generated::with_outputs(ITEMS), Some(form));
+        for group in 0..groups {
+            let number = u32::try_from(group).unwrap();
+            large.group_of(number, group * 16, 16, ITEMS);
+            for chunk in 0..16 {
+                let counts = Counts { succeeded: ITEMS, ..Counts::default() };
+                large.commit(ChunkId::new(number, chunk), counts, Some("1".into()));
+            }
+            now(large.ports.store.group_done(large.id, number, Timestamp::now())).unwrap();
+        }
+        now(large.ports.store.end_split(&large.job(), u32::try_from(groups).unwrap(), &[], Timestamp::now())).unwrap();
+        let run = large.complete();
+        let results = large.receipt().results.unwrap();
+        assert_eq!((large.job().status, results.rows), (Status::Completed, groups * 16 * ITEMS));
+        assert_eq!(results.sha256.is_none(), name == "JSON Lines", "only these are copied");
+        large.record(&format!("{} rows of results, {name}", results.rows), &run);
+    }
 }
 
 /// A chunk is read within one invocation, regardless of its handler's duration and its number of rounds.
