@@ -54,6 +54,7 @@ fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
     let job = JobContext {
         job_id: JobId::parse(&"1".repeat(32)).unwrap_or_else(JobId::generate),
         tenant: TenantId::from_static("t"),
+        dataset: None,
         round: 0,
     };
     let items = [RawItem { number: 1, shape }];

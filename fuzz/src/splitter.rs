@@ -83,7 +83,7 @@ fn chunks_contain_the_records(format: Format, bytes: &[u8], spans: &[Span], limi
     }
     plans.extend(chunker.finish());
     let (mut next, mut actual) = (1, Vec::new());
-    for ChunkPlan { first, items, start, end, oversize } in plans {
+    for ChunkPlan { first, items, start, end, oversize, .. } in plans {
         assert!(first == next && items > 0 && items <= limits.items);
         next += u64::from(items);
         let chunk = &bytes[start as usize..end as usize];

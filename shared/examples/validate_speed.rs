@@ -41,7 +41,7 @@ fn measure(what: &str, schema: &Value, rows: usize) -> Result<(), Box<dyn Error>
     let types = builtin(MemoryRecords::default());
     let options = json!({"dataset": "customers", "key": "id", "mode": "validate", "schema": schema});
     let import = types.find("import").ok_or("no import")?.prepare(&options).map_err(|e| format!("{e:?}"))?;
-    let job = JobContext { job_id: JobId::generate(), tenant: DEFAULT_TENANT.clone(), round: 0 };
+    let job = JobContext { job_id: JobId::generate(), tenant: DEFAULT_TENANT.clone(), dataset: None, round: 0 };
     let started = Instant::now();
     let mut done = 0;
     while done < rows {

@@ -5,7 +5,7 @@
 //! no time.
 
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, Source};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -121,7 +121,7 @@ pub struct CodeVersion {
 /// Returns a file's name for downloads: `people-failed.csv` for `failed.csv` of a job with the file `people.csv`, so
 /// that files of several jobs have different names.
 pub fn download_name(job: &Job, name: &str) -> String {
-    let source = job.source.as_ref().map_or(job.job_type.as_str(), |source| source.name.as_str());
+    let source = job.source.as_ref().map_or(job.job_type.as_str(), Source::name);
     let stem = source.rsplit_once('.').map_or(source, |(stem, _)| stem);
     let stem = if stem.is_empty() { source } else { stem };
     format!("{stem}-{name}")

@@ -78,7 +78,7 @@ async fn concurrent_acquires_never_exceed_the_permits(store: impl Store) {
 }
 
 fn parked(job: &Job, chunk: u32) -> ParkedChunk {
-    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
     ParkedChunk::new(job, &ChunkMessage { failures: 2, ..ChunkMessage::new(job, ChunkId::new(0, chunk), &plan) }, 2)
 }
 

@@ -34,7 +34,7 @@ fn unreadable(sent: i64) -> DeadLetterRecord {
 }
 
 fn of_chunk(job: &Job, sent: i64) -> DeadLetterRecord {
-    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: u64::MAX, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: u64::MAX, oversize: false, keys: None };
     let dead_letter = DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(7, 3), &plan));
     DeadLetterRecord { queue: Queue::Chunk, message: dead_letter, ..unreadable(sent) }
 }

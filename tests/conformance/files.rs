@@ -44,7 +44,7 @@ async fn absent_and_changed_files_are_reported(files: impl Files) {
     assert_eq!(files.read("a", Some(&etag), None).await.unwrap(), Read::Found(b"first".to_vec()));
     files.write("a", "text/csv", b"other".to_vec()).await.unwrap();
     assert_eq!(files.read("a", Some(&etag), None).await.unwrap(), Read::Changed);
-    let plan = ChunkPlan { first: 1, items: 1, start: 1, end: 3, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 1, start: 1, end: 3, oversize: false, keys: None };
     assert_eq!(files.read("a", Some(&etag), Some(&plan)).await.unwrap(), Read::Changed);
     assert_eq!(files.read("a", None, Some(&plan)).await.unwrap(), Read::Found(b"th".to_vec()));
 }

@@ -20,13 +20,16 @@ pub(crate) const fn at(millis: i64) -> Timestamp {
 /// A newly accepted job.
 pub(crate) fn waiting_job() -> Job {
     Job {
-        source: Some(SourceFile {
-            key: "uploads/default/1".into(),
-            size_bytes: 1 << 40,
-            etag: "\"abc\"".into(),
-            format: Format::Csv,
-            name: "people.csv".into(),
-        }),
+        source: Some(
+            SourceFile {
+                key: "uploads/default/1".into(),
+                size_bytes: 1 << 40,
+                etag: "\"abc\"".into(),
+                format: Format::Csv,
+                name: "people.csv".into(),
+            }
+            .into(),
+        ),
         metadata: [("team".into(), "crm".into()), ("note".into(), String::new())].into(),
         tolerance: Tolerance { max_failed: Some(3), max_failed_percent: Some(12.5) },
         times: JobTimes {
@@ -45,8 +48,14 @@ pub(crate) fn definition() -> Definition {
 /// A group of two chunks of ten items each.
 pub(crate) fn manifest(group: u32) -> Manifest {
     let first = u64::from(group) * 20 + 1;
-    let chunk =
-        |first: u64| ChunkPlan { first, items: 10, start: first * 100, end: first * 100 + 1000, oversize: false };
+    let chunk = |first: u64| ChunkPlan {
+        first,
+        items: 10,
+        start: first * 100,
+        end: first * 100 + 1000,
+        oversize: false,
+        keys: None,
+    };
     Manifest { group, chunks: vec![chunk(first), chunk(first + 10)] }
 }
 

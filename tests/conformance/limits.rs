@@ -109,7 +109,7 @@ async fn records_beyond_the_limits_are_refused_by_dynamodb() {
 }
 
 fn chunk(inline: &str) -> ChunkMessage {
-    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
     let job = Job {
         priority: Priority::Normal,
         ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", at(0))

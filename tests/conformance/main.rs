@@ -18,6 +18,7 @@ mod ledger;
 mod limits;
 mod queues;
 mod record_deletes;
+mod record_reads;
 mod records;
 mod repeated_calls;
 mod retries;

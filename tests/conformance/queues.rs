@@ -30,7 +30,7 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
         priority: Priority::Normal,
         group: 3,
         chunk: number,
-        plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false },
+        plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None },
         inline: Some("ü\n".repeat(bytes / 3)),
         failures: 0,
     }

@@ -214,7 +214,7 @@ async fn a_retry_and_a_start_whose_replies_are_lost_happen_once(store: &DynamoSt
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     assert_eq!(store.start_job(&job, &definition()).await.unwrap(), Started::New);
     let upload = FileGuid::generate();
-    let corrected = job.source.map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
+    let corrected = job.file().cloned().map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
     let selection = corrected.map_or(Selection::All, Selection::Corrected);
     let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();

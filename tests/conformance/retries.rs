@@ -9,7 +9,7 @@ use futures::future::join_all;
 use longshore_domain::group::{GroupPlan, Replanned, SplitStep};
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
 use longshore_domain::job::{
-    CarriedOver, Finish, Job, JobTimes, Reopen, Selection, SourceFile, Stage, Status, Transition, Validation,
+    CarriedOver, Finish, Job, JobTimes, Reopen, Selection, Source, SourceFile, Stage, Status, Transition, Validation,
 };
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Started, Store, UploadRelease};
@@ -63,7 +63,7 @@ async fn an_ended_job_is_reopened_once(store: impl Store) {
 
 /// A corrected file as source.
 fn corrected(upload: FileGuid) -> SourceFile {
-    let source = waiting_job().source.unwrap();
+    let source = waiting_job().file().unwrap().clone();
     SourceFile { key: format!("uploads/default/{upload}"), name: "failed.csv".into(), ..source }
 }
 
@@ -160,7 +160,7 @@ async fn a_replanned_group_begins_with_its_cursors_and_failures(store: impl Stor
 async fn checked(store: &impl Store) -> Job {
     let mut job =
         Job { validation: Validation { checks_only: true, ..waiting_job().validation.clone() }, ..waiting_job() };
-    if let Some(source) = &mut job.source {
+    if let Some(Source::File(source)) = &mut job.source {
         source.key = format!("uploads/default/{}", FileGuid::generate());
     }
     store.create_job(&job, &definition(), None).await.unwrap();

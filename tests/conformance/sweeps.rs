@@ -4,7 +4,7 @@
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Priority, Reopen, Selection, Status, Transition};
+use longshore_domain::job::{Job, JobTimes, Priority, Reopen, Selection, Source, Status, Transition};
 use longshore_domain::ports::{
     Created, DeliveryRecord, DeliveryRecords, IdempotencyKey, JobPosition, JobProgress, Removal, Reopened, Store,
     Sweeps, Upload, UploadRelease,
@@ -189,7 +189,7 @@ async fn upload(store: &impl Store) -> FileGuid {
 
 async fn job_over(store: &impl Store, upload: FileGuid) -> JobId {
     let mut job = waiting_job();
-    if let Some(source) = &mut job.source {
+    if let Some(Source::File(source)) = &mut job.source {
         source.key = format!("uploads/default/{upload}");
     }
     store.create_job(&job, &definition(), None).await.unwrap();

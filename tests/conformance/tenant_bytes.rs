@@ -122,8 +122,8 @@ fn job_bytes(job_bytes_per_day: u64) -> TenantLimits {
 /// A job over a file of `size_bytes` bytes.
 fn sized(size_bytes: u64, created_at: Timestamp) -> Job {
     let job = waiting_job();
-    let source = job.source.clone().map(|source| SourceFile { size_bytes, ..source });
-    Job { source: Some(source.unwrap()), times: JobTimes { created_at, ..job.times.clone() }, ..job }
+    let source = job.file().cloned().map(|source| SourceFile { size_bytes, ..source });
+    Job { source: Some(source.unwrap().into()), times: JobTimes { created_at, ..job.times.clone() }, ..job }
 }
 
 async fn job_bytes_of_a_day_count_once_up_to_the_limit(store: impl Limited) {

@@ -1,17 +1,18 @@
 //! A job's transitions: successful once, recognized when repeated, refused after another one.
 
-use longshore_domain::group::GroupPlan;
+use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Stage, Status, Transition};
+use longshore_domain::job::{DatasetSource, Job, JobError, KeyFile, Source, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Store;
 
-use crate::fixtures::{accepted, at, finish, job_after, manifest, plan, split, stop, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, job_after, manifest, plan, split, stop, waiting_job};
 
 on_both_stores! {
     a_job_begins_once,
     a_group_is_committed_with_its_manifest_and_cursor,
     a_group_of_another_splitter_is_refused,
+    a_group_of_a_walk_moves_the_place_and_names_its_key_file,
     a_group_after_a_stop_is_refused,
     the_split_ends_once,
     a_job_stops_once,
@@ -71,6 +72,36 @@ async fn a_group_of_another_splitter_is_refused(store: impl Store) {
     let from_elsewhere = GroupPlan::from_file(0, manifest(2), 2000..6000);
     assert_eq!(store.commit_group(&job, &from_elsewhere, at(9)).await.unwrap(), Transition::Refused);
     assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().groups.len(), 2);
+}
+
+async fn a_group_of_a_walk_moves_the_place_and_names_its_key_file(store: impl Store) {
+    let source = Source::Dataset(DatasetSource { dataset: "people".into(), updated_since: Some(at(3)) });
+    let job = Job { source: Some(source), ..waiting_job() };
+    store.create_job(&job, &definition(), None).await.unwrap();
+    let mut job = job_after(store.begin(job.job_id, at(1)).await.unwrap());
+    let walked = |group: u32, from: Option<&str>, upto: &str, name: &str| {
+        let keys = Some(KeyFile { name: name.into(), etag: "\"e\"".into() });
+        let chunks = manifest(group).chunks.into_iter().map(|chunk| ChunkPlan { keys: keys.clone(), ..chunk });
+        let manifest = Manifest { group, chunks: chunks.collect() };
+        GroupPlan::from_walk(0, manifest, from.map(str::to_owned), upto.to_owned())
+    };
+    let from_elsewhere = walked(0, Some("a"), "b", "k0");
+    assert_eq!(store.commit_group(&job, &from_elsewhere, at(2)).await.unwrap(), Transition::Refused);
+    for (group, from, upto) in [(0, None, "k\u{fc}"), (1, Some("k\u{fc}"), "z")] {
+        let plan = walked(group, from, upto, "k1");
+        let committed = stored_after(&store, store.commit_group(&job, &plan, at(5)).await.unwrap()).await;
+        job.commit_group(&plan, at(5));
+        assert_eq!((&committed, job.split.place.as_deref()), (&job, Some(upto)));
+        assert_eq!(store.manifest(job.job_id, group).await.unwrap(), Some(plan.manifest.clone()));
+        assert_eq!(job_after(store.commit_group(&job, &plan, at(5)).await.unwrap()), job, "repeated");
+        let other_attempt = walked(group, from, upto, "k2");
+        assert_eq!(store.commit_group(&job, &other_attempt, at(5)).await.unwrap(), Transition::Refused);
+    }
+    let overtaken = walked(2, Some("k\u{fc}"), "zz", "k3");
+    assert_eq!(store.commit_group(&job, &overtaken, at(6)).await.unwrap(), Transition::Refused);
+    let unplaced = walked(2, None, "zz", "k3");
+    assert_eq!(store.commit_group(&job, &unplaced, at(6)).await.unwrap(), Transition::Refused);
+    assert_eq!(job.split.item_count, 40);
 }
 
 async fn a_group_after_a_stop_is_refused(store: impl Store) {

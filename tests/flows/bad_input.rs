@@ -115,7 +115,7 @@ fn a_job_over_a_missing_file_is_refused() -> Story {
 fn a_file_that_disappears_before_the_split_fails_the_job() -> Story {
     let stack = stack();
     let job = unsent_job(stack, "import", b"id\n1\n", &import(json!({})))?;
-    let key = job.source.as_ref().context("the job has no source")?.key.clone();
+    let key = job.file().context("the job has no source")?.key.clone();
     stack.run(stack.aws.s3().delete_object().bucket(stack.output("BucketName")?).key(key).send())?;
     let message =
         CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
@@ -167,7 +167,7 @@ fn messages_of_a_missing_job_are_acknowledged() -> Story {
         tenant: None,
         failures: 0,
     }))?;
-    let plan = longshore_domain::group::ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let plan = longshore_domain::group::ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
     let chunk = longshore_domain::message::ChunkMessage {
         job_id,
         tenant: TenantId::from_static("default"),

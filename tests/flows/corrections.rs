@@ -167,7 +167,7 @@ fn a_missing_corrected_file_fails_the_retry_and_no_failed_row_is_lost() -> Story
     let store = stack.store()?;
     let upload = stack.run(store.upload(guid))?.context("the upload does not exist")?;
     let stored = stack.run(store.job(crate::shared::job_id(&id)?))?.context("the job does not exist")?;
-    let source = stored.source.clone().context("the job has no source")?;
+    let source = stored.file().cloned().context("the job has no source")?;
     let gone = SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source };
     let at = Timestamp::now();
     let selection = Selection::Corrected(gone);
@@ -232,7 +232,7 @@ fn a_validated_file_that_is_missing_is_not_imported() -> Story {
         work(stack, "import", &file, &json!({"dataset": dataset("no-file"), "key": "id", "mode": "validate"}))?;
     let id = job["jobId"].as_str().context("the job has no id")?;
     let stored = stack.run(stack.store()?.job(crate::shared::job_id(id)?))?.context("the job does not exist")?;
-    stack.run(stack.files()?.remove(&stored.source.context("the job has no source")?.key))?;
+    stack.run(stack.files()?.remove(&stored.file().context("the job has no source")?.key))?;
     let answer = stack.client.start_import(id)?.expect(409)?;
     ensure!(answer["type"].as_str().is_some_and(|kind| kind.ends_with("file-gone")), "{answer}");
     Ok(())

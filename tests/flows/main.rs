@@ -15,6 +15,7 @@ mod bad_input;
 mod cancels;
 mod conventions;
 mod corrections;
+mod datasets;
 mod dead_letters;
 mod imports;
 mod items;

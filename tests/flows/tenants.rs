@@ -29,6 +29,8 @@ pub(crate) enum Target {
     Datasets,
     /// The path names a dataset. Datasets of two tenants with the same name are independent.
     Dataset,
+    /// The path names a dataset, of which the call deletes all records. That of another tenant does not exist.
+    WholeDataset,
     /// The path names a dataset, and the query one of its records.
     Record,
     /// The call names nothing, and creates data for the caller.
@@ -40,7 +42,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 28] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 29] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -58,6 +60,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 28] = [
     ("POST", "/api/jobs/{jobId}/start", Target::Job),
     ("DELETE", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/datasets", Target::Datasets),
+    ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),
     ("GET", "/api/datasets/{dataset}/records", Target::Dataset),
     ("DELETE", "/api/datasets/{dataset}/records", Target::Record),
     ("GET", "/api/dead-letters", Target::Operators),
@@ -188,6 +191,16 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                 let missing = comparable(&request(&bob, job, &format!("{name}-2"), &upload)?);
                 ensure!(
                     foreign.0 == 200 && foreign == missing,
+                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
+                );
+            }
+            Target::WholeDataset => {
+                let (foreign, missing) = (
+                    comparable(&request(&bob, job, &name, &upload)?),
+                    comparable(&request(&bob, job, &format!("{name}-2"), &upload)?),
+                );
+                ensure!(
+                    foreign.0 == 404 && foreign == missing,
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
                 );
             }

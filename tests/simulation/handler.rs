@@ -64,6 +64,7 @@ macro_rules! job_type {
 
 job_type!(Simulated, "simulated", LIMITS);
 job_type!(Limited, "limited", TypeLimits { chunks_at_once: Some(CONCURRENCY_LIMIT), ..LIMITS });
+job_type!(Stored, "stored", LIMITS);
 job_type!(Fine, "fine", TypeLimits { chunk_items: 1, batch_items: 1, ..LIMITS });
 job_type!(Coarse, "coarse", TypeLimits { chunk_items: 60, batch_items: 4, ..LIMITS });
 

@@ -4,14 +4,19 @@
 //! into the same dataset. Updates and deletes begin with the records of [`records`]. Their effects are in
 //! `import_effects`.
 
+use std::sync::Arc;
+
 use futures::FutureExt;
 use longshore::field_error::FieldError;
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use longshore::handler::{AnyRecordReader, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore::job_types::import::{Import, ImportOptions, Row};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{JobError, Tolerance};
-use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, Page, PortResult, RecordStore, StoredRecord};
+use longshore_domain::ports::{
+    DatasetInfo, KeyPage, KeyWalk, KnownRecords, ListError, NewRecord, Page, PortResult, RecordReader, RecordStore,
+    StoredRecord,
+};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
 use longshore_testing::MemoryRecords;
@@ -58,6 +63,11 @@ pub(crate) fn dataset(tenant: TenantId, rule: Rule) -> Dataset {
 
 /// Records whose single writes can be interrupted, refused and repeated.
 type Records = Stepwise<Unguarded<MemoryRecords>>;
+
+/// The records that jobs over a dataset read.
+pub(crate) fn reader(records: &MemoryRecords) -> Arc<dyn AnyRecordReader> {
+    Arc::new(Stepwise(Unguarded(records.clone())))
+}
 
 /// The production import, in chunks of few rows. A row's action is its key, so many rows share a key.
 pub(crate) struct SmallImport(Import<Records>);
@@ -161,6 +171,27 @@ impl RecordStore for Records {
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         self.0.datasets(tenant, limit, after).await
     }
+
+    async fn find_dataset(&self, dataset: &Dataset) -> PortResult<Option<DatasetInfo>> {
+        self.0.find_dataset(dataset).await
+    }
+}
+
+/// Reads for jobs over a dataset. A call can be throttled, or have no response.
+impl RecordReader for Records {
+    async fn walk_keys(&self, of: &Dataset, walk: &KeyWalk) -> PortResult<KeyPage> {
+        let fault = before("walk_keys").await?;
+        let page = RecordReader::walk_keys(&self.0.0, of, walk).await;
+        after("walk_keys", fault).await?;
+        page
+    }
+
+    async fn read_records(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
+        let fault = before("read_records").await?;
+        let records = RecordReader::read_records(&self.0.0, of, keys).await;
+        after("read_records", fault).await?;
+        records
+    }
 }
 
 /// Name of the condition that the table follows the rule of an insert.
@@ -195,5 +226,9 @@ impl RecordStore for Unguarded<MemoryRecords> {
 
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         self.0.datasets(tenant, limit, after).await
+    }
+
+    async fn find_dataset(&self, dataset: &Dataset) -> PortResult<Option<DatasetInfo>> {
+        self.0.find_dataset(dataset).await
     }
 }

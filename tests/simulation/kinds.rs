@@ -8,17 +8,21 @@
 //!
 //! The import handler is in `imports`.
 
+use futures::FutureExt;
 use longshore::handler::Registry;
+use longshore_domain::dataset::Dataset;
+use longshore_domain::job::{DatasetSource, Job, Source};
+use longshore_domain::ports::{NewRecord, RecordStore};
 use longshore_domain::results::{ResultFormat, ResultsForm};
-use longshore_domain::writer::Rule;
+use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
-use crate::handler::{self, Coarse, Enriching, Fine, Limited, Simulated};
+use crate::handler::{self, Coarse, Enriching, Fine, Limited, Simulated, Stored};
 use crate::imports::{self, SmallImport};
 use crate::report::Ended;
 use crate::rng::Rng;
-use crate::rows::{OK, RETRY, bit};
+use crate::rows::{ACTIONS, OK, RETRY, bit};
 
 /// A job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -34,6 +38,8 @@ pub(crate) enum Kind {
     Coarse,
     /// A handler with an output for each row that succeeds.
     Enriching,
+    /// Items that are the records of a dataset.
+    Stored,
     /// An import in which the first row of a key wins.
     Insert,
     /// An import in which the last row of a key wins.
@@ -51,7 +57,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kind {
-    const ALL: [Self; 9] = [
+    const ALL: [Self; 10] = [
         Self::Simulated,
         Self::Limited,
         Self::Fine,
@@ -61,11 +67,12 @@ impl Kind {
         Self::Update,
         Self::Delete,
         Self::Enriching,
+        Self::Stored,
     ];
 
     /// A random kind, by weight.
     pub(crate) fn random(rng: &mut Rng) -> Self {
-        Self::ALL[rng.weighted(&[32, 22, 9, 7, 6, 5, 4, 4, 11])]
+        Self::ALL[rng.weighted(&[26, 20, 9, 7, 6, 5, 4, 4, 11, 8])]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -75,6 +82,7 @@ impl Kind {
             Self::Fine => "fine",
             Self::Coarse => "coarse",
             Self::Enriching => "enriching",
+            Self::Stored => "stored",
             Self::Insert | Self::Upsert | Self::Update | Self::Delete => "import",
         }
     }
@@ -86,7 +94,7 @@ impl Kind {
             Self::Upsert => Some(Rule::Upsert),
             Self::Update => Some(Rule::Update),
             Self::Delete => Some(Rule::Delete),
-            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
+            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching | Self::Stored => None,
         }
     }
 
@@ -128,8 +136,24 @@ impl Default for Kinds {
 
 impl Kinds {
     pub(crate) fn registry(&self) -> Registry {
-        let registry = Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching);
-        registry.with(SmallImport::into(&self.records))
+        let registry =
+            Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching).with(Stored);
+        registry.with(SmallImport::into(&self.records)).with_records(imports::reader(&self.records))
+    }
+
+    /// Writes a record for each row into a dataset of the job's own, in the order of the rows, and returns the dataset
+    /// as the job's source. A record is in the report with its key, which therefore also names the action.
+    pub(crate) fn write_rows(&self, job: &Job, rows: &[usize]) -> Source {
+        let dataset = job.job_id.to_string();
+        let into = Dataset { tenant: job.tenant.clone(), name: dataset.clone() };
+        let record = |(n, action): (u64, &usize)| NewRecord {
+            key: format!("{n:04}-{}", ACTIONS[*action]),
+            data: [("action".to_owned(), json!(ACTIONS[*action]))].into_iter().collect(),
+            writer: Writer { job: job.job_id, row: n },
+        };
+        let records = (1..).zip(rows).map(record).collect();
+        self.records.put(&into, Rule::Insert, records).now_or_never().expect("records in memory never wait");
+        Source::Dataset(DatasetSource { dataset, updated_since: None })
     }
 
     /// Checks the handler's effects at the end of a job.

@@ -115,7 +115,7 @@ impl JobPlan {
     /// space and no open end.
     pub(crate) fn has_items(&self) -> bool {
         let Dialect { json_lines, bom, crlf, quoted, open_end, .. } = self.dialect;
-        json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
+        self.kind != Kind::Stored && json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
     }
 
     /// A job without client actions and with enough time.
@@ -174,6 +174,7 @@ impl Plan {
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
             ("rows with outputs", any(|job| job.kind == Kind::Enriching)),
+            ("records of a dataset", any(|job| job.kind == Kind::Stored)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("imports that update", any(|job| job.kind == Kind::Update)),

@@ -128,7 +128,8 @@ impl Lane {
         let info = now(self.ports.files.info(&key)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
-        let job = Job { source: Some(source), ..Job::waiting(id(n), TenantId::from_static("tenant"), kind, clock()) };
+        let job =
+            Job { source: Some(source.into()), ..Job::waiting(id(n), TenantId::from_static("tenant"), kind, clock()) };
         let definition = Definition::new(Kind::Fine.options(None));
         now(self.ports.store.create_job(&job, &definition, None)).unwrap();
         now(self.ports.queues.send_create(&CreateMessage::new(&job))).unwrap();

@@ -47,10 +47,14 @@ fn file(files: &MemoryFiles, job: &Job, name: &str) -> Option<Vec<u8>> {
 /// Number and `action` of each row of a file. Empty if the file does not exist.
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
     let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
-    let format = job.source.as_ref().map(|source| source.format);
+    let format = job.file().map(|source| source.format);
+    let is_record = job.dataset().is_some();
     let records = &records(&bytes)[1..];
     let number = |row: &[String]| row[0].parse::<usize>().expect("the first cell is a number");
-    let rows: BTreeMap<_, _> = records.iter().map(|row| (number(row), action_of(row, format))).collect();
+    let rows: BTreeMap<_, _> = records
+        .iter()
+        .map(|row| (number(row), if is_record { action_of_record(row) } else { action_of(row, format) }))
+        .collect();
     assert_eq!(rows.len(), records.len(), "{name} lists a row twice");
     rows
 }
@@ -62,6 +66,13 @@ fn action_of(row: &[String], format: Option<Format>) -> String {
     }
     let item: serde_json::Value = serde_json::from_str(&row[1]).expect("the item is JSON");
     item["action"].as_str().expect("the action is a text").to_owned()
+}
+
+/// The action of a record, from its key.
+fn action_of_record(row: &[String]) -> String {
+    let (number, action) = row[1].split_once('-').expect("a key has a number and an action");
+    assert_eq!(number.parse::<usize>().ok(), row[0].parse().ok(), "an item has the number of its record");
+    action.to_owned()
 }
 
 /// The `code` column of `failed.csv`, by row.

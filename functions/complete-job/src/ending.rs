@@ -210,7 +210,7 @@ mod tests {
         let id = job.job_id;
         now(ports.store.create_job(&job, &Definition::new(json!({})), None)).unwrap();
         now(ports.store.begin(id, at)).unwrap();
-        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
         now(ports.store.commit_group(
             &job,
             &GroupPlan::from_file(0, Manifest { group: 0, chunks: vec![plan] }, 0..0),

@@ -40,7 +40,7 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
         generation: job.generation,
         item_count: counts.total(),
         counts,
-        input: input(ports, job.source.as_ref(), in_time).await?,
+        input: input(ports, job.file(), in_time).await?,
         corrected: input(ports, job.retry.selection.corrected(), in_time).await?,
         files: written.files.clone(),
         results: written.results.clone(),

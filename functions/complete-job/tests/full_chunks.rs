@@ -119,7 +119,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     let size_bytes = u64::from(CHUNKS) * bytes;
     let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name };
     let job = Job {
-        source: Some(source),
+        source: Some(source.into()),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
     };
     let columns = Some(["id", "name", "colour"].map(str::to_owned).to_vec());
@@ -133,6 +133,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
         start: n * bytes,
         end: (n + 1) * bytes,
         oversize: false,
+        keys: None,
     };
     let manifest = Manifest { group: 0, chunks: (0..u64::from(CHUNKS)).map(chunk).collect() };
     let plan = GroupPlan::from_file(0, manifest, 0..size_bytes);

@@ -3,6 +3,8 @@
 //! - **Trigger:** `create-job.fifo`, from the API, from this function's own continuations and from the sweeper.
 //! - **Reads and writes:** the source, streamed once; one transaction per group (group, manifest, split cursor), then
 //!   its chunk messages; at the end the job's final item count.
+//! - **A dataset:** its keys are read in order and written to a key file per group; the transaction that commits the
+//!   group names the file and moves the job's place in the walk.
 //! - **Delivered twice:** the split cursor is the guard. If two splitters race, one commits a group and the other
 //!   stops.
 //! - **Retries:** the remaining items of the previous generation are replanned into new groups; the old groups are not
@@ -27,6 +29,7 @@ mod retry_planner;
 mod retry_selection;
 mod split;
 mod splitter;
+mod walk;
 
 pub use function::{CreateJob, serve};
 pub use outcome::{SplitEnd, SplitError};

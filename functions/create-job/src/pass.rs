@@ -205,7 +205,7 @@ mod tests {
     use super::*;
 
     fn plan(start: u64, end: u64) -> ChunkPlan {
-        ChunkPlan { first: 1, items: 1, start, end, oversize: false }
+        ChunkPlan { first: 1, items: 1, start, end, oversize: false, keys: None }
     }
 
     #[test]

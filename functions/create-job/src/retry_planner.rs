@@ -53,7 +53,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     pub(crate) fn new(splitter: &'a Splitter<'a, S, Q, F>, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Self {
         // Chunk sizes as for a file with only the remaining items, so that few items are spread over workers as well.
         let remaining = job.split.item_count.saturating_sub(job.retry.carried_over.counts.done());
-        let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
+        let size_bytes = job.file().map_or(0, |source| source.size_bytes);
         let remaining_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(remaining_bytes);
         let (chunks, replanned, entries) = Default::default();
@@ -180,7 +180,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
             by_sweeper: false,
         };
         self.replanned.insert(chunk, Replanned { cursor, failed, bytes: mem::take(&mut self.entry_bytes) });
-        self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false });
+        self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false, keys: None });
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::job::{Job, JobError, SourceFile, Stage, Status, Transition};
+use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
@@ -15,6 +15,7 @@ use crate::outcome::{Halt, SplitEnd, SplitError};
 use crate::pass::Pass;
 use crate::retry_planner::RetryPlanner;
 use crate::splitter::{Splitter, Turn};
+use crate::walk::Walk;
 
 /// Maximum number of attempts of a splitter whose writes are refused. Each attempt reads the job again and continues
 /// from there. Without another attempt, a job would hang if the write was refused because of the splitter's own earlier
@@ -70,7 +71,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.retry.carried_over.split_ended {
             return self.end(&job, job.split.groups, &[], deadline).await;
         }
-        let Some(source) = &job.source else { return self.single_item(&job, deadline).await };
+        let source = match &job.source {
+            None => return self.single_item(&job, deadline).await,
+            Some(Source::Dataset(source)) => {
+                let turn = self.turn(TURN_S, deadline);
+                return Walk::new(self, &job, source, limits.chunk(), turn)?.run().await;
+            }
+            Some(Source::File(file)) => file,
+        };
         let (start, issues) = self.open(&job, source).await?;
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
@@ -120,6 +128,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         for group in job.split.sent_groups.max(sent)..job.split.groups {
             let manifest = self.ports.store.manifest(job.job_id, group).await?;
             let manifest = manifest.ok_or(SplitError::ManifestMissing(group))?;
+            if manifest.chunks.is_empty() {
+                self.end_empty_group(job, group).await?;
+            }
             self.ports.queues.send_chunks(&messages(job, &manifest, |_| None), 0).await?;
         }
         Ok(())
@@ -130,7 +141,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.split.groups > 0 {
             return self.end(job, job.split.groups, &[], deadline).await;
         }
-        let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+        let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
         self.commit(job, &GroupPlan::from_file(job.generation, manifest, 0..0), |_| None).await?;
         self.end(job, 1, &[], deadline).await

@@ -1,6 +1,6 @@
 //! The splitter: its services, and the writes that are common to the split of a file and of a retry.
 
-use longshore::chunk::{complete_if_done, stop_job};
+use longshore::chunk::{complete_if_done, roll_up, stop_job};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::group::{ChunkPlan, GroupPlan};
@@ -57,6 +57,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         };
         self.ports.queues.send_chunks(&messages(job, &plan.manifest, bytes), 0).await?;
         Ok(committed)
+    }
+
+    /// Records that a group without items is done: no worker does. Idempotent.
+    pub(crate) async fn end_empty_group(&self, job: &Job, group: u32) -> Result<(), Halt> {
+        Ok(roll_up(self.ports, job.job_id, group, (self.clock)()).await?)
     }
 
     /// Sends a continuation, because the function's time is nearly over.

@@ -98,7 +98,7 @@ async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
     let source =
         SourceFile { key: "k".into(), size_bytes: SIZE, etag: "e".into(), format: Format::Csv, name: "f.csv".into() };
     let job = Job {
-        source: Some(source),
+        source: Some(source.into()),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "small", Timestamp(0))
     };
     let store = MemoryStore::default();

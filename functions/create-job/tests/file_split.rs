@@ -35,7 +35,7 @@ async fn import_of(rows: impl Iterator<Item = String>, priority: Priority) -> (M
     let FileInfo { size_bytes, etag } = files.info(KEY).await.unwrap().unwrap();
     let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
-    let job = Job { source: Some(source), priority, ..job };
+    let job = Job { source: Some(source.into()), priority, ..job };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
     store.create_job(&job, &Definition::new(options), None).await.unwrap();
     (store, files, job)

@@ -83,7 +83,7 @@ impl World {
         let (size_bytes, etag) = (info.size_bytes, info.etag);
         let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
         let job = Job {
-            source: Some(source),
+            source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "noted", clock())
         };
         let processed = Arc::<Mutex<Vec<u64>>>::default();

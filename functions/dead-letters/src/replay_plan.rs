@@ -191,7 +191,7 @@ mod tests {
     }
 
     fn of_chunk(job: &Job, group: u32) -> PlannedReplay {
-        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
         dead_letter(DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(group, 0), &plan)))
     }
 

@@ -17,7 +17,7 @@ use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::backend::{Api, Backend, Deployed, Limits};
-use crate::jobs::{cancel, create, delete, get, list, retry, start};
+use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
 use crate::{audit, documents, failures, output, records, results};
@@ -41,6 +41,7 @@ longshore::routes! {
     POST   "/api/jobs/{jobId}/start"          start::start<B>,
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
     GET    "/api/datasets"                    datasets::list<B>,
+    DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
     DELETE "/api/datasets/{dataset}/records"  records::delete::delete<B>,
     GET    "/api/openapi.json"                documents::docs::openapi [public],

@@ -47,7 +47,7 @@ async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
     files.put("k", rows);
     let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
     let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
-    Job { source: Some(source), ..waiting(job_type) }
+    Job { source: Some(source.into()), ..waiting(job_type) }
 }
 
 /// Stores a job, begins it, and commits its only chunk.
@@ -62,7 +62,7 @@ async fn begin(store: &MemoryStore, job: &Job, options: Value, plan: &ChunkPlan)
 async fn begun_slow(store: &MemoryStore, files: &MemoryFiles) -> (Job, ChunkMessage) {
     let rows = (1..=ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     let job = job_over(files, &rows, "slow").await;
-    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false };
+    let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: rows.len() as u64, oversize: false, keys: None };
     begin(store, &job, json!({}), &plan).await;
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     (job, message)
@@ -266,7 +266,7 @@ impl JobType for Second {
 async fn options_are_not_subject_to_the_limit_of_rows_in_any_round() {
     let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
     let job = waiting("second");
-    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
     begin(&store, &job, json!({"text": "longer than eight bytes"}), &plan).await;
     let ports = Ports { store: store.clone(), queues, files };
     let (registry, definitions) = (Registry::default().with(Second), DefinitionCache::default());

@@ -20,7 +20,7 @@ fn dead_letter(queue: Queue, message_id: &str, body: String) -> Received {
 }
 
 fn chunk_of(job: &Job) -> String {
-    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
     serde_json::to_string(&ChunkMessage {
         inline: Some("a row".into()),
         ..ChunkMessage::new(job, ChunkId::new(0, 1), &plan)

@@ -33,7 +33,7 @@ async fn job(ports: &MemoryPorts) -> Job {
     store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
     store.begin(job.job_id, NOW).await.unwrap();
     let job = store.job(job.job_id).await.unwrap().unwrap();
-    let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
+    let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false, keys: None }];
     let plan = GroupPlan::from_file(0, Manifest { group: 0, chunks }, 0..9);
     store.commit_group(&job, &plan, NOW).await.unwrap();
     store.job(job.job_id).await.unwrap().unwrap()

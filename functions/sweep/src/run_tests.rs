@@ -43,7 +43,7 @@ async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
     let definition = Definition::new(serde_json::json!({}));
     ports.store.create_job(&job, &definition, None).await.unwrap();
-    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
     let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, ChunkId::new(0, 1), &plan));
     let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
     let summary = sweep.run(START.plus_seconds(200)).await;
@@ -197,7 +197,7 @@ async fn a_failed_push_does_not_prevent_other_pushes_of_the_job() {
     store.begin(job.job_id, START).await.unwrap();
     for group in 0..2 {
         let job = store.job(job.job_id).await.unwrap().unwrap();
-        let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false }];
+        let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false, keys: None }];
         let plan = GroupPlan::from_file(0, Manifest { group, chunks }, u64::from(group) * 9..u64::from(group + 1) * 9);
         store.commit_group(&job, &plan, START).await.unwrap();
     }

@@ -51,7 +51,7 @@ impl DeadLetterQueues for Large {
 const BATCH: usize = 10;
 
 fn dead_letter(n: usize) -> Received {
-    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
     let message =
         ChunkMessage { inline: Some("x".repeat(ROWS_BYTES)), ..ChunkMessage::new(&job, ChunkId::new(0, 1), &plan) };

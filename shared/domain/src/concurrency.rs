@@ -141,7 +141,7 @@ mod tests {
             times: JobTimes { started_at: Some(at(started_s)), ..job.times.clone() },
             ..job
         };
-        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
         let message = ChunkMessage { inline: Some("row".into()), ..ChunkMessage::new(&job, id, &plan) };
         ParkedChunk::new(&job, &message, 2)
     }

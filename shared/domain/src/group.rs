@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cursor::Cursor;
 use crate::ids::ChunkId;
+use crate::job::KeyFile;
 use crate::outcome::Counts;
 use crate::timestamp::Timestamp;
 
@@ -158,6 +159,10 @@ pub struct ChunkPlan {
     /// True if the chunk is a single item above the size limit; it is never read.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oversize: bool,
+    /// The key file whose bytes `start` to `end` are the chunk's keys; `None` unless the items are records of a
+    /// dataset.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub keys: Option<KeyFile>,
 }
 
 /// The immutable plan of a group: its chunks in order.
@@ -183,7 +188,7 @@ impl Manifest {
 
 /// The origin of a group's items, as a step of the split from one position to the next. A group is committed only if it
 /// begins at the job's split position: otherwise an overtaken splitter would plan rows twice.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
+#[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub enum SplitStep {
     /// The file, cut up to this byte.
     File {
@@ -191,6 +196,13 @@ pub enum SplitStep {
         from: u64,
         /// First byte after this group.
         upto: u64,
+    },
+    /// The walk of a dataset's keys in their order, up to this key.
+    Walk {
+        /// Last key before this group: the job's place in the walk. `None` at the beginning.
+        from: Option<String>,
+        /// Last key of this group.
+        upto: String,
     },
     /// Remaining items of the previous generation, replanned up to this chunk.
     Replanned {
@@ -230,6 +242,11 @@ impl GroupPlan {
     pub fn from_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
         let step = SplitStep::File { from: cut.start, upto: cut.end };
         Self { generation, manifest, replanned: BTreeMap::new(), step }
+    }
+
+    /// Plans the next group of a walk, from the place `from` to the key `upto`.
+    pub fn from_walk(generation: u32, manifest: Manifest, from: Option<String>, upto: String) -> Self {
+        Self { generation, manifest, replanned: BTreeMap::new(), step: SplitStep::Walk { from, upto } }
     }
 }
 

@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn a_chunk_message_has_its_jobs_priority_unless_it_is_normal() {
-        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
         for (priority, reported) in
             [(Priority::High, Some("high")), (Priority::Normal, None), (Priority::Low, Some("low"))]
         {

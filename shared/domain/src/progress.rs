@@ -78,7 +78,12 @@ fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.retry.carried_over.split_ended {
         return (counts.done() as f64 / job.split.item_count.max(1) as f64).min(0.999);
     }
-    let total = job.source.as_ref().map_or(0, |s| s.size_bytes).max(1) as f64;
+    if job.dataset().is_some() {
+        // The number of keys is unknown until the walk ends.
+        let total = job.split.item_count.max(1) as f64;
+        return if job.split.ended { (counts.done() as f64 / total).min(0.999) } else { 0.0 };
+    }
+    let total = job.file().map_or(0, |s| s.size_bytes).max(1) as f64;
     let done = |g: &Group| g.bytes as f64 * (g.counts.done() as f64 / g.items.max(1) as f64);
     (groups.iter().filter(|g| job.owns(g.number)).map(done).sum::<f64>() / total).min(0.999)
 }

@@ -48,6 +48,9 @@ const GROWTH: u128 = 640_000;
 /// unchanged.
 const REPLANNED_GROWTH: u128 = 160_000;
 
+/// Number of groups after which the chunks of a source of unknown length have twice as many items.
+const DOUBLED_AFTER: u32 = 24;
+
 /// A generation's position in its source. The minimum chunk size follows from it, so that small jobs have the chunks
 /// that their type asks for, and large ones no more groups than [`GROUPS_PER_GENERATION`]. It depends only on the
 /// ledger and the source's size, so a second run of a crashed splitter cuts the same chunks.
@@ -64,7 +67,7 @@ pub struct Growth {
 impl Growth {
     /// Returns the position of a job whose next group is this one.
     pub fn from_job(job: &Job) -> Self {
-        let size_bytes = job.source.as_ref().map_or(0, |source| source.size_bytes);
+        let size_bytes = job.file().map_or(0, |source| source.size_bytes);
         Self { size_bytes, carried_over: job.retry.carried_over.groups, group: job.split.groups }
     }
 
@@ -80,6 +83,17 @@ impl Growth {
         let least = u32::try_from(self.share(items, REPLANNED_GROWTH)).unwrap_or(u32::MAX);
         let (items, bytes) = (limits.items.max(least), limits.bytes.max(self.share(bytes, REPLANNED_GROWTH)));
         ChunkLimits { items, bytes, ..limits }
+    }
+
+    /// Returns the minimum number of items in a chunk of a source of unknown length. It doubles every
+    /// [`DOUBLED_AFTER`] groups: 500 groups of sixteen chunks hold more than 800 million items.
+    pub fn min_items(self) -> u32 {
+        1 << (self.group.saturating_sub(self.carried_over) / DOUBLED_AFTER).min(24)
+    }
+
+    /// Returns true if the generation has as many groups as it may.
+    pub fn is_last(self) -> bool {
+        self.group.saturating_sub(self.carried_over) >= GROUPS_PER_GENERATION
     }
 
     fn share(self, total: u64, of: u128) -> u64 {
@@ -122,10 +136,17 @@ impl Chunker {
             self.finish().into_iter().for_each(&mut *cut);
             let first = self.number();
             self.count();
-            return cut(ChunkPlan { first, items: 1, start: span.start, end: span.end, oversize: true });
+            return cut(ChunkPlan { first, items: 1, start: span.start, end: span.end, oversize: true, keys: None });
         }
         let first = self.number();
-        let open = self.open.get_or_insert(ChunkPlan { first, items: 0, start: span.start, end: 0, oversize: false });
+        let open = self.open.get_or_insert(ChunkPlan {
+            first,
+            items: 0,
+            start: span.start,
+            end: 0,
+            oversize: false,
+            keys: None,
+        });
         open.items += 1;
         open.end = span.end;
         if is_full(self.limits, self.growth, open) {

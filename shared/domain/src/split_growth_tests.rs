@@ -21,8 +21,14 @@ fn groups_of_equal_rows(limits: ChunkLimits, size: u64, row: u64) -> u32 {
             let rows = |bytes: u64| bytes.div_ceil(row).max(1);
             let least = growth.min_bytes();
             let items = u64::from(limits.items).max(rows(least)).min(rows(limits.bytes.max(least)));
-            let open =
-                |items: u64| ChunkPlan { first: 1, items: items as u32, start: 0, end: items * row, oversize: false };
+            let open = |items: u64| ChunkPlan {
+                first: 1,
+                items: items as u32,
+                start: 0,
+                end: items * row,
+                oversize: false,
+                keys: None,
+            };
             assert!(is_full(limits, growth, &open(items)), "the test cuts as the chunker does");
             assert!(items == 1 || !is_full(limits, growth, &open(items - 1)), "and no later");
             left = left.saturating_sub(items);

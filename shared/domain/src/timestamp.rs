@@ -51,6 +51,13 @@ impl Timestamp {
         (self.0 - earlier.0).max(0)
     }
 
+    /// Parses RFC 3339, with any offset and any number of digits of a second. Smaller parts than a millisecond are
+    /// dropped.
+    pub fn parse_rfc3339(text: &str) -> Option<Self> {
+        let time = OffsetDateTime::parse(text, &Rfc3339).ok()?;
+        i64::try_from(time.unix_timestamp_nanos().div_euclid(1_000_000)).ok().map(Self)
+    }
+
     /// Formats as RFC 3339 in UTC with milliseconds, as the API does.
     pub fn to_rfc3339(self) -> String {
         OffsetDateTime::from_unix_timestamp_nanos(i128::from(self.0) * 1_000_000)
@@ -67,6 +74,19 @@ mod tests {
     #[test]
     fn a_timestamp_is_written_as_rfc_3339() {
         assert_eq!(Timestamp(1_700_000_000_123).to_rfc3339(), "2023-11-14T22:13:20.123Z");
+    }
+
+    #[test]
+    fn a_timestamp_is_parsed_from_rfc_3339() {
+        for (text, millis) in [
+            ("2023-11-14T22:13:20.123Z", Some(1_700_000_000_123)),
+            ("2023-11-14T23:13:20.1239+01:00", Some(1_700_000_000_123)),
+            ("1969-12-31T23:59:59.9999Z", Some(-1)),
+            ("2023-11-14", None),
+            ("1700000000", None),
+        ] {
+            assert_eq!(Timestamp::parse_rfc3339(text).map(|time| time.0), millis, "{text}");
+        }
     }
 
     #[test]

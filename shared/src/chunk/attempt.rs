@@ -1,8 +1,5 @@
 //! One attempt at a chunk's round: passes batch after batch to the handler, and commits every second and at the end.
 
-use std::panic::AssertUnwindSafe;
-
-use futures::FutureExt;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Status, Stop};
@@ -18,10 +15,10 @@ use longshore_domain::work_file::WorkFileHeader;
 use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
-use super::items::{Found, Items, Tally, find};
-use super::reasons;
+use super::items::{Found, Tally, find};
+use super::stored::StoredItems;
 use super::worker::{TURN_S, Worker};
-use crate::handler::{JobContext, Outputs, Processed};
+use crate::handler::Processed;
 
 /// Minimum time between two commits: progress moves once a second, at one write unit.
 const COMMIT_MS: i64 = 1_000;
@@ -60,8 +57,8 @@ pub(super) struct Attempt<'a, S, Q, F> {
     pub(super) worker: &'a Worker<'a, S, Q, F>,
     pub(super) message: &'a ChunkMessage,
     pub(super) job: &'a Job,
-    definition: &'a PreparedDefinition,
-    mode: Mode,
+    pub(super) definition: &'a PreparedDefinition,
+    pub(super) mode: Mode,
     deadline: Timestamp,
     pub(super) nonce: String,
     pub(super) commits: u32,
@@ -112,8 +109,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     async fn process(mut self) -> Result<ChunkEnd, Interrupt> {
         let ports = self.worker.ports;
-        let source = self.job.source.as_ref();
-        let items = match find(&ports.files, self.message, self.cursor.as_ref(), source, self.definition).await? {
+        let source = self.job.chunk_file(&self.message.plan);
+        let (cursor, source) = (self.cursor.as_ref(), source.as_deref());
+        let items = match find(&ports.files, self.message, cursor, source, self.definition).await? {
             Found::Items(items) => items,
             Found::SourceGone(error) => {
                 stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
@@ -124,11 +122,14 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             // The turn starts here, because reading the items of a late round can take long.
             self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
         }
-        let mut batch = 16;
+        let (dataset, mut stored, mut batch) = (self.job.dataset(), StoredItems::default(), 16);
         while self.tally.position < items.len() {
             self.pause().await?;
             let started = (self.worker.clock)();
-            let Some(processed) = self.outcomes(&items, batch).await? else {
+            if let Some(dataset) = dataset.as_ref().filter(|_| self.mode == Mode::Work) {
+                stored.read(self.reader()?, dataset, &items, self.tally.position).await?;
+            }
+            let Some(processed) = self.outcomes(&items, &stored, batch).await? else {
                 batch = 1;
                 continue;
             };
@@ -168,38 +169,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
         }
         Ok(())
-    }
-
-    /// Returns the outcomes of the next items, or `None` if the handler panicked with several items. The caller then
-    /// passes them one by one, so that only the item that panics fails.
-    async fn outcomes(&self, items: &Items, batch: usize) -> Result<Option<Processed>, ChunkError> {
-        let count = batch.min(items.len() - self.tally.position);
-        if self.mode == Mode::GiveUp {
-            return Ok(Some(Processed::rejected(vec![reasons::dead_lettered(); count])));
-        }
-        let Some(prepared) = self.definition.prepared.as_ref() else {
-            let (job_type, reason) =
-                (self.job.job_type.clone(), "its definition was read without a handler".to_owned());
-            return Err(ChunkError::Definition { job_type, reason });
-        };
-        let start = self.tally.position;
-        if items.is_too_long(start) {
-            return Ok(Some(Processed::rejected(vec![reasons::row_too_long(self.definition.limits().item_bytes)])));
-        }
-        let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
-        let context = JobContext { job_id: self.message.job_id, tenant: self.job.tenant.clone(), round: self.round() };
-        let raw: Vec<_> =
-            (start..start + count).map(|i| items.item(i, self.job.source.as_ref(), self.definition)).collect();
-        // A job without a form for its results was created by a version whose handler had no output.
-        let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
-        match AssertUnwindSafe(prepared.run(&context, &raw, outputs)).catch_unwind().await {
-            Ok(Processed { outcomes, .. }) if outcomes.is_empty() || outcomes.len() > count => {
-                Err(ChunkError::Handler { outcomes: outcomes.len(), items: count })
-            }
-            Ok(processed) => Ok(Some(processed)),
-            Err(_) if count > 1 => Ok(None),
-            Err(_) => Ok(Some(Processed::rejected(vec![reasons::handler_panicked()]))),
-        }
     }
 
     pub(super) fn round(&self) -> u32 {

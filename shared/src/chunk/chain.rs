@@ -199,7 +199,8 @@ async fn chunk_from(
     if position == 0 || position >= plan.items {
         return Ok(Some(plan.clone()).filter(|_| position == 0));
     }
-    let Some(source) = &job.source else { return Ok(None) };
+    let Some(source) = job.chunk_file(plan) else { return Ok(None) };
+    let source = source.as_ref();
     let bytes = match files.read(&source.key, Some(&source.etag), Some(plan)).await? {
         Read::Found(bytes) => bytes,
         Read::Absent => return Err(RemainingError::Source(source_missing(source))),

@@ -64,7 +64,7 @@ mod tests {
     #[test]
     fn a_delivery_is_recorded_every_ten_seconds_for_each_tenant_and_priority() {
         let recorder = DeliveryRecorder::default();
-        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
         let message = |tenant, priority| {
             let job = Job {
                 priority,

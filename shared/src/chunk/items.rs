@@ -50,7 +50,7 @@ impl Items {
         self.pending.len()
     }
 
-    fn number(&self, i: usize) -> u64 {
+    pub(super) fn number(&self, i: usize) -> u64 {
         self.pending[i].number
     }
 
@@ -69,6 +69,11 @@ impl Items {
 
     fn raw(&self, i: usize) -> &[u8] {
         &self.bytes[self.pending[i].start..self.pending[i].end]
+    }
+
+    /// Returns the key that an item of a dataset is.
+    pub(super) fn key(&self, i: usize) -> Result<String, ChunkError> {
+        serde_json::from_slice(self.raw(i)).map_err(ChunkError::Key)
     }
 
     /// Returns an item as the input of a handler.

@@ -6,6 +6,7 @@
 //! again, under the same keys. This code never deletes a message, and never decides from a read after a write.
 
 mod attempt;
+mod batch_of_items;
 mod chain;
 mod commit;
 mod definition_cache;
@@ -14,6 +15,7 @@ mod delivery_recorder;
 mod ending;
 mod items;
 mod reasons;
+mod stored;
 mod work;
 mod worker;
 

@@ -243,7 +243,7 @@ mod tests {
         let ports = Ports { store, queues, files };
         let limiter = ConcurrencyLimiter { ports: &ports, job_type: "limited", limit: 1, clock: || Timestamp(0) };
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "limited", Timestamp(0));
-        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
         let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
         let park = || limiter.park(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
         let first = park();

@@ -4,6 +4,8 @@
 //! checks a file's first bytes, so that a wrong file is refused immediately. The splitter checks again. Both get the
 //! same result, because it depends only on the first line.
 
+use std::borrow::Cow;
+
 use longshore_domain::records::{Extent, Format, Span, check_utf8, delimited_records, sniff};
 
 use crate::formula::original;
@@ -18,6 +20,9 @@ const NUMBER: &str = "row";
 /// Name of the only column of a raw item.
 const RAW: &str = "item";
 
+/// Name of the only column of a record of a dataset.
+const KEY: &str = "key";
+
 /// The columns of an item in a report.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub enum Columns {
@@ -25,6 +30,8 @@ pub enum Columns {
     Named(Vec<String>),
     /// The raw text of a JSON line, or the options of a job without a file.
     Raw,
+    /// The key of a record of a dataset.
+    Key,
 }
 
 impl Columns {
@@ -41,6 +48,7 @@ impl Columns {
         match self {
             Self::Named(names) => names.iter().map(String::as_str).collect(),
             Self::Raw => vec![RAW],
+            Self::Key => vec![KEY],
         }
     }
 
@@ -65,6 +73,11 @@ impl Columns {
             }
         }
     }
+}
+
+/// Returns the key of a record, from the item as JSON; the text itself if it is not a JSON string.
+pub fn key_of(item: &[u8]) -> Cow<'_, str> {
+    serde_json::from_slice::<String>(item).map_or_else(|_| String::from_utf8_lossy(item), Cow::Owned)
 }
 
 /// Returns the name of a report column, with a number appended if the item has a column of that name.

@@ -10,7 +10,7 @@ use longshore_domain::job::JobError;
 use longshore_domain::records::{Extent, Span, delimited_records};
 use longshore_domain::work_file::Entry;
 
-use super::{ColumnLayout, Columns, NotAFailuresFile};
+use super::{ColumnLayout, Columns, NotAFailuresFile, key_of};
 use crate::formula::original;
 use crate::handler::CellReader;
 
@@ -128,6 +128,7 @@ impl CorrectedFile {
         let mut cells = Vec::new();
         match &self.columns {
             Columns::Raw => cells.push(raw.as_bytes().to_vec()),
+            Columns::Key => cells.push(key_of(raw.as_bytes()).into_owned().into_bytes()),
             Columns::Named(names) => {
                 let mut reader = CellReader::default();
                 let read = reader.read(raw.as_bytes());

@@ -3,6 +3,7 @@
 use std::future::Future;
 use std::time::{Duration, Instant};
 
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::outcome::{Outcome, Rejection};
@@ -49,6 +50,9 @@ pub trait JobType: Send + Sync + 'static {
     const NAME: &'static str;
     /// Source of the items.
     const INPUT: Input = Input::File;
+    /// True if an item whose record was removed from its dataset while the job ran has succeeded, because the job is to
+    /// remove it. Otherwise the item is skipped. Ignored if the type has an output.
+    const REMOVED_IS_DONE: bool = false;
     /// Shape of a row of the results.
     const ROW: ResultRow = ResultRow::Numbered;
     /// Required type of the items in a request.
@@ -149,6 +153,8 @@ pub struct JobContext {
     pub job_id: JobId,
     /// The tenant that owns the job.
     pub tenant: TenantId,
+    /// The dataset whose records are the items; `None` for a job with another source.
+    pub dataset: Option<Dataset>,
     /// 0 for the first attempt at an item, n for its nth round of retries.
     pub round: u32,
 }

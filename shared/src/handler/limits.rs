@@ -7,6 +7,8 @@ use longshore_domain::split::ChunkLimits;
 pub enum Input {
     /// A file or a list of items is required: each record of the file is an item.
     File,
+    /// A dataset is required: each of its records is an item.
+    Dataset,
     /// No file: the job is one item whose input is its options.
     Options,
 }

@@ -4,18 +4,22 @@
 //! twice for the same item, because a worker can die after the work and before the commit. Therefore, it gets an
 //! idempotency key for each item, and must make its effects idempotent under that key.
 
+mod datasets;
 mod job_type;
 mod limits;
 mod options;
 mod processed;
+mod raw_item;
 mod record;
 mod registry;
 
 pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
 
+pub use datasets::AnyRecordReader;
 pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Processed};
+pub use raw_item::{RawItem, Shape};
 pub use record::{CellReader, Cells, Record};
-pub use registry::{AnyJobType, Outputs, PreparedJob, RawItem, Registry, Shape};
+pub use registry::{AnyJobType, Outputs, PreparedJob, Registry};

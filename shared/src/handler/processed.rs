@@ -46,6 +46,23 @@ impl Processed {
         Self { outcomes: rejections.into_iter().map(Outcome::Reject).collect(), ..Self::default() }
     }
 
+    /// Adds the outcomes of items without a record, which were not passed to the handler. `has_record` tells for each
+    /// item of the batch if its record exists.
+    pub(crate) fn with_removed(self, has_record: &[bool], removed: &Outcome) -> Self {
+        let mut processed = self.outcomes.into_iter();
+        let mut outcomes = Vec::with_capacity(has_record.len());
+        for has_record in has_record {
+            match if *has_record { processed.next() } else { Some(removed.clone()) } {
+                Some(outcome) => outcomes.push(outcome),
+                None => break,
+            }
+            if matches!(outcomes.last(), Some(Outcome::Fatal(_))) {
+                break;
+            }
+        }
+        Self { outcomes, ..self }
+    }
+
     /// Appends the outcome of the next item, and its output as a line. An output that is too large or cannot be
     /// serialized fails its item.
     pub(super) fn push<O: Serialize + 'static>(&mut self, row: ResultRow, number: u64, outcome: Outcome<O>) {
@@ -110,6 +127,22 @@ mod tests {
     use serde_json::value::RawValue;
 
     use super::*;
+
+    #[test]
+    fn removed_items_have_outcomes_between_those_of_the_handler() {
+        let of = |outcomes| Processed { outcomes, ..Processed::default() };
+        let (ok, gone) = (Outcome::Ok(()), Outcome::Skip { reason: "removed".into() });
+        let fatal = || Outcome::Fatal(Rejection::new("no", None, "no"));
+        for (outcomes, has_record, expected) in [
+            (vec![ok.clone(), ok.clone()], [true, false, true, false], vec![&ok, &gone, &ok, &gone]),
+            (vec![], [false, false, true, true], vec![&gone, &gone]),
+            (vec![ok.clone()], [true, true, false, false], vec![&ok]),
+            (vec![fatal()], [false, true, false, true], vec![&gone, &fatal()]),
+        ] {
+            let merged = of(outcomes).with_removed(&has_record, &gone);
+            assert_eq!(merged.outcomes.iter().collect::<Vec<_>>(), expected);
+        }
+    }
 
     #[test]
     fn each_success_has_a_line_with_its_number() {

@@ -7,12 +7,13 @@ use std::mem;
 
 use csv::StringRecord;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
+use longshore_domain::ports::StoredRecord;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use super::Rejection;
 
-/// One record of a file, or the options of a job without a file.
+/// One record of a file or of a dataset, or the options of a job with neither.
 #[derive(Copy, Clone, Debug)]
 pub enum Record<'a> {
     /// A CSV row with as many cells as there are columns.
@@ -24,6 +25,8 @@ pub enum Record<'a> {
     },
     /// A line of JSON Lines.
     Line(&'a [u8]),
+    /// A record of a dataset.
+    Stored(&'a StoredRecord),
     /// The options of a job without a file.
     Options(&'a Value),
 }
@@ -58,6 +61,11 @@ impl<'a> Record<'a> {
                 row.deserialize(Some(&header)).map_err(|e| Rejection::new("malformed_row", None, e.to_string()))
             }
             Self::Line(line) => serde_json::from_slice(line).map_err(|e| malformed_json(line, &e)),
+            Self::Stored(record) => {
+                T::deserialize(Value::Object(record.record.clone())).map_err(|e: serde_json::Error| {
+                    Rejection::new("malformed_record", None, format!("the record is not the expected JSON: {e}"))
+                })
+            }
             Self::Options(options) => T::deserialize((*options).clone())
                 .map_err(|e: serde_json::Error| Rejection::new("malformed_options", None, e.to_string())),
         }

@@ -11,8 +11,10 @@ use serde_json::Value;
 
 use super::options;
 use super::processed::{Processed, has_output};
+use super::raw_item::{RawItem, Shape};
 use super::{
-    CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits,
+    AnyRecordReader, CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow,
+    TypeLimits,
 };
 use crate::field_error::FieldError;
 
@@ -20,10 +22,14 @@ use crate::field_error::FieldError;
 /// not exceed the time of its worker.
 const READ_TIME: Duration = Duration::from_secs(1);
 
+/// Reason of items whose record was removed from its dataset while the job ran.
+const REMOVED: &str = "removed";
+
 /// The job types of a function.
 #[derive(Default)]
 pub struct Registry {
     types: Vec<Box<dyn AnyJobType>>,
+    records: Option<Arc<dyn AnyRecordReader>>,
 }
 
 impl Registry {
@@ -32,6 +38,17 @@ impl Registry {
     pub fn with<T: JobType>(mut self, job_type: T) -> Self {
         self.types.insert(0, Box::new(Arc::new(job_type)));
         self
+    }
+
+    /// Sets the records that jobs over a dataset read.
+    #[must_use]
+    pub fn with_records(self, records: Arc<dyn AnyRecordReader>) -> Self {
+        Self { records: Some(records), ..self }
+    }
+
+    /// Returns the records that jobs over a dataset read.
+    pub fn records(&self) -> Option<&dyn AnyRecordReader> {
+        self.records.as_deref()
     }
 
     /// Returns the job type with this name.
@@ -75,6 +92,8 @@ pub trait PreparedJob: Send + Sync {
     fn tolerance(&self) -> Tolerance;
     /// Returns the limits.
     fn limits(&self) -> TypeLimits;
+    /// Returns the outcome of an item whose record was removed from its dataset.
+    fn removed(&self) -> Outcome;
     /// Returns the members of an output that become columns, if the items have outputs.
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)>;
     /// Processes items and returns the outcomes of the first ones, at least of one.
@@ -93,33 +112,6 @@ pub enum Outputs {
     Kept,
     /// The job has no results.
     Dropped,
-}
-
-/// An item as the worker has it: a number and its input.
-#[derive(Copy, Clone, Debug)]
-pub struct RawItem<'a> {
-    /// Number in the file, from 1.
-    pub number: u64,
-    /// Format and bytes of the item.
-    pub shape: Shape<'a>,
-}
-
-/// Format and bytes of an item.
-#[derive(Copy, Clone, Debug)]
-pub enum Shape<'a> {
-    /// A record of a file.
-    Record {
-        /// The file's format.
-        format: Format,
-        /// Names of the columns of CSV.
-        columns: &'a [String],
-        /// The record without its terminator.
-        bytes: &'a [u8],
-        /// True if the file ended inside one of the record's quoted cells.
-        unterminated: bool,
-    },
-    /// The options of a job without a file.
-    Options(&'a Value),
 }
 
 impl<T: JobType> AnyJobType for Arc<T> {
@@ -167,6 +159,7 @@ impl<T: JobType> Prepared<T> {
     fn read(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<T::Item, Rejection> {
         match item.shape {
             Shape::Options(options) => self.job_type.read(&self.options, &Record::Options(options)),
+            Shape::Stored(record) => self.job_type.read(&self.options, &Record::Stored(record)),
             Shape::Record { unterminated: true, .. } => Err(unterminated(item.number)),
             Shape::Record { format: Format::JsonLines, bytes, .. } => {
                 self.job_type.read(&self.options, &Record::Line(bytes))
@@ -239,6 +232,13 @@ impl<T: JobType> PreparedJob for Prepared<T> {
         T::LIMITS
     }
 
+    fn removed(&self) -> Outcome {
+        if T::REMOVED_IS_DONE && !has_output::<T::Output>() {
+            return Outcome::Ok(());
+        }
+        Outcome::Skip { reason: REMOVED.to_owned() }
+    }
+
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)> {
         has_output::<T::Output>().then(|| (T::ROW, self.job_type.result_columns(&self.options)))
     }
@@ -288,7 +288,7 @@ mod tests {
     #[test]
     fn at_least_one_record_is_read_before_the_time_is_over() {
         let prepared = Prepared { job_type: Arc::new(Accepting), options: json!({}) };
-        let job = JobContext { job_id: JobId::generate(), tenant: TenantId::from_static("t"), round: 0 };
+        let job = JobContext { job_id: JobId::generate(), tenant: TenantId::from_static("t"), dataset: None, round: 0 };
         let options = json!({});
         let items: Vec<_> = (1..=9).map(|number| RawItem { number, shape: Shape::Options(&options) }).collect();
         for (records, read) in [(0, 1), (1, 1), (4, 4), (20, 9)] {

@@ -237,7 +237,7 @@ mod tests {
             priority: Priority::Normal,
             group: 0,
             chunk,
-            plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false },
+            plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false, keys: None },
             inline: Some("x".repeat(bytes)),
             failures: 0,
         }

@@ -15,7 +15,9 @@ use longshore::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, 
 use longshore::store::records::cursor::RecordsCursor;
 use longshore::store::records::shard;
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
+use longshore_domain::ports::{
+    DatasetInfo, KeyPage, KeyWalk, KnownRecords, ListError, NewRecord, RecordReader, RecordStore, StoredRecord,
+};
 use longshore_domain::writer::{Rule, Writer, Written};
 
 /// Records of all datasets; clones share them.
@@ -124,6 +126,37 @@ impl RecordStore for MemoryRecords {
         let items: Vec<_> = rest.by_ref().take(limit).map(known).collect();
         let next = rest.next().and(items.last()).map(|last| last.name.clone());
         Ok(Page { items, next })
+    }
+
+    async fn find_dataset(&self, dataset: &Dataset) -> PortResult<Option<DatasetInfo>> {
+        let created_at = self.lock_datasets().get(dataset).copied();
+        Ok(created_at.map(|created_at| DatasetInfo { name: dataset.name.clone(), created_at }))
+    }
+}
+
+/// Keys on a page of a walk.
+const PAGE_KEYS: usize = 1_000;
+
+impl RecordReader for MemoryRecords {
+    async fn walk_keys(&self, of: &Dataset, walk: &KeyWalk) -> PortResult<KeyPage> {
+        let records = self.lock();
+        let all = records.iter().filter(|((dataset, ..), _)| dataset == of).map(|((.., key), stored)| (key, stored));
+        let mut rest: Vec<_> = all.filter(|(key, _)| walk.after.as_ref().is_none_or(|after| *key > after)).collect();
+        rest.sort_unstable_by_key(|(key, _)| *key);
+        let has_more = rest.len() > PAGE_KEYS;
+        rest.truncate(PAGE_KEYS);
+        let next = rest.last().filter(|_| has_more).map(|(key, _)| (*key).clone());
+        rest.retain(|(_, stored)| walk.updated_since.is_none_or(|since| stored.updated_at >= since));
+        Ok(KeyPage { keys: rest.into_iter().map(|(key, _)| key.clone()).collect(), next })
+    }
+
+    async fn read_records(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
+        let records = self.lock();
+        let find = |key: &String| {
+            let stored = records.get(&(of.clone(), shard::shard_of(key), key.clone()))?;
+            Some(stored.named(key))
+        };
+        Ok(KnownRecords { records: keys.iter().filter_map(find).collect(), known: keys.len() })
     }
 }
 

@@ -60,6 +60,7 @@ impl Unguarded<MemoryStore> {
         if without("split-cursor") || without("place-of-the-split") {
             plan.step = match plan.step {
                 SplitStep::File { upto, .. } => SplitStep::File { from: stored.split.offset, upto },
+                SplitStep::Walk { upto, .. } => SplitStep::Walk { from: stored.split.place.clone(), upto },
                 SplitStep::Replanned { upto, .. } => SplitStep::Replanned { from: stored.retry.replanned, upto },
             };
         }

@@ -17,6 +17,7 @@ use super::acts::Act;
 use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
+use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::report;
 use crate::rows::{ACTIONS, Dialect, bit, file_of, line, only};
@@ -57,14 +58,11 @@ impl World {
     /// Stores a job and its uploaded file, or the items of its request, as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
         let mut job = self.new_job(plan);
-        let key = if plan.has_items() { self.write_items(plan, &job) } else { self.write_upload(plan) };
-        let info = now(self.files.info(&key)).unwrap().unwrap();
-        let (format, name) = match plan.dialect.json_lines {
-            true => (Format::JsonLines, "file.jsonl"),
-            false => (Format::Csv, "file.csv"),
-        };
-        job.source =
-            Some(SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned() });
+        if plan.kind == Kind::Stored {
+            job.source = Some(self.kinds.write_rows(&job, &plan.rows));
+        } else {
+            job.source = Some(self.write_file(plan, &job).into());
+        }
         let results = plan.kind.results(plan.rows.len());
         let definition = Definition { results, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
@@ -82,6 +80,17 @@ impl World {
             possible: only(&plan.rows),
             corrected: BTreeSet::new(),
         });
+    }
+
+    /// Stores the file of a job: an upload, or the items of its request.
+    fn write_file(&mut self, plan: &JobPlan, job: &Job) -> SourceFile {
+        let key = if plan.has_items() { self.write_items(plan, job) } else { self.write_upload(plan) };
+        let info = now(self.files.info(&key)).unwrap().unwrap();
+        let (format, name) = match plan.dialect.json_lines {
+            true => (Format::JsonLines, "file.jsonl"),
+            false => (Format::Csv, "file.csv"),
+        };
+        SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned() }
     }
 
     /// Stores the uploaded file. Jobs with the same upload share it.
@@ -195,7 +204,8 @@ impl World {
         let job = self.job();
         let failed: Vec<_> =
             if job.has_remaining() { self.report_rows("failed.csv").into_keys().collect() } else { Vec::new() };
-        if failed.is_empty() {
+        // The API refuses a corrected file for a job without a file.
+        if failed.is_empty() || job.file().is_none() {
             return;
         }
         let dialect = self.customer().dialect;

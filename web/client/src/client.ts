@@ -51,8 +51,8 @@ export interface RetryOptions extends ChangeOptions {
   readonly field?: string;
 }
 
-/** The request of `run`, without the job type and the items. */
-export type RunRequest = Omit<JobRequest, "jobType" | "fileGuid" | "items">;
+/** The request of `run`, without the job type and the source. */
+export type RunRequest = Omit<JobRequest, "jobType" | "fileGuid" | "items" | "source">;
 
 /** An ended job and the outputs of its items. */
 export interface Finished {
@@ -121,6 +121,11 @@ export interface Client {
   /** Recounts a job from everything that is stored for it. */
   audit(jobId: string, options?: CallOptions): Promise<Audit>;
   listDatasets(options?: PageOptions): Promise<Datasets>;
+  /**
+   * Creates a job that deletes the records of a dataset. Retries with the same idempotency key if no answer
+   * arrives.
+   */
+  deleteDataset(dataset: string, options?: CreateOptions): Promise<Job>;
   /** Lists a page of a dataset's records. */
   listRecords(dataset: string, options?: PageOptions): Promise<Records>;
   /** Deletes a record, if it exists. A job over the dataset that has not ended can write it again. */
@@ -224,6 +229,16 @@ export function createClient(access: Access): Client {
     download: (file, options) => download(access.fetch, file.url, options),
     audit: (jobId, options) => get(`${jobPath(jobId)}/audit`, options),
     listDatasets: (options) => get("/api/datasets", options),
+    deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
+      json(
+        send({
+          method: "DELETE",
+          path: datasetPath(dataset),
+          headers: { "idempotency-key": idempotencyKey ?? crypto.randomUUID() },
+          signal,
+          repeatable: true,
+        }),
+      ),
     listRecords: (dataset, options) => get(recordsPath(dataset), options),
     deleteRecord: async (dataset, key, { signal } = {}) => {
       await send({ method: "DELETE", path: recordsPath(dataset), query: { key }, signal, repeatable: true });
@@ -259,8 +274,12 @@ function jobPath(jobId: string): string {
   return `/api/jobs/${encodeURIComponent(jobId)}`;
 }
 
+function datasetPath(dataset: string): string {
+  return `/api/datasets/${encodeURIComponent(dataset)}`;
+}
+
 function recordsPath(dataset: string): string {
-  return `/api/datasets/${encodeURIComponent(dataset)}/records`;
+  return `${datasetPath(dataset)}/records`;
 }
 
 function conditional({ ifMatch, signal }: ChangeOptions) {

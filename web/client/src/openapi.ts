@@ -384,6 +384,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/datasets/{dataset}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post?: never;
+        /**
+         * Delete the records of a dataset.
+         * @description Creates a job of the type `delete-dataset`, which can be watched, canceled and retried like any other job. Records that are written while the job runs can stay: those of jobs that were created later, and those that the job has already passed. The dataset stays in the list of datasets.
+         */
+        delete: operations["deleteDataset"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/datasets/{dataset}/records": {
         parameters: {
             query?: never;
@@ -1117,6 +1137,7 @@ export interface components {
              *     without white space between tokens, and may have up to 2 MiB in this form.
              */
             items?: unknown[] | null;
+            source?: components["schemas"]["SourceRequest"] | null;
             priority?: components["schemas"]["Priority"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
             /** @description Options of the job type; for `import` see ImportOptions. */
@@ -1148,6 +1169,21 @@ export interface components {
             sizeBytes: number;
             /** @enum {string} */
             kind: "items";
+        } | {
+            /** @description Name of the dataset. */
+            dataset: string;
+            /**
+             * Format: date-time
+             * @description Only records that were written at this time or later; `null` if all.
+             */
+            updatedSince: string | null;
+            /**
+             * Format: date-time
+             * @description The `updatedSince` of a later job that takes every record that this one may have missed.
+             */
+            nextSince: string;
+            /** @enum {string} */
+            kind: "dataset";
         };
         /** @description A page of jobs. */
         Jobs: {
@@ -1490,6 +1526,20 @@ export interface components {
             code?: string | null;
             /** @description Field of the failed items that run again. Only together with `code`. */
             field?: string | null;
+        };
+        /** @description The records of a dataset as the items of a job. */
+        SourceRequest: {
+            /**
+             * @description Name of the dataset.
+             * @example customers
+             */
+            dataset: string;
+            /**
+             * Format: date-time
+             * @description Take only records that were written at this time or later. `source.nextSince` of an earlier job misses no change
+             *     since that job.
+             */
+            updatedSince?: string | null;
         };
         /**
          * @description The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
@@ -5278,6 +5328,262 @@ export interface operations {
             };
             /**
              * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    deleteDataset: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description Key that the client chooses for one request, for example a UUID. It is kept for 24 hours. Reuse for another
+                 *     request is refused with 422. Keys of jobs and of uploads are independent. A refused request does not use its
+                 *     key.
+                 * @example 7f9c24e5-2f0c-4f6e-9d36-0d6f3e6b7a11
+                 */
+                "Idempotency-Key"?: string;
+            };
+            path: {
+                /**
+                 * @description Name of the dataset, as given in the options of imports.
+                 * @example customers
+                 */
+                dataset: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted. Poll the job at `Location`. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The job. */
+                    Location?: string;
+                    /** @description Seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "pending": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:00.12Z",
+                     *       "deadlineAt": "2026-07-02T09:00:00.12Z",
+                     *       "durationSeconds": null,
+                     *       "error": null,
+                     *       "etaSeconds": null,
+                     *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
+                     *       "finishedAt": null,
+                     *       "issues": [],
+                     *       "itemCount": 0,
+                     *       "itemCountFinal": false,
+                     *       "itemProgress": 0,
+                     *       "itemsPerSecond": 0,
+                     *       "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *       "jobType": "import",
+                     *       "links": {
+                     *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
+                     *         "failures": null,
+                     *         "output": null,
+                     *         "results": null,
+                     *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *         "start": null
+                     *       },
+                     *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
+                     *       "percent": 0,
+                     *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
+                     *       "stage": "queued",
+                     *       "startedAs": null,
+                     *       "startedAt": null,
+                     *       "startedFrom": null,
+                     *       "status": "waiting",
+                     *       "timeoutSeconds": 86400,
+                     *       "updatedAt": "2026-07-01T09:00:00.12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description `invalid-idempotency-key`: The header Idempotency-Key is empty, longer than 255 characters, or contains characters that are not ASCII. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `job-deleted`: The job that was created with this Idempotency-Key, or started from this validation job, has been deleted. A repeated call does not restore it. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value.
+             *
+             *     `idempotency-key-reused`: The Idempotency-Key was used for another request within the last 24 hours.
+             */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
+             *
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
+             *
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
+             *
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -243,6 +243,16 @@ test("deleteRecord sends any key unchanged, and repeats a lost reply", async () 
   expect([...url.searchParams]).toEqual([["key", key]]);
 });
 
+test("deleteDataset creates one job under one key, although a reply is lost", async () => {
+  const call = "DELETE /api/datasets/people";
+  server.script(call, "cut", { status: 202, body: { jobId: JOB_ID } });
+  expect(await server.client.deleteDataset("people")).toEqual({ jobId: JOB_ID });
+  const keys = server.requests.map(({ headers }) => headers["idempotency-key"]);
+  expect(keys).toHaveLength(2);
+  expect(keys[0]).toMatch(/^[0-9a-f-]{36}$/);
+  expect(keys[1]).toBe(keys[0]);
+});
+
 test("failuresCsv reads the presigned URL without a token", async () => {
   const output = (failed: object | null) => ({ status: 200, body: { files: { failed } } });
   server.script(

@@ -3,22 +3,25 @@
 import type { Failure, Job } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { fileText } from "./text/file";
-import { bytes } from "./text/format";
+import { bytes, moment } from "./text/format";
 import { jobText } from "./text/job";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
 /** Returns a job's display name. */
-export function jobName({ fileName, jobType, jobId }: Job): string {
+export function jobName({ fileName, jobType, jobId, source }: Job): string {
+  if (source?.kind === "dataset")
+    return (text.job.over[jobType] ?? text.job.overOther(jobType))(source.dataset);
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;
 }
 
 /**
- * Describes the source of a job's items beside its name: the size of its file, or the number of items;
- * undefined for a job that is one item.
+ * Describes the source of a job's items beside its name: the size of its file, the number of items, or the
+ * time since which the records of its dataset were written; undefined for a job that is one item.
  */
 export function jobSource({ source, itemCount, itemCountFinal }: Job): string | undefined {
   if (source?.kind === "file") return bytes(source.sizeBytes);
+  if (source?.kind === "dataset" && source.updatedSince) return text.job.since(moment(source.updatedSince));
   if (source?.kind === "items") return text.job.fromItems(itemCountFinal ? itemCount : undefined);
   return undefined;
 }

@@ -9,7 +9,7 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 11] = [
+const PORTS: [&str; 12] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -19,6 +19,7 @@ const PORTS: [&str; 11] = [
     "shared/domain/src/ports/concurrency.rs",
     "shared/domain/src/ports/sweeps.rs",
     "shared/domain/src/ports/records.rs",
+    "shared/domain/src/ports/record_reader.rs",
     "shared/domain/src/ports/uploads.rs",
     "shared/domain/src/ports/limits.rs",
 ];
@@ -88,6 +89,11 @@ fn a_removed_permission_is_reported() {
             "Action: [dynamodb:PartiQLInsert, dynamodb:PartiQLUpdate, dynamodb:PartiQLDelete]",
             "Action: [dynamodb:PartiQLUpdate, dynamodb:PartiQLDelete]",
             "ProcessItem: put needs dynamodb:PartiQLInsert",
+        ),
+        (
+            "Action: [dynamodb:GetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
+            "Action: dynamodb:Query\n                Resource: !GetAtt RecordsTable.Arn",
+            "ProcessItem: read_records needs dynamodb:GetItem",
         ),
         (", dynamodb:PartiQLDelete]", "]", "ProcessItem: put needs dynamodb:PartiQLDelete"),
         (

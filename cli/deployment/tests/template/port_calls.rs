@@ -20,6 +20,8 @@ const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
 const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
+const FIND_DATASET: Need = ("dynamodb:GetItem", "RecordsTable", Some("DATASETS#"));
+const READ_RECORD: Need = ("dynamodb:GetItem", "RecordsTable", None);
 const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
 const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
 const DELETE_BY_STATEMENT: Need = ("dynamodb:PartiQLDelete", "RecordsTable", None);
@@ -99,6 +101,9 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (&["records"], "list", &[FIND_RECORDS]),
     (&["records"], "delete", &[DELETE_RECORD]),
     (&["records"], "datasets", &[FIND_RECORDS]),
+    (&["records"], "find_dataset", &[FIND_DATASET]),
+    (&["reader"], "walk_keys", &[FIND_RECORDS]),
+    (&["reader"], "read_records", &[FIND_RECORDS, READ_RECORD]),
     (QUEUES, "send_create", &[SEND_CREATE]),
     (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW]),
     (QUEUES, "send_complete", &[SEND_COMPLETE]),

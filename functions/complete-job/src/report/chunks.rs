@@ -12,7 +12,7 @@ use longshore::ports::JobFolder;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::ChunkId;
-use longshore_domain::job::SourceFile;
+use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, Read, Store};
 use longshore_domain::records::records;
 use longshore_domain::work_file::{End, Entry, OutputSlice};
@@ -165,7 +165,7 @@ impl ChunkRows {
 pub(super) struct ChunkReader<'a, F> {
     pub(super) files: &'a F,
     pub(super) folder: JobFolder<'a>,
-    pub(super) source: Option<&'a SourceFile>,
+    pub(super) job: &'a Job,
     /// The only item of a job without a file.
     pub(super) options: &'a [u8],
 }
@@ -209,11 +209,11 @@ impl<F: Files> ChunkReader<'_, F> {
     /// Reads the records of the chunk from `position` on, for which no work was committed.
     async fn unread(&self, plan: &ChunkPlan, position: usize, rows: &mut ChunkRows) -> Result<(), ChunkError> {
         let numbers = plan.first..plan.first + u64::from(plan.items);
-        let Some(source) = self.source else {
+        let Some(source) = self.job.chunk_file(plan) else {
             numbers.skip(position).for_each(|n| rows.push(n, self.options));
             return Ok(());
         };
-        let read = if plan.oversize { Read::Absent } else { self.range(source, plan).await? };
+        let read = if plan.oversize { Read::Absent } else { self.range(&source, plan).await? };
         let Read::Found(bytes) = read else {
             rows.source_gone = !plan.oversize;
             numbers.skip(position).for_each(|n| rows.push(n, &[]));

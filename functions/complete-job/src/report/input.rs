@@ -63,7 +63,11 @@ impl InputLayout {
             return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing, results });
         }
         let unsplit = ending.is_stopped() && !job.item_count_final();
-        let Some(source) = &job.source else {
+        if job.dataset().is_some() {
+            // A record whose key is in no group is not part of the job. The item of a record is its key.
+            return Ok(Self { columns: Columns::Key, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+        }
+        let Some(source) = job.file() else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             let options = definition.options.to_string().into_bytes();
             return Ok(Self { columns: Columns::Raw, options, unsplit, results });

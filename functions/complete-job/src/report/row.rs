@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::io::Write;
 
 use csv::ByteRecord;
-use longshore::failures_file::{Columns, free_name};
+use longshore::failures_file::{Columns, free_name, key_of};
 use longshore::formula::harmless;
 use longshore::handler::CellReader;
 use memchr::{memchr, memchr_iter, memchr3};
@@ -62,6 +62,7 @@ impl RowBuilder {
         let text = String::from_utf8_lossy(raw);
         match &self.columns {
             Columns::Raw => push_safe(&mut self.record, text.as_bytes()),
+            Columns::Key => push_safe(&mut self.record, key_of(raw).as_bytes()),
             Columns::Named(names) => {
                 let cells = self.cells.read(text.as_bytes());
                 Columns::rectangular(names.len(), cells.iter(), &mut |cell| push_safe(&mut self.record, cell));

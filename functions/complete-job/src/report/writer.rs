@@ -176,8 +176,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     ) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let manifest = unit.manifest(self.store, ending).await?;
-        let (folder, source) = (JobFolder::for_job(&ending.job), ending.job.source.as_ref());
-        let reader = ChunkReader { files: self.files, folder, source, options: &layout.options };
+        let (folder, job) = (JobFolder::for_job(&ending.job), &ending.job);
+        let reader = ChunkReader { files: self.files, folder, job, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
         let mut reads = ReadAhead::new(&reader, unit.group, chunks);
@@ -295,7 +295,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 
     async fn write_unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let job = &self.ending.job;
-        match (&self.layout.unsplit, &job.source) {
+        match (&self.layout.unsplit, job.file()) {
             (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
             (Unsplit::From(start), Some(source)) => {
                 let first = RecordAt { offset: *start, number: job.split.item_count + 1 };

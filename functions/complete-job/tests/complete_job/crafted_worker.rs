@@ -158,7 +158,7 @@ impl<'a> CraftedWorker<'a> {
 
 /// Returns the items of a chunk as a worker records them.
 fn texts(fixture: &Fixture, plan: &ChunkPlan) -> Vec<String> {
-    let Some(source) = fixture.job().source else { return vec![r#"{"n":-1}"#.into()] };
+    let Some(source) = fixture.job().file().cloned() else { return vec![r#"{"n":-1}"#.into()] };
     if plan.oversize {
         return vec![String::new()];
     }

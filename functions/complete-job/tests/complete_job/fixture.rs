@@ -74,7 +74,7 @@ impl Fixture {
         let (job, ports) = (other.job(), other.ports);
         let ports = TestPorts { store: MemoryStore::default(), ..ports };
         let definition = Definition { results: Some(ResultsForm::default()), ..Definition::new(json!({})) };
-        Self::defined(ports, waiting(job.source, Tolerance::default()), &definition)
+        Self::defined(ports, waiting(job.file().cloned(), Tolerance::default()), &definition)
     }
 
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
@@ -99,7 +99,7 @@ impl Fixture {
     /// Cuts the file into chunks of `chunk_items` items. Commits the first `groups` groups, or all of them and the end
     /// of the split.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
-        let source = self.job().source.unwrap();
+        let source = self.job().file().unwrap().clone();
         let header = now(read_header(&self.ports.files, &source)).unwrap();
         if let Some(columns) = &header.columns {
             now(self.ports.store.put_columns(self.id, columns)).unwrap();
@@ -119,7 +119,7 @@ impl Fixture {
 
     /// Commits the only chunk of a job without a file.
     pub(crate) fn split_options(&self) -> Plans {
-        self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false }], None)
+        self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None }], None)
     }
 
     fn commit(&self, plans: Vec<ChunkPlan>, groups: Option<usize>) -> Plans {
@@ -255,7 +255,7 @@ pub(crate) fn job_after(transition: Transition) -> Job {
 
 fn waiting(source: Option<SourceFile>, tolerance: Tolerance) -> Job {
     Job {
-        source,
+        source: source.map(Into::into),
         tolerance,
         issues: vec![JobError::new("unknown_column", "the column \"z\" is not in the schema")],
         times: JobTimes {

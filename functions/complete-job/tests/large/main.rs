@@ -75,7 +75,7 @@ impl Large {
         let size_bytes = blocks * BLOCK_BYTES;
         let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name };
         let job = Job {
-            source: Some(source),
+            source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
         };
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
@@ -102,6 +102,7 @@ impl Large {
             start: block * BLOCK_BYTES,
             end: (block + 1) * BLOCK_BYTES,
             oversize: false,
+            keys: None,
         };
         let manifest = Manifest { group: number, chunks: (first..first + chunks).map(chunk).collect() };
         let plan = GroupPlan::from_file(0, manifest, first * BLOCK_BYTES..(first + chunks) * BLOCK_BYTES);

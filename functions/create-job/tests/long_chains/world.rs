@@ -94,7 +94,7 @@ impl World {
         files.0.put(KEY, ROW.repeat(rows as usize));
         let source = SourceFile { format: Format::JsonLines, ..source(&files, KEY) };
         let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
-        let job = Job { source: Some(source), ..job };
+        let job = Job { source: Some(source.into()), ..job };
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
         now(ports.store.create_job(&job, &Definition::new(options), None)).unwrap();
@@ -117,7 +117,7 @@ impl World {
         let at = |chunk: u32| first(chunk) * ROW.len() as u64;
         let plan = |chunk: u32| {
             let (start, end) = (at(chunk), at(chunk + 1));
-            ChunkPlan { first: first(chunk) + 1, items, start, end, oversize: false }
+            ChunkPlan { first: first(chunk) + 1, items, start, end, oversize: false, keys: None }
         };
         let manifest = Manifest { group, chunks: (0..CHUNKS).map(plan).collect() };
         let plan = GroupPlan::from_file(0, manifest, at(0)..at(CHUNKS));

@@ -121,7 +121,8 @@ impl World {
         };
         store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
         store.begin(id, NOW).await.unwrap();
-        let chunk = |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
+        let chunk =
+            |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false, keys: None };
         let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };
         let job = store.job(id).await.unwrap().unwrap();
         store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..30), NOW).await.unwrap();
@@ -186,7 +187,7 @@ impl World {
     /// Records the dead letter of a chunk of the job's only group.
     pub(crate) async fn chunk(&self, job: &Job, chunk: u32) -> DeadLetterRecord {
         let first = u64::from(chunk) * 10 + 1;
-        let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false };
+        let plan = ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false, keys: None };
         let message =
             ChunkMessage { inline: Some("a row".into()), ..ChunkMessage::new(job, ChunkId::new(0, chunk), &plan) };
         self.record(Queue::Chunk, &serde_json::to_string(&message).unwrap()).await

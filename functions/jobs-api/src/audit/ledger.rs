@@ -78,9 +78,9 @@ impl Records {
     }
 
     /// Checks that the chunks are contiguous: every item and every byte is in at most one chunk, and no item is
-    /// missing.
+    /// missing. The bytes of a job over a dataset begin anew with each key file.
     fn check_plan(&self, findings: &mut Findings) {
-        let (mut next, mut end) = (1, 0);
+        let (mut next, mut end, mut keys) = (1, 0, None);
         for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
             if self.is_replanned(manifest, next) {
                 continue;
@@ -88,6 +88,9 @@ impl Records {
             findings.count("group_bytes", place(group), manifest.bytes(), group.bytes);
             for (number, chunk) in manifest.chunks.iter().enumerate() {
                 let place = format!("chunk {number} of group {}", group.number);
+                if keys != Some(&chunk.keys) {
+                    (keys, end) = (Some(&chunk.keys), 0);
+                }
                 findings.count("item_numbers", &place, next, chunk.first);
                 findings.at_most("byte_ranges", &place, chunk.start, end);
                 findings.at_most("byte_ranges", &place, chunk.end, chunk.start);
@@ -95,7 +98,7 @@ impl Records {
             }
         }
         findings.count("item_count", "job", self.job.split.item_count, next - 1);
-        if next > 1 {
+        if next > 1 && self.job.dataset().is_none() {
             findings.count("split_offset", "job", self.job.split.offset, end);
         }
     }

@@ -40,5 +40,6 @@ mod tests {
 
     mod audited;
     mod files;
+    mod key_files;
     mod ledger;
 }

@@ -1,6 +1,7 @@
-//! Checks the plan: splits the input into records again, and compares the chunks of the manifests with them.
+//! Checks the plan: splits the input into records again, and compares the chunks of the manifests with them. The input
+//! of a job over a dataset is its key files.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::files::ResumingReader;
 use longshore_domain::group::{ChunkPlan, Group};
@@ -57,7 +58,7 @@ pub(super) async fn check_plan(
     in_time: &(dyn Fn() -> bool + Sync),
     findings: &mut Findings,
 ) -> PortResult<()> {
-    let Some(source) = &records.job.source else { return Ok(()) };
+    let Some(source) = records.job.file() else { return check_key_files(files, records, in_time, findings).await };
     let offsets: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
     let Some(start) = offsets.first().copied() else { return Ok(()) };
     let mut record_counts = RecordCounts::new(offsets);
@@ -84,6 +85,50 @@ pub(super) async fn check_plan(
         findings.count("planned_numbers", &place, plan.first, first);
     }
     Ok(())
+}
+
+/// Compares the chunks that are ranges of key files with the keys in these files.
+async fn check_key_files(
+    files: &impl Files,
+    records: &Records,
+    in_time: &(dyn Fn() -> bool + Sync),
+    findings: &mut Findings,
+) -> PortResult<()> {
+    for (file, chunks) in key_files(records).into_values() {
+        let mut record_counts = RecordCounts::new(chunks.iter().flat_map(|(_, plan)| [plan.start, plan.end]).collect());
+        let unchecked = match cut(files, &file, 0, in_time, &mut record_counts).await? {
+            Some(Streamed::Complete) => None,
+            Some(Streamed::OutOfTime) => Some("there was not enough time to read all files with keys"),
+            Some(Streamed::Absent) => Some("a file with keys no longer exists"),
+            None => Some("a file with keys has been replaced by another file"),
+        };
+        if let Some(reason) = unchecked {
+            findings.mark_unchecked("planned_items", reason);
+            return Ok(());
+        }
+        record_counts.reach(u64::MAX);
+        for (place, plan) in chunks {
+            let items = record_counts.records_of_chunk(plan).map_or(0, |(_, items)| items);
+            findings.count("planned_items", &place, plan.items.into(), items);
+        }
+    }
+    Ok(())
+}
+
+/// A key file, with the places and plans of its chunks.
+type PlannedKeys<'a> = (SourceFile, Vec<(String, &'a ChunkPlan)>);
+
+/// Returns the key files by their names.
+fn key_files(records: &Records) -> BTreeMap<String, PlannedKeys<'_>> {
+    let mut key_files = BTreeMap::<_, PlannedKeys<'_>>::new();
+    for (group, chunk, plan) in ranges(records) {
+        let Some(file) = records.job.chunk_file(plan) else { continue };
+        let file = file.into_owned();
+        let (known, chunks) = key_files.entry(file.key.clone()).or_insert_with(|| (file.clone(), Vec::new()));
+        known.size_bytes = known.size_bytes.max(file.size_bytes);
+        chunks.push((format!("chunk {chunk} of group {}", group.number), plan));
+    }
+    key_files
 }
 
 fn ranges(records: &Records) -> impl Iterator<Item = (&Group, u32, &ChunkPlan)> {
@@ -124,7 +169,7 @@ mod tests {
         let mut record_counts = RecordCounts::new([0, 5, 13, 17].into());
         let mut cutter = Cutter::new(Format::Csv);
         cutter.feed(text, &mut |span| record_counts.add(span));
-        let chunk = |start, end| ChunkPlan { first: 1, items: 1, start, end, oversize: false };
+        let chunk = |start, end| ChunkPlan { first: 1, items: 1, start, end, oversize: false, keys: None };
         assert_eq!(record_counts.records_of_chunk(&chunk(0, 5)), Some((1, 1)));
         assert_eq!(record_counts.records_of_chunk(&chunk(5, 17)), None, "the end was not reached");
         record_counts.reach(u64::MAX);

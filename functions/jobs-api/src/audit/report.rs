@@ -55,7 +55,7 @@ impl<F: Files> ReportAudit<'_, F> {
         let source_name = |file: Option<&SourceFile>| file.map_or("no file", |file| &file.name).to_owned();
         let receipt_name =
             |input: &Option<InputReceipt>| input.as_ref().map_or("no file", |input| &input.name).to_owned();
-        let (input, corrected) = (source_name(job.source.as_ref()), source_name(job.retry.selection.corrected()));
+        let (input, corrected) = (source_name(job.file()), source_name(job.retry.selection.corrected()));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&receipt_name(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&receipt_name(&receipt.corrected)));
         match &receipt.input {
@@ -122,7 +122,7 @@ impl<F: Files> ReportAudit<'_, F> {
 
     /// Checks the input without reading it: the entity tag shows whether it is still the file that the job processed.
     async fn check_input(&mut self, input: &InputReceipt) -> PortResult<()> {
-        let Some(SourceFile { key, size_bytes, etag, name, .. }) = &self.records.job.source else {
+        let Some(SourceFile { key, size_bytes, etag, name, .. }) = self.records.job.file() else {
             self.findings.text("input", RECEIPT_NAME, "no file", Some(&input.name));
             return Ok(());
         };

@@ -220,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_row_counts_for_the_group_of_its_item() {
-        let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false };
+        let chunk = |first| ChunkPlan { first, items: 5, start: 0, end: 1, oversize: false, keys: None };
         let manifests =
             [Manifest { group: 1, chunks: vec![chunk(11)] }, Manifest { group: 0, chunks: vec![chunk(1), chunk(6)] }];
         let mut rows = ByGroup::new(manifests.iter());

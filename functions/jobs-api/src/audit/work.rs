@@ -254,7 +254,7 @@ mod tests {
 "#;
 
     fn ended(chain: &Chain, text: &str) -> Option<u64> {
-        let plan = ChunkPlan { first: 7, items: 5, start: 0, end: 9, oversize: false };
+        let plan = ChunkPlan { first: 7, items: 5, start: 0, end: 9, oversize: false, keys: None };
         chain.ended(&Cursor::parse(text).unwrap(), &plan)
     }
 

@@ -163,12 +163,8 @@ impl ItemLayout {
     /// Reads the layout from the header of a job's `failed.csv`.
     pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
         let own = own(header)?;
-        match &job.source {
-            Some(source) if source.format == Format::Csv => {
-                Ok(Self::Columns(own.iter().map(|cell| text(cell)).collect()))
-            }
-            _ => Ok(Self::Json),
-        }
+        let has_cells = job.file().map_or(job.dataset().is_some(), |file| file.format == Format::Csv);
+        Ok(if has_cells { Self::Columns(own.iter().map(|cell| text(cell)).collect()) } else { Self::Json })
     }
 
     /// Converts a row to a failed item.

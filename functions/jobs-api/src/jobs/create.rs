@@ -17,6 +17,7 @@ use super::document::JobDocument;
 use super::items::CreateBody;
 use super::request::{BadRequest, Draft, JobRequest, find_source};
 use super::source::{discard_items, store_items};
+use super::source_request::find_dataset;
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
@@ -83,16 +84,27 @@ pub(crate) async fn create<B: Backend>(
         Ok(request) => request,
         Err(bad) => return Err(refusal(&api, &tenant, bad).await),
     };
-    admit(&api, &tenant, request.priority).await?;
-    let mut job = new_job(&api, &tenant, &request);
-    job.source = match (request.file, request.items) {
-        (Some(file), _) => Some(find_source(&api, &tenant, file).await?),
-        (None, Some(items)) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?),
-        (None, None) => None,
+    store_job(&api, &tenant, request, key.as_ref()).await
+}
+
+/// Stores the job of a valid request, and sends its create message.
+pub(super) async fn store_job<B: Backend>(
+    api: &Api<B>,
+    tenant: &Tenant,
+    request: JobRequest,
+    key: Option<&IdempotencyKey>,
+) -> Answer {
+    admit(api, tenant, request.priority).await?;
+    let mut job = new_job(api, tenant, &request);
+    job.source = match (request.file, request.items, request.source) {
+        (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
+        (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
+        (None, None, Some(source)) => Some(find_dataset(&api.records, tenant, source).await?),
+        (None, None, None) => None,
     };
     let definition = Definition { results: request.results, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
-    let created = api.ports.store.create_job(&job, &definition, key.as_ref()).await?;
+    let created = api.ports.store.create_job(&job, &definition, key).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.
     if created != Created::New && created != Created::Replayed(job.job_id) {
         discard_items(&api.ports.files, &job).await;
@@ -102,14 +114,14 @@ pub(crate) async fn create<B: Backend>(
             api.ports.send_create(&job).await;
             Ok(accepted(&job, &[]))
         }
-        Created::Replayed(id) => accepted_before(&api.ports, &tenant, id, idempotency::job_deleted).await,
+        Created::Replayed(id) => accepted_before(&api.ports, tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
     }
 }
 
 /// Answers a create whose key was used before. Returns `None` if the key is new or absent.
-async fn answered_before<B: Backend>(
+pub(super) async fn answered_before<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
     key: Option<&IdempotencyKey>,

@@ -167,8 +167,8 @@ impl JobDocument {
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
-            file_name: job.source.as_ref().filter(|file| !file.is_in_job_folder()).map(|file| file.name.clone()),
-            source: job.source.as_ref().map(JobSource::from),
+            file_name: job.file().filter(|file| !file.is_in_job_folder()).map(|file| file.name.clone()),
+            source: JobSource::new(job),
             priority: job.priority,
             metadata: job.metadata.clone(),
             status: job.status,

@@ -23,7 +23,7 @@ pub(crate) fn running() -> Job {
     Job {
         status: Status::Running,
         stage: Stage::Splitting,
-        source: Some(source),
+        source: Some(source.into()),
         split: SplitState { offset: 1_000, item_count: 100, groups: 2, sent_groups: 2, ..SplitState::default() },
         times: JobTimes {
             started_at: Some(Timestamp(1_700_000_001_000)),

@@ -168,8 +168,14 @@ pub(super) fn check_items(
     has_file: bool,
     items: Checked<Items>,
 ) -> Option<Items> {
-    if job_type.is_some_and(|job_type| job_type.input() == Input::Options) {
-        fields.refuse("items", &Bad::new("items_not_allowed", "this job type takes no items, only options"));
+    let other = match job_type.map(AnyJobType::input) {
+        Some(Input::Options) => Some("options"),
+        Some(Input::Dataset) => Some("the records of a dataset"),
+        Some(Input::File) | None => None,
+    };
+    if let Some(other) = other {
+        let detail = format!("this job type takes no items, only {other}");
+        fields.refuse("items", &Bad::new("items_not_allowed", detail));
         return None;
     }
     if has_file {

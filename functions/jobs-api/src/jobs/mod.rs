@@ -2,9 +2,10 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete` | the calls |
+//! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete`, `delete_dataset` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
 //! | `results_request` | the form of the results file in a create |
+//! | `source_request` | the dataset in a create |
 //! | `items` | the items in the body of a create |
 //! | `source` | the source of a job in its document, and the stored items of a request |
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
@@ -18,6 +19,7 @@ mod accept;
 pub(crate) mod cancel;
 pub(crate) mod create;
 pub(crate) mod delete;
+pub(crate) mod delete_dataset;
 pub(crate) mod document;
 pub(crate) mod find;
 pub(crate) mod get;
@@ -30,6 +32,7 @@ mod results_request;
 pub(crate) mod retry;
 mod retry_request;
 mod source;
+mod source_request;
 pub(crate) mod start;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links};

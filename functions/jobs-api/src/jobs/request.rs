@@ -7,7 +7,7 @@ use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{Priority, SourceFile, Tolerance};
+use longshore_domain::job::{DatasetSource, Priority, SourceFile, Tolerance};
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
 use longshore_domain::results::{ResultRow, ResultsForm};
@@ -17,6 +17,7 @@ use utoipa::ToSchema;
 use super::items::{CreateBody, Items, check_items};
 use super::metadata::{self, Metadata};
 use super::results_request::{ResultsRequest, results_form};
+use super::source_request::{SourceRequest, read_source};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -37,6 +38,9 @@ pub(super) struct JobRequest {
     /// without white space between tokens, and may have up to 2 MiB in this form.
     #[schema(value_type = Option<Vec<Value>>, min_items = 1, max_items = 10_000)]
     pub(super) items: Option<Items>,
+    /// The dataset whose records are the items. Required by job types that take a dataset; refused by others.
+    #[schema(value_type = Option<SourceRequest>)]
+    pub(super) source: Option<DatasetSource>,
     /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
@@ -74,6 +78,7 @@ pub(super) struct Draft<'a> {
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
     items: Option<Items>,
+    source: Option<DatasetSource>,
     priority: Priority,
     metadata: BTreeMap<String, String>,
     options: Value,
@@ -89,6 +94,7 @@ impl<'a> Draft<'a> {
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         // The body's reader has taken the items; this adds them to the known fields.
         fields.optional("items", |_| Ok(()));
+        let source = read_source(&mut fields, job_type);
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
         let metadata = fields.optional("metadata", |value| Ok(metadata::from_body(value))).transpose();
         let metadata = metadata.unwrap_or_else(|errors| {
@@ -109,7 +115,7 @@ impl<'a> Draft<'a> {
         }
         let items = items.and_then(|items| check_items(&mut fields, job_type, file.is_some(), items));
         let (file, metadata) = (file.flatten(), metadata.unwrap_or_default());
-        Self { fields, job_type, file, items, priority, metadata, options, results, timeout_s }
+        Self { fields, job_type, file, items, source, priority, metadata, options, results, timeout_s }
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
@@ -126,6 +132,9 @@ impl<'a> Draft<'a> {
         if let Some(results) = self.results.as_ref().filter(|results| **results != ResultsRequest::default()) {
             form["results"] = json!(results);
         }
+        if let Some(source) = &self.source {
+            form["source"] = json!(source);
+        }
         if let Some(items) = &self.items {
             form["items"] = json!(items.sha256());
         }
@@ -137,7 +146,7 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
-        let Self { mut fields, job_type, file, items, priority, metadata, options, results, timeout_s } = self;
+        let Self { mut fields, job_type, file, items, source, priority, metadata, options, results, timeout_s } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
@@ -158,6 +167,7 @@ impl<'a> Draft<'a> {
             job_type,
             file,
             items,
+            source,
             priority,
             metadata,
             options,
@@ -194,6 +204,10 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
 fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_items: bool) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
+        (Some(Input::Dataset), None) => Ok(()),
+        (Some(Input::Dataset), Some(_)) => {
+            Err(Bad::new("file_not_allowed", "this job type takes a dataset, and no file"))
+        }
         (None | Some(Input::File), Some(None)) => Err(unknown_file()),
         (Some(Input::File), None) if has_items => Ok(()),
         (Some(Input::File), None) => {

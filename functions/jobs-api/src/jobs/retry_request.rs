@@ -127,7 +127,7 @@ async fn find_corrected<B: Backend>(
     job: &Job,
     id: FileGuid,
 ) -> Result<SourceFile, Failure> {
-    let Some(source) = &job.source else { return Err(refused(no_file_to_correct())) };
+    let Some(source) = job.file() else { return Err(refused(no_file_to_correct())) };
     let file = find_source(api, tenant, id).await?;
     if file.size_bytes > CORRECTED_BYTES {
         return Err(refused(too_large(file.size_bytes)));

@@ -7,9 +7,10 @@
 use longshore::http::Failure;
 use longshore::ports::JobFolder;
 use longshore::telemetry;
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::{DatasetSource, Job, Source, SourceFile};
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::Format;
+use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -34,6 +35,37 @@ pub enum JobSource {
         #[serde(rename = "sizeBytes")]
         size_bytes: u64,
     },
+    /// The records of a dataset, in the order of their keys.
+    Dataset {
+        /// Name of the dataset.
+        dataset: String,
+        /// Only records that were written at this time or later; `null` if all.
+        #[serde(rename = "updatedSince")]
+        #[schema(required = true, format = DateTime)]
+        updated_since: Option<String>,
+        /// The `updatedSince` of a later job that takes every record that this one may have missed.
+        #[serde(rename = "nextSince")]
+        #[schema(format = DateTime)]
+        next_since: String,
+    },
+}
+
+/// Seconds before a job's creation from which the next job over a dataset takes its records: the time of a write is set
+/// before the write.
+const OVERLAP_S: i64 = 60;
+
+impl JobSource {
+    /// Returns the source of a job; `None` for a job that is one item.
+    pub fn new(job: &Job) -> Option<Self> {
+        Some(match job.source.as_ref()? {
+            Source::File(file) => Self::from(file),
+            Source::Dataset(DatasetSource { dataset, updated_since }) => Self::Dataset {
+                dataset: dataset.clone(),
+                updated_since: updated_since.map(Timestamp::to_rfc3339),
+                next_since: job.times.created_at.plus_seconds(-OVERLAP_S).to_rfc3339(),
+            },
+        })
+    }
 }
 
 impl From<&SourceFile> for JobSource {
@@ -78,7 +110,7 @@ pub(super) async fn started_source(
 
 /// Removes the items of a job that was certainly not stored. A failure is only logged: the items expire.
 pub(super) async fn discard_items(files: &impl Files, job: &Job) {
-    let Some(source) = job.source.as_ref().filter(|source| source.is_in_job_folder()) else { return };
+    let Some(source) = job.file().filter(|source| source.is_in_job_folder()) else { return };
     if let Err(error) = files.remove(&source.key).await {
         let error = telemetry::chain(&error);
         tracing::warn!(job.id = %job.job_id, error, "cannot remove the items of a refused request; they will expire");

@@ -63,14 +63,14 @@ pub(crate) async fn start<B: Backend>(
     }
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let definition = started_definition(&api.ports.store, &api.registry, &checked).await?;
-    check_file(&api.ports.files, checked.source.as_ref()).await?;
+    check_file(&api.ports.files, checked.file()).await?;
     let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.priority).await?;
     let mut job = started_job(&checked, &api.limits, (api.clock)());
-    if let Some(validated) = &checked.source {
+    if let Some(validated) = checked.file() {
         let source = started_source(&api.ports.files, validated, &job).await?;
-        job.source = Some(source.ok_or_else(|| file_gone(validated))?);
+        job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
     }
     // If the store fails, the job may still have been stored, so its items stay.
     let started = api.ports.store.start_job(&job, &definition).await?;

@@ -16,6 +16,11 @@ refusals!(
     RecordsRefusals: MalformedQuery, NotFound, InvalidRequest
 );
 refusals!(
+    /// Refusals of `DELETE /api/datasets/{dataset}`.
+    DeleteDatasetRefusals: InvalidIdempotencyKey, NotFound, JobDeleted, InvalidRequest, IdempotencyKeyReused, TooManyJobs,
+    UploadQuotaExceeded, Busy
+);
+refusals!(
     /// Refusals of `GET /api/jobs/{jobId}`.
     JobRefusals: MalformedQuery, NotFound
 );

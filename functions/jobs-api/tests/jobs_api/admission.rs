@@ -18,7 +18,7 @@ use crate::world::{InMemory, MAX_QUEUED_CHUNKS, World};
 
 /// Queues this many chunks of a priority.
 async fn queue_chunks(world: &World, priority: Priority, chunks: u64) {
-    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
     let (job_id, tenant) = (JobId::generate(), DEFAULT_TENANT.clone());
     let message = ChunkMessage { job_id, tenant, priority, group: 0, chunk: 0, plan, inline: None, failures: 0 };
     world.queues.take_chunks();

@@ -48,7 +48,7 @@ async fn a_canceled_running_job_stops_with_its_progress() {
     let id = world.job().await;
     world.store.begin(id, NOW).await.unwrap();
     let job = world.store.job(id).await.unwrap().unwrap();
-    let plan = ChunkPlan { first: 1, items: 2, start: 0, end: 20, oversize: false };
+    let plan = ChunkPlan { first: 1, items: 2, start: 0, end: 20, oversize: false, keys: None };
     let manifest = Manifest { group: 0, chunks: vec![plan] };
     world.store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..20), NOW).await.unwrap();
     let reply = world.cancel(id, &[]).await;

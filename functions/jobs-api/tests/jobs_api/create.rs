@@ -29,7 +29,7 @@ async fn a_job_is_accepted_stored_and_sent() {
     assert_eq!(reply.header("retry-after"), "1");
     assert_eq!((&reply.body["status"], &reply.body["stage"]), (&json!("waiting"), &json!("queued")));
     assert_eq!(reply.body["message"], "Waiting for job to start...");
-    let source = job.source.unwrap();
+    let source = job.file().unwrap().clone();
     assert_eq!(
         (source.size_bytes, source.format, source.name.as_str()),
         (FILE.len() as u64, Format::Csv, "people.csv")
@@ -99,7 +99,7 @@ async fn json_lines_are_recognized_by_the_file_name() {
     let file = world.upload(|upload| upload.file_name = "people.jsonl".into(), Some(FILE)).await;
     let options = json!({"dataset": "people", "key": "id"});
     let reply = world.create(&json!({"jobType": "import", "fileGuid": file, "options": options})).await;
-    assert_eq!(stored(&world, &reply.body).await.source.unwrap().format, Format::JsonLines);
+    assert_eq!(stored(&world, &reply.body).await.file().unwrap().format, Format::JsonLines);
 }
 
 #[tokio::test]

@@ -44,7 +44,7 @@ async fn items_become_a_json_lines_file_in_the_folder_of_the_job() {
     let reply = world.create(&request()).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
     let id = id(&reply.body);
-    let source = stored(&world, id).await.source.unwrap();
+    let source = stored(&world, id).await.file().unwrap().clone();
     assert_eq!((source.key.as_str(), source.upload()), (folder(id).source_key().as_str(), None));
     assert!(source.key.starts_with(&folder(id).prefix()), "a delete removes it with the folder");
     assert_eq!(world.files.get(&source.key).unwrap(), LINES.as_bytes());
@@ -219,7 +219,7 @@ async fn a_started_import_has_a_copy_of_the_validated_items() {
     assert_eq!(reply.status, 202, "{}", reply.body);
     let started = id(&reply.body);
     world.files.remove(&folder(checked).source_key());
-    let source = stored(&world, started).await.source.unwrap();
+    let source = stored(&world, started).await.file().unwrap().clone();
     assert_eq!(source.key, folder(started).source_key());
     assert_eq!(world.files.get(&source.key).unwrap(), LINES.as_bytes());
     assert_eq!(reply.body["source"], json!({"kind": "items", "sizeBytes": LINES.len()}));

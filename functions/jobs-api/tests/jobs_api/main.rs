@@ -7,6 +7,7 @@ mod audit;
 mod cancel;
 mod corrected;
 mod create;
+mod datasets;
 mod delete;
 mod documents;
 mod failures;

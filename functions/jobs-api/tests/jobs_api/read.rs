@@ -130,7 +130,7 @@ async fn the_ledgers_counts_cover_the_items_that_were_read() {
     let world = World::default();
     let id = world.job().await;
     world.store.begin(id, NOW).await.unwrap();
-    let chunk = ChunkPlan { first: 1, items: 9, start: 0, end: 40, oversize: false };
+    let chunk = ChunkPlan { first: 1, items: 9, start: 0, end: 40, oversize: false, keys: None };
     let job = world.store.job(id).await.unwrap().unwrap();
     world
         .store

@@ -115,7 +115,7 @@ async fn a_missing_or_replaced_file_is_not_started() {
         let world = World::default();
         let id = create_validation(&world).await;
         world.finish(id, Status::Completed, 0).await;
-        let key = world.store.job(id).await.unwrap().unwrap().source.unwrap().key;
+        let key = world.store.job(id).await.unwrap().unwrap().file().unwrap().key.clone();
         match replaced {
             Some(bytes) => world.files.put(&key, bytes),
             None => world.files.remove(&key),

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 28] = [
+const ROWS: [(&str, &str, Class); 29] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -36,6 +36,7 @@ const ROWS: [(&str, &str, Class); 28] = [
     ("POST", "/api/jobs/{jobId}/start", Class::Create),
     ("DELETE", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/datasets", Class::List),
+    ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),
     ("DELETE", "/api/datasets/{dataset}/records", Class::Usual),
     ("GET", "/api/dead-letters", Class::List),

@@ -134,7 +134,7 @@ mod tests {
     }
 
     fn of_chunk(group: u32, job: &Job, cursor: Option<&Cursor>) -> ReplayDecision {
-        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false };
+        let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
         decide_replay(
             &DeadLetterMessage::Chunk(ChunkMessage::new(job, ChunkId::new(group, 5), &plan)),
             Some(job),

@@ -35,7 +35,7 @@ impl Job {
 
     /// Returns the size of the job's file in bytes. Each generation may write a report of this size.
     pub fn source_bytes(&self) -> u64 {
-        self.source.as_ref().map_or(0, |source| source.size_bytes)
+        self.file().map_or(0, |source| source.size_bytes)
     }
 
     /// Reopens the job as a new generation over its failed and unprocessed items. Refused unless the requested
@@ -161,7 +161,7 @@ mod tests {
             name: "f.csv".into(),
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
-        (job.source, job.retry.replanned) = (Some(file(1)), ChunkId { group: 2, chunk: 0 });
+        (job.source, job.retry.replanned) = (Some(file(1).into()), ChunkId { group: 2, chunk: 0 });
         job.issues = vec![JobError::new("column_not_in_schema", "")];
         let request = |generation, selection| Reopen { generation, selection, ..REOPEN };
         job.reopen(&request(0, Selection::Corrected(file(2))));

@@ -18,7 +18,7 @@ pub use generation::{CORRECTED_ISSUES, Reopen};
 pub use priority::Priority;
 pub use record::{CarriedOver, Checkpoint, CompletionState, Job, RetryState, SplitState, Validation};
 pub use selection::{FailureFilter, Selection};
-pub use source::SourceFile;
+pub use source::{DatasetSource, KeyFile, Source, SourceFile};
 pub use status::{Stage, Status};
 pub use times::{JobTimes, deadline, has_time};
 pub use tolerance::Tolerance;

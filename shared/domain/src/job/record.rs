@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::error::{JobError, Stop};
 use super::priority::Priority;
 use super::selection::Selection;
-use super::source::SourceFile;
+use super::source::{Source, SourceFile};
 use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
@@ -38,8 +38,8 @@ pub struct Job {
     pub status: Status,
     /// Stage.
     pub stage: Stage,
-    /// The job's file; `None` for a job that is one item.
-    pub source: Option<SourceFile>,
+    /// The source of the items; `None` for a job that is one item.
+    pub source: Option<Source>,
     /// Tolerated number of failures.
     pub tolerance: Tolerance,
     /// The reason to stop, if a stop was requested.
@@ -129,7 +129,7 @@ impl Job {
 
     /// Returns every upload that the job uses or has used: its file, and the corrected files of all generations.
     pub fn uploads(&self) -> BTreeSet<FileGuid> {
-        let files = self.source.iter().chain(self.retry.selection.corrected());
+        let files = self.file().into_iter().chain(self.retry.selection.corrected());
         files.filter_map(SourceFile::upload).chain(self.retry.used_corrections.iter().copied()).collect()
     }
 
@@ -202,6 +202,9 @@ pub struct SplitState {
     /// The source is split up to this byte.
     #[serde(rename = "splitOffset")]
     pub offset: u64,
+    /// Last key of the committed groups of a job over a dataset: the place of the walk. `None` at the beginning.
+    #[serde(default, rename = "splitPlace", skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// Items in the groups committed so far; all items once `ended`.
     pub item_count: u64,
     /// Groups committed so far; with `generation` it is the split cursor.

@@ -1,9 +1,106 @@
-//! The file of a job.
+//! The source of a job's items: a file, or the records of a dataset.
+
+use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::FileGuid;
+use super::Job;
+use crate::dataset::Dataset;
+use crate::group::ChunkPlan;
+use crate::ids::{FileGuid, JobId};
 use crate::records::Format;
+use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
+
+/// The source of a job's items. A file is stored as it was before there were other sources.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Source {
+    /// The records of a file.
+    File(SourceFile),
+    /// The records of a dataset.
+    Dataset(DatasetSource),
+}
+
+/// The records of a dataset, in the order of their keys.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DatasetSource {
+    /// Name of the dataset, which belongs to the job's tenant.
+    pub dataset: String,
+    /// Only records that were written at this time or later.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub updated_since: Option<Timestamp>,
+}
+
+/// A file with some of the keys of a job over a dataset, as JSON Lines. It is written once. Only the transaction that
+/// commits a group names it, so the file of another attempt is never read.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+pub struct KeyFile {
+    /// Unique name within the job's folder.
+    pub name: String,
+    /// Entity tag: every read names it.
+    pub etag: String,
+}
+
+impl KeyFile {
+    /// Returns the object key of the key file of this name.
+    pub fn object_key(tenant: &TenantId, id: JobId, name: &str) -> String {
+        format!("{JOB_FOLDERS}{tenant}/{id}/keys/{name}.jsonl")
+    }
+}
+
+impl From<SourceFile> for Source {
+    fn from(file: SourceFile) -> Self {
+        Self::File(file)
+    }
+}
+
+impl Source {
+    /// Returns the file; `None` for another source.
+    pub const fn file(&self) -> Option<&SourceFile> {
+        if let Self::File(file) = self { Some(file) } else { None }
+    }
+
+    /// Returns the name for people: that of the file or of the dataset.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::File(file) => &file.name,
+            Self::Dataset(source) => &source.dataset,
+        }
+    }
+}
+
+impl Job {
+    /// Returns the job's file; `None` for a job with another source, or with none.
+    pub fn file(&self) -> Option<&SourceFile> {
+        self.source.as_ref().and_then(Source::file)
+    }
+
+    /// Returns the dataset whose records are the items; `None` for a job with another source, or with none.
+    pub fn dataset(&self) -> Option<Dataset> {
+        let Some(Source::Dataset(DatasetSource { dataset, .. })) = &self.source else { return None };
+        Some(Dataset { tenant: self.tenant.clone(), name: dataset.clone() })
+    }
+
+    /// Returns the file of which a chunk is a range: the job's file, or a key file. `None` for the options, and for a
+    /// chunk of a dataset's records that was planned from a work file.
+    pub fn chunk_file(&self, plan: &ChunkPlan) -> Option<Cow<'_, SourceFile>> {
+        match self.source.as_ref()? {
+            Source::File(file) => Some(Cow::Borrowed(file)),
+            Source::Dataset(source) => {
+                let KeyFile { name, etag } = plan.keys.as_ref()?;
+                Some(Cow::Owned(SourceFile {
+                    key: KeyFile::object_key(&self.tenant, self.job_id, name),
+                    size_bytes: plan.end,
+                    etag: etag.clone(),
+                    format: Format::JsonLines,
+                    name: source.dataset.clone(),
+                }))
+            }
+        }
+    }
+}
 
 /// The file of a job, as it was when the job was created.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -44,6 +141,18 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_file_is_stored_as_before_there_were_other_sources() {
+        let stored = serde_json::json!({"key": "k", "sizeBytes": 7, "etag": "e", "format": "csv", "name": "n"});
+        let source: Source = serde_json::from_value(stored.clone()).unwrap();
+        assert_eq!(source.file().map(|file| file.size_bytes), Some(7));
+        assert_eq!(serde_json::to_value(&source).unwrap(), stored);
+        let dataset = DatasetSource { dataset: "people".into(), updated_since: Some(Timestamp(5)) };
+        let stored = serde_json::to_value(Source::Dataset(dataset.clone())).unwrap();
+        assert_eq!(stored, serde_json::json!({"dataset": "people", "updatedSince": 5}));
+        assert_eq!(serde_json::from_value::<Source>(stored).unwrap(), Source::Dataset(dataset));
+    }
 
     const ID: &str = "0b3d3f5e-7d0c-4e34-9c6c-000000000001";
 

@@ -74,9 +74,10 @@ impl Job {
     /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of re-sends.
     /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
-        let begins_here = match plan.step {
-            SplitStep::File { from, .. } => self.split.offset == from,
-            SplitStep::Replanned { from, .. } => self.retry.replanned == from,
+        let begins_here = match &plan.step {
+            SplitStep::File { from, .. } => self.split.offset == *from,
+            SplitStep::Walk { from, .. } => self.split.place == *from,
+            SplitStep::Replanned { from, .. } => self.retry.replanned == *from,
         };
         let is_next = self.generation == plan.generation && self.split.groups == plan.manifest.group && begins_here;
         if self.stage != Stage::Splitting || !is_next {
@@ -84,12 +85,16 @@ impl Job {
         }
         self.split.sent_groups = self.split.groups;
         self.split.groups += 1;
-        match plan.step {
+        match &plan.step {
             SplitStep::File { upto, .. } => {
                 self.split.item_count += plan.manifest.items();
-                self.split.offset = upto;
+                self.split.offset = *upto;
             }
-            SplitStep::Replanned { upto, .. } => self.retry.replanned = upto,
+            SplitStep::Walk { upto, .. } => {
+                self.split.item_count += plan.manifest.items();
+                self.split.place = Some(upto.clone());
+            }
+            SplitStep::Replanned { upto, .. } => self.retry.replanned = *upto,
         }
         self.resends = 0;
         self.touch(now)

@@ -16,7 +16,7 @@ fn job(status: Status, stage: Stage) -> Job {
 }
 
 fn manifest(group: u32) -> Manifest {
-    Manifest { group, chunks: vec![ChunkPlan { first: 1, items: 3, start: 0, end: 30, oversize: false }] }
+    Manifest { group, chunks: vec![ChunkPlan { first: 1, items: 3, start: 0, end: 30, oversize: false, keys: None }] }
 }
 
 fn plan(generation: u32, group: u32) -> GroupPlan {

@@ -14,6 +14,7 @@ mod ledger;
 mod limits;
 mod listing;
 mod queues;
+mod record_reader;
 mod records;
 mod sweeps;
 mod transitions;
@@ -31,6 +32,7 @@ pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRe
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
 pub use queues::{InFlight, QueueDepth, Queues, Visibility};
+pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
 pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;

@@ -5,7 +5,9 @@
 //! others stay failed.
 
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{FailureFilter, Job, Reopen, Selection, SourceFile, Status, Stop, Transition};
+use longshore_domain::job::{
+    DatasetSource, FailureFilter, Job, Reopen, Selection, Source, SourceFile, Status, Stop, Transition,
+};
 use longshore_domain::progress::{Progress, counts};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::DEFAULT_TENANT;
@@ -13,18 +15,21 @@ use longshore_domain::timestamp::Timestamp;
 
 use crate::completion::build;
 use crate::item::{ItemEnd, Nature};
-use crate::protocol::{Flaw, Protocol};
+use crate::protocol::{Flaw, ITEM_BYTES, Protocol};
 use crate::record::Answer;
 use crate::step::{ApiSend, Message, View};
 use crate::world::World;
 
 /// Creates an accepted job.
-pub(crate) fn job(size_bytes: u64) -> Job {
-    let (key, etag, name) = Default::default();
-    Job {
-        source: Some(SourceFile { key, size_bytes, etag, format: Format::Csv, name }),
-        ..Job::waiting(JobId(Default::default()), DEFAULT_TENANT.clone(), "", Timestamp(0))
-    }
+pub(crate) fn job(protocol: &Protocol) -> Job {
+    let (key, etag, name, dataset) = Default::default();
+    let size_bytes = protocol.item_count() as u64 * ITEM_BYTES;
+    let source = match protocol.walk {
+        true => Source::Dataset(DatasetSource { dataset, updated_since: None }),
+        false => Source::File(SourceFile { key, size_bytes, etag, format: Format::Csv, name }),
+    };
+    let source = Some(source);
+    Job { source, ..Job::waiting(JobId(Default::default()), DEFAULT_TENANT.clone(), "", Timestamp(0)) }
 }
 
 /// Returns true if the client may cancel the job.

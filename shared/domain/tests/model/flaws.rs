@@ -144,6 +144,14 @@ fn a_group_committed_without_a_split_cursor_check_exists_twice() {
     caught("split-cursor-unchecked", COUNTS, Protocol { runs: [2, 1, 1], ..protocol });
 }
 
+/// Two splitters of a walk: the second one commits the keys again that the first one has passed.
+#[test]
+fn a_group_of_a_walk_committed_without_a_check_of_its_place_exists_twice() {
+    let file = vec![vec![vec![Good]], vec![vec![Good]]];
+    let protocol = broken(Flaw::SplitCursorUnchecked, A_DUPLICATE);
+    caught("place-unchecked", COUNTS, Protocol { file, walk: true, runs: [2, 1, 1], ..protocol });
+}
+
 /// Two splitters of a retry: one replans a chunk, the other the next one. Then the first reads the job's position.
 #[test]
 fn a_splitter_that_continues_from_the_state_of_another_replans_a_chunk_twice() {

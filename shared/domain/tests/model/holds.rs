@@ -232,6 +232,18 @@ fn the_outputs_of_earlier_generations_stay_in_the_results() {
     holds("outputs, retry", Protocol { bounds, sights, outputs: true, checkpoint: 1, ..Protocol::new(file) });
 }
 
+/// Two splitters pass the same keys, also in a retry of a job whose walk was stopped.
+#[test]
+fn a_walk_of_a_dataset_passes_each_key_once() {
+    let sights = &["stopped with items unprocessed", "retried and all succeeded"];
+    let bounds = Bounds { duplicates: 1, stops: 1, retries: 1, ..Bounds::default() };
+    let file = vec![vec![vec![Good]], vec![vec![Correction]]];
+    let small = Protocol { bounds, sights, walk: true, runs: [2, 1, 1], ..Protocol::new(file) };
+    holds("walk", small.clone());
+    let bounds = Bounds { deadlines: 1, lost_replies: 1, ..small.bounds.clone() };
+    holds_at_large("walk, hand-over, lost reply", Protocol { bounds, ..small });
+}
+
 #[test]
 fn functions_hand_over_before_their_timeout() {
     let sights = &["completed after a hand-over", "an attempt loses its commit"];

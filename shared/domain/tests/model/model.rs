@@ -8,7 +8,7 @@
 use stateright::{Model, Property};
 
 use crate::properties::{INVARIANTS, SIGHTS};
-use crate::protocol::{Flaw, ITEM_BYTES, Protocol};
+use crate::protocol::{Flaw, Protocol};
 use crate::record::Record;
 use crate::step::{Action, ApiSend, Cut, Message, Mode, Redelivery, Run, Step};
 use crate::world::World;
@@ -20,7 +20,7 @@ impl Model for Protocol {
 
     fn init_states(&self) -> Vec<World> {
         let mut world = World {
-            job: client::job(self.item_count() as u64 * ITEM_BYTES),
+            job: client::job(self),
             groups: vec![],
             manifests: vec![],
             files: Default::default(),

@@ -3,7 +3,7 @@
 //! The model must find each flaw. Some are conditions that `cargo xtask prove` removes, under its names for them.
 
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, SplitState};
 use measurements::CONDITIONS;
 
 use crate::item::Nature;
@@ -18,7 +18,18 @@ pub(crate) const ITEM_BYTES: u64 = 10;
 pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
     let start = items.first().map_or(0, |i| u64::from(*i)) * ITEM_BYTES;
     let end = start + items.len() as u64 * ITEM_BYTES;
-    ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false }
+    ChunkPlan { first: start / ITEM_BYTES + 1, items: items.len() as u32, start, end, oversize: false, keys: None }
+}
+
+/// Returns the place of a walk that has passed the items before this byte; `None` at the beginning.
+pub(crate) fn place(byte: u64) -> Option<String> {
+    (byte > 0).then(|| format!("{:03}", byte / ITEM_BYTES))
+}
+
+/// Returns the byte up to which the source is split.
+pub(crate) fn split_offset(split: &SplitState) -> u64 {
+    let passed = split.place.as_ref().and_then(|place| place.parse::<u64>().ok());
+    passed.map_or(split.offset, |items| items * ITEM_BYTES)
 }
 
 /// One configuration.
@@ -26,6 +37,8 @@ pub(crate) fn chunk_plan(items: &[u8]) -> ChunkPlan {
 pub(crate) struct Protocol {
     /// Items of each chunk of each group.
     pub(crate) file: Vec<Vec<Vec<Nature>>>,
+    /// True if the items are the records of a dataset, whose keys the splitter walks. A record's key is its number.
+    pub(crate) walk: bool,
     /// True if the handler returns an output for each item that succeeds.
     pub(crate) outputs: bool,
     /// Number of items after which a worker commits.
@@ -49,8 +62,8 @@ impl Protocol {
     pub(crate) fn new(file: Vec<Vec<Vec<Nature>>>) -> Self {
         let (bounds, sights, flaw) = (Bounds::default(), &[][..], Flaw::None);
         let (sweeper, deduplication) = (false, true);
-        let (outputs, checkpoint, runs) = (false, usize::MAX, [1, 2, 1]);
-        Self { file, outputs, checkpoint, runs, sweeper, deduplication, bounds, sights, flaw }
+        let (walk, outputs, checkpoint, runs) = (false, false, usize::MAX, [1, 2, 1]);
+        Self { file, walk, outputs, checkpoint, runs, sweeper, deduplication, bounds, sights, flaw }
     }
 
     /// Returns the numbers of the items of each chunk of a part of the file.

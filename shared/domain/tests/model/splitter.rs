@@ -14,6 +14,9 @@
 //! Remaining items are replanned chunk by chunk into groups of the next generation. Each chunk with remaining items
 //! becomes a group of its own with up to two chunks: the range of the items that no worker has processed, and a work
 //! file of the others, with a cursor at the beginning of round 1.
+//!
+//! The walk of a dataset differs in its position only, which is a key. The key files are not modelled: only the commit
+//! of a group names one.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};
@@ -22,7 +25,7 @@ use longshore_domain::job::{Job, RetryState, Selection, SplitState, Stage, Trans
 use longshore_domain::outcome::Rejection;
 
 use crate::item::{File, Mark};
-use crate::protocol::{Flaw, ITEM_BYTES, Protocol, chunk_plan};
+use crate::protocol::{Flaw, ITEM_BYTES, Protocol, chunk_plan, place, split_offset};
 use crate::report::{chain, items_of_round};
 use crate::step::{Cut, Message, Replan, Step};
 use crate::world::World;
@@ -58,7 +61,9 @@ pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step
         Step::Advance { groups, cut, .. } => {
             commit_group(protocol, world, NewGroup { generation, number: groups }, cut)
         }
-        Step::ReadBack { group, upto } => read_back(protocol, world, NewGroup { generation, number: group }, upto),
+        Step::ReadBack { group, ref upto } => {
+            read_back(protocol, world, NewGroup { generation, number: group }, upto.clone())
+        }
         Step::HandOver { groups } => {
             protocol.send_fifo(world, Message::Create(generation), groups);
             None
@@ -87,7 +92,7 @@ fn look(protocol: &Protocol, world: &World, generation: u32) -> Option<Step> {
 
 /// Returns the next part of a job: remaining items of older generations first, then the rest of the file.
 fn next_cut(protocol: &Protocol, world: &World, job: &Job) -> Cut {
-    let part = || protocol.part_at(job.split.offset).filter(|_| !job.retry.carried_over.split_ended);
+    let part = || protocol.part_at(split_offset(&job.split)).filter(|_| !job.retry.carried_over.split_ended);
     let replan = next_to_replan(world, job).map(|chunk| Cut::Replan(Replan { from: job.retry.replanned, chunk }));
     replan.or_else(|| part().map(Cut::Part)).unwrap_or(Cut::End)
 }
@@ -113,13 +118,14 @@ fn commit_group(protocol: &Protocol, world: &mut World, group: NewGroup, cut: Cu
     let now = world.now();
     let (mut plan, items) = match cut {
         Cut::Replan(from) => replan(protocol, world, group, from),
-        Cut::Part(part) => plan_of_file(protocol, group, part),
+        Cut::Part(part) => plan_of_source(protocol, group, part),
         Cut::End => return None,
     };
-    let upto = plan.step;
+    let upto = plan.step.clone();
     if protocol.flaw.ignores_the_position() {
-        plan.step = match upto {
+        plan.step = match upto.clone() {
             SplitStep::File { upto, .. } => SplitStep::File { from: world.job.split.offset, upto },
+            SplitStep::Walk { upto, .. } => SplitStep::Walk { from: world.job.split.place.clone(), upto },
             SplitStep::Replanned { upto, .. } => SplitStep::Replanned { from: world.job.retry.replanned, upto },
         };
     }
@@ -143,6 +149,9 @@ fn read_back(protocol: &Protocol, world: &World, group: NewGroup, upto: SplitSte
         SplitStep::File { upto, .. } => {
             Job { split: SplitState { offset: upto, groups, ..job.split.clone() }, ..job.clone() }
         }
+        SplitStep::Walk { upto, .. } => {
+            Job { split: SplitState { place: Some(upto), groups, ..job.split.clone() }, ..job.clone() }
+        }
         SplitStep::Replanned { upto, .. } => {
             Job { retry: RetryState { replanned: upto, ..job.retry.clone() }, ..job.clone() }
         }
@@ -151,12 +160,16 @@ fn read_back(protocol: &Protocol, world: &World, group: NewGroup, upto: SplitSte
     Some(Step::Send { chunk: ChunkId::new(group.number, 0), groups: job.split.groups, cut, own: true })
 }
 
-fn plan_of_file(protocol: &Protocol, group: NewGroup, part: usize) -> (GroupPlan, Vec<Vec<u8>>) {
+fn plan_of_source(protocol: &Protocol, group: NewGroup, part: usize) -> (GroupPlan, Vec<Vec<u8>>) {
     let items = protocol.part(part);
     let manifest = Manifest { group: group.number, chunks: items.iter().map(|items| chunk_plan(items)).collect() };
     let from = manifest.chunks.first().map_or(0, |c| c.start);
     let upto = manifest.chunks.last().map_or(0, |c| c.end);
-    (GroupPlan::from_file(group.generation, manifest, from..upto), items)
+    let plan = match place(upto).filter(|_| protocol.walk) {
+        Some(upto) => GroupPlan::from_walk(group.generation, manifest, place(from), upto),
+        None => GroupPlan::from_file(group.generation, manifest, from..upto),
+    };
+    (plan, items)
 }
 
 fn end_split(protocol: &Protocol, world: &mut World, generation: u32, groups: u32) -> Option<Step> {
@@ -213,7 +226,7 @@ fn replan(
         let chunk = chunks.len() as u32;
         items.push(entries.iter().map(|(item, _)| *item).collect());
         let first = u64::from(entries[0].0) + 1;
-        chunks.push(ChunkPlan { first, items: entries.len() as u32, start: 0, end: 0, oversize: false });
+        chunks.push(ChunkPlan { first, items: entries.len() as u32, start: 0, end: 0, oversize: false, keys: None });
         replanned.push((chunk, write_file(world, ChunkId { group, chunk }, entries)));
     }
     let upto = ChunkId { group: source.group, chunk: source.chunk + 1 };

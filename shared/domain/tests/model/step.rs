@@ -9,6 +9,7 @@ use longshore_domain::job::{CarriedOver, Job, RetryState, Status};
 use longshore_domain::outcome::Counts;
 
 use crate::item::Output;
+use crate::protocol::split_offset;
 
 /// A message, identified by its request. Copies are indistinguishable, and are counted.
 #[derive(Clone, Copy, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
@@ -76,7 +77,7 @@ impl View {
             carried_over: retry.carried_over,
             groups: split.groups,
             replanned: retry.replanned,
-            split_offset: split.offset,
+            split_offset: split_offset(split),
         }
     }
 

@@ -60,8 +60,8 @@ fn configuration(rng: &mut Rng) -> Protocol {
     };
     let runs = [1 + rng.below(2), 1 + rng.below(4), 1 + rng.below(2)];
     let checkpoint = 1 + rng.below(4);
-    let outputs = rng.below(2) == 0;
-    Protocol { bounds, outputs, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
+    let (outputs, walk) = (rng.below(2) == 0, rng.below(3) == 0);
+    Protocol { bounds, walk, outputs, runs, checkpoint, sweeper: true, ..Protocol::new(file) }
 }
 
 /// Chooses one of the possible actions, a fault less often than a regular step.

@@ -157,8 +157,8 @@ impl World {
             .hash(state);
         (&job.split.done_groups, job.stop.is_some(), job.completion.totals, job.resends, job.times.updated_at)
             .hash(state);
-        (job.generation, job.retry.carried_over, &job.retry.selection, job.retry.replanned, job.split.offset)
-            .hash(state);
+        (job.generation, job.retry.carried_over, &job.retry.selection, job.retry.replanned).hash(state);
+        (job.split.offset, &job.split.place).hash(state);
         self.groups.iter().for_each(|g| hash_group(g, state));
         self.report().hash(state);
     }

@@ -39,7 +39,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
     match record {
         Record::Row { columns, cells } => checked(options, options.sheet().fill(options.compiled(), columns, *cells)),
         Record::Line(line) => checked(options, &object(record, line)?),
-        Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
+        Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }
 }
 

@@ -197,6 +197,13 @@ impl RecordStore for FixedResult {
     ) -> longshore_domain::ports::PortResult<longshore_domain::ports::Page<longshore_domain::ports::DatasetInfo>> {
         Ok(longshore_domain::ports::Page { items: Vec::new(), next: None })
     }
+
+    async fn find_dataset(
+        &self,
+        _: &Dataset,
+    ) -> longshore_domain::ports::PortResult<Option<longshore_domain::ports::DatasetInfo>> {
+        Ok(None)
+    }
 }
 
 #[test]

@@ -18,7 +18,8 @@ const OPERATION: &str = "commit_group";
 
 impl DynamoStore {
     /// TransactWriteItems: puts `GROUP#g` and `MANIFEST#g` if absent, and moves the cursor of `JOB` if `stage` is
-    /// splitting, `groups` is `g`, `generation` the plan's, and `refiled` or `splitOffset` is where the group begins.
+    /// splitting, `groups` is `g`, `generation` the plan's, and `refiled`, `splitOffset` or
+    /// `splitPlace` is where the group begins.
     /// Then reads the job.
     ///
     /// A refused transaction whose stored group is ours was committed before. A committed one still counts as refused
@@ -52,14 +53,25 @@ impl DynamoStore {
             (":zero", number(0)),
             (":now", time(now)),
         ];
-        match plan.step {
-            SplitStep::File { from, upto } => {
+        match &plan.step {
+            &SplitStep::File { from, upto } => {
                 set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :upto");
                 condition.push_str(" AND #splitOffset = :from");
                 values.push((":items", number(manifest.items())));
                 values.extend([(":from", number(from)), (":upto", number(upto))]);
             }
-            SplitStep::Replanned { from, upto } => {
+            SplitStep::Walk { from, upto } => {
+                set.push_str(", #itemCount = #itemCount + :items, #splitPlace = :upto");
+                values.extend([(":items", number(manifest.items())), (":upto", text(upto.clone()))]);
+                match from {
+                    Some(from) => {
+                        condition.push_str(" AND #splitPlace = :from");
+                        values.push((":from", text(from.clone())));
+                    }
+                    None => condition.push_str(" AND attribute_not_exists(#splitPlace)"),
+                }
+            }
+            &SplitStep::Replanned { from, upto } => {
                 set.push_str(", #refiled = :upto");
                 let place = |place: ChunkId| nested(&place).map_err(failed(OPERATION));
                 // A job that was stored before retries existed has none.

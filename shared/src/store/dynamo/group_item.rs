@@ -6,6 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
+use longshore_domain::job::KeyFile;
 use longshore_domain::outcome::Counts;
 use longshore_domain::timestamp::Timestamp;
 
@@ -16,6 +17,9 @@ use crate::store::own_write::CommittedGroup;
 /// A chunk in a stored manifest: first item, items, start, end, and true if it is oversize. Names would double the
 /// size.
 type StoredPlan = (u64, u32, u64, u64, bool);
+
+/// The key files of the chunks of a manifest, in order; absent if no chunk has one.
+const KEYS: &str = "keys";
 
 /// Returns the item of a group.
 pub(super) fn to_item(id: JobId, group: &Group, expires_at: i64) -> Item {
@@ -79,14 +83,24 @@ pub(super) fn manifest_item(id: JobId, group: &CommittedGroup, expires_at: i64) 
     item.insert("chunks".into(), text(serde_json::to_string(&plans)?));
     item.insert("at".into(), time(group.at));
     item.insert("expiresAt".into(), number(expires_at));
+    let keys: Vec<_> = group.manifest.chunks.iter().map(|c| c.keys.as_ref()).collect();
+    if keys.iter().any(Option::is_some) {
+        item.insert(KEYS.into(), text(serde_json::to_string(&keys)?));
+    }
     Ok(item)
 }
 
 /// Returns the manifest of an item.
 pub(super) fn manifest_from_item(group: u32, item: &Item) -> Result<CommittedGroup, ItemError> {
-    let plan = |(first, items, start, end, oversize): StoredPlan| ChunkPlan { first, items, start, end, oversize };
+    let plan =
+        |(first, items, start, end, oversize): StoredPlan| ChunkPlan { first, items, start, end, oversize, keys: None };
     let plans: Vec<StoredPlan> = serde_json::from_str(read_text(item, "chunks")?)?;
-    let manifest = Manifest { group, chunks: plans.into_iter().map(plan).collect() };
+    let mut chunks: Vec<_> = plans.into_iter().map(plan).collect();
+    if item.contains_key(KEYS) {
+        let keys: Vec<Option<KeyFile>> = serde_json::from_str(read_text(item, KEYS)?)?;
+        chunks.iter_mut().zip(keys).for_each(|(chunk, keys)| chunk.keys = keys);
+    }
+    let manifest = Manifest { group, chunks };
     Ok(CommittedGroup { manifest, at: Timestamp(read_number(item, "at")?) })
 }
 
@@ -155,8 +169,10 @@ mod tests {
 
     #[test]
     fn a_manifest_survives_storage() {
-        let chunk = |oversize| ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize };
-        let manifest = Manifest { group: 7, chunks: vec![chunk(false), chunk(true)] };
+        let chunk = |oversize| ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize, keys: None };
+        let keys = Some(KeyFile { name: "k1".into(), etag: "\"e\"".into() });
+        let manifest =
+            Manifest { group: 7, chunks: vec![chunk(false), chunk(true), ChunkPlan { keys, ..chunk(false) }] };
         let group = CommittedGroup { manifest, at: Timestamp(5) };
         let item = manifest_item(JobId::generate(), &group, 9).unwrap();
         assert_eq!(manifest_from_item(7, &item).unwrap(), group);

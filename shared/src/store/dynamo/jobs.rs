@@ -148,7 +148,7 @@ impl DynamoStore {
         let item = job_item::to_item(job).map_err(failed("create_job"))?;
         let definition = definition_item(job, definition).map_err(failed("create_job"))?;
         let mut puts = vec![self.put_if_absent(item)?, self.put_if_absent(definition)?, self.count_active(job)?];
-        let upload = job.source.as_ref().and_then(SourceFile::upload);
+        let upload = job.file().and_then(SourceFile::upload);
         puts.extend(upload.map(|upload| self.put_use(job, upload)).transpose()?);
         Ok(puts)
     }

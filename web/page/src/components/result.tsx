@@ -34,7 +34,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
         <p class="notice good">{isCheck(job) ? text.job.allChecked : text.job.allRight}</p>
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
-      {failed > 0 && !isCheck(job) && (
+      {failed > 0 && !isCheck(job) && job.source?.kind !== "dataset" && (
         <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
       {failed > 0 && <Failures job={job} />}

@@ -44,6 +44,7 @@ export const errorText = {
     results_incomplete: "Some results are missing, so there is no results file. Run the job again.",
     rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
     no_report: "The files of the report no longer exist.",
+    dataset_too_large: "The dataset has more records than one job can hold:",
     no_rows: "The file has a header but no rows.",
     unnamed_column: "Some columns have no name:",
     column_without_name: "Columns without a name are not imported:",

@@ -28,6 +28,12 @@ export const jobText = {
     created: (when: string) => `Created ${when}`,
     fromItems: (count?: number) =>
       count === undefined ? "Items in the request" : `${plural(count, "item", "items")} in the request`,
+    /** Names of jobs over a dataset, by job type. */
+    over: {
+      "delete-dataset": (dataset) => `Deletion of ${dataset}`,
+    } as Record<string, (dataset: string) => string>,
+    overOther: (jobType: string) => (dataset: string) => `${jobType}: ${dataset}`,
+    since: (when: string) => `Records written since ${when}`,
     attempt: (count: number) => `Attempt ${count}`,
     cancel: "Cancel",
     canceling: "Stopping...",

@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import type { Job } from "longshore-client";
 import { expect, test } from "vitest";
-import { failureReason, jobMessage, jobSource, moment, timeLeft } from "../../src/text";
+import { failureReason, jobMessage, jobName, jobSource, moment, timeLeft } from "../../src/text";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
@@ -25,6 +25,17 @@ test("a job's source is the size of its file or the number of items in its reque
   expect(of({ kind: "items", sizeBytes: 9 }, true, 1)).toBe("1 item in the request");
   expect(of({ kind: "items", sizeBytes: 9 }, false)).toBe("Items in the request");
   expect(of(null)).toBeUndefined();
+});
+
+test("a job over a dataset has the name of its dataset", () => {
+  const of = (jobType: string, updatedSince: string | null = null) => {
+    const source = { kind: "dataset", dataset: "people", updatedSince, nextSince: "2026-11-22T11:59:00Z" };
+    return { jobType, source, fileName: null, jobId: "0198" } as Job;
+  };
+  expect(jobName(of("delete-dataset"))).toBe("Deletion of people");
+  expect(jobName(of("welcome"))).toBe("welcome: people");
+  expect(jobSource(of("welcome"))).toBeUndefined();
+  expect(jobSource(of("welcome", "2026-11-01T00:00:00Z"))).toMatch(/^Records written since .*Nov/);
 });
 
 test("a failed row's reason depends on its code", () => {

@@ -101,7 +101,7 @@ impl Audited {
             generation: job.generation,
             item_count: 7,
             counts,
-            input: Some(input),
+            input: job.file().map(|_| input),
             corrected: None,
             files: vec![file("failed.csv", 2), file("skipped.csv", 1)],
             results: None,
@@ -153,7 +153,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         name: "p.csv".into(),
     };
     let mut job = Job {
-        source: Some(source),
+        source: Some(source.into()),
         status: Status::Running,
         stage: Stage::Processing,
         split: SplitState {
@@ -163,6 +163,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
             groups: 2,
             sent_groups: 2,
             done_groups: [0, 1].into(),
+            ..SplitState::default()
         },
         ..Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0))
     };
@@ -180,7 +181,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
 
 /// A group whose chunks (first, items, start, end) are complete.
 pub(super) fn group(number: u32, chunks: &[(u64, u32, u64, u64)], counts: Counts) -> (Group, Option<Manifest>) {
-    let plan = |(first, items, start, end)| ChunkPlan { first, items, start, end, oversize: false };
+    let plan = |(first, items, start, end)| ChunkPlan { first, items, start, end, oversize: false, keys: None };
     let manifest = Manifest { group: number, chunks: chunks.iter().copied().map(plan).collect() };
     let cursors = (0..).zip(chunks).map(|(chunk, _)| (chunk, cursor(0, 0, true))).collect();
     let group = Group::new(number, manifest.items(), manifest.bytes(), Timestamp(1));

@@ -3,6 +3,7 @@
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::RESULT_NAME;
 use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::job::Source;
 use longshore_domain::ports::Files;
 
 use super::audited::*;
@@ -18,7 +19,7 @@ fn edit(audited: &Audited, id: ChunkId, from: &str, to: &str) {
 
 /// Replaces the input, and changes the job as if it had processed the replacement.
 fn put_input(audited: &mut Audited, text: &str) {
-    let source = audited.records.job.source.as_mut().unwrap();
+    let Some(Source::File(source)) = &mut audited.records.job.source else { return };
     audited.files.put(&source.key, text);
     let info = futures::FutureExt::now_or_never(audited.files.info(&source.key)).unwrap().unwrap().unwrap();
     (source.etag, source.size_bytes) = (info.etag, info.size_bytes);

@@ -73,6 +73,19 @@ pub(super) async fn page(
     Ok(Page { items, next })
 }
 
+/// `GetItem`, consistent.
+pub(super) async fn find(records: &DynamoRecords, dataset: &Dataset) -> PortResult<Option<DatasetInfo>> {
+    let (partition, name) = list_key(dataset);
+    let call = records.client.get_item().table_name(&records.table).consistent_read(true);
+    let call = call.key("PK", AttributeValue::S(partition)).key("SK", AttributeValue::S(name));
+    let found = call.send().await.map_err(|e| PortError {
+        service: "store",
+        operation: "find a dataset",
+        source: Box::new(e),
+    })?;
+    Ok(found.item.as_ref().and_then(known))
+}
+
 /// Returns the partition of a tenant's datasets. No partition of a dataset's records has this prefix: it has a `#`
 /// where this has an `S`.
 fn partition(tenant: &TenantId) -> String {

@@ -22,7 +22,7 @@ const SHARDS_AT_ONCE: u8 = 16;
 /// Approximate maximum bytes of records on one page: the API responds through a Lambda, whose limit is 6 MB.
 const PAGE_BYTES: usize = 4 << 20;
 
-type Item = HashMap<String, AttributeValue>;
+pub(super) type Item = HashMap<String, AttributeValue>;
 
 /// Reads a page: asks for one record more than the page holds, so that the last page is recognized.
 pub(super) async fn page(
@@ -110,11 +110,18 @@ async fn query(
     Ok((output.items.unwrap_or_default(), last.map(|key| RecordsCursor { shard: at.shard, after: Some(key) })))
 }
 
-/// Reads an item; `None` if it is not a record.
+/// Reads an item; `None` if it has no properties that are JSON.
 fn stored(mut item: Item) -> Option<StoredRecord> {
+    let record = serde_dynamo::from_attribute_value(item.remove("data")?).ok()?;
+    Some(StoredRecord { record, ..as_stored(item)? })
+}
+
+/// Reads an item. A record whose properties are missing or not JSON, because another program wrote it, has none: it
+/// exists nevertheless.
+pub(super) fn as_stored(mut item: Item) -> Option<StoredRecord> {
     let Some(AttributeValue::S(key)) = item.remove("SK") else { return None };
     let writer = item.get("writer").and_then(|w| w.as_s().ok()).and_then(|w| Writer::parse(w));
     let updated_at = item.get("updatedAt").and_then(|t| t.as_n().ok()).and_then(|t| t.parse().ok()).unwrap_or_default();
-    let record = serde_dynamo::from_attribute_value(item.remove("data")?).ok()?;
+    let record = item.remove("data").and_then(|data| serde_dynamo::from_attribute_value(data).ok()).unwrap_or_default();
     Some(StoredRecord { key, record, writer, updated_at: Timestamp(updated_at) })
 }

@@ -7,6 +7,8 @@
 mod batch;
 mod datasets;
 mod list;
+mod reader;
+mod reads;
 mod statement;
 mod store;
 mod table;

@@ -71,6 +71,10 @@ impl RecordStore for DynamoRecords {
     async fn datasets(&self, tenant: &TenantId, limit: usize, after: Option<&str>) -> PortResult<Page<DatasetInfo>> {
         datasets::page(self, tenant, limit, after).await
     }
+
+    async fn find_dataset(&self, dataset: &Dataset) -> PortResult<Option<DatasetInfo>> {
+        datasets::find(self, dataset).await
+    }
 }
 
 impl Calls for DynamoRecords {

@@ -1,0 +1,70 @@
+//! The records of a chunk whose items are records of a dataset. They are read shortly before their items are processed,
+//! many at once. In later rounds and in retries an item is its key, whose record is read again.
+
+use std::collections::HashMap;
+use std::ops::Range;
+
+use longshore_domain::dataset::Dataset;
+use longshore_domain::ports::StoredRecord;
+
+use super::delivery::ChunkError;
+use super::items::Items;
+use crate::handler::{AnyRecordReader, RawItem, Shape};
+
+/// Records of the first read. Later ones are larger, unless the records did not fit into memory.
+const FIRST_READ: usize = 100;
+/// Maximum number of records of one read. With fewer, each shard has so few of them that most queries return less than
+/// the table charges for.
+const MAX_READ: usize = 2_000;
+
+/// The records of the next items.
+pub(super) struct StoredItems {
+    /// Positions of the items whose records were read.
+    known: Range<usize>,
+    /// Their records, as far as they exist.
+    records: Vec<Option<StoredRecord>>,
+    /// Number of records to read next.
+    size: usize,
+}
+
+impl Default for StoredItems {
+    fn default() -> Self {
+        Self { known: 0..0, records: Vec::new(), size: FIRST_READ }
+    }
+}
+
+impl StoredItems {
+    /// Reads the records of the items from `position` on, unless they were read.
+    pub(super) async fn read(
+        &mut self,
+        reader: &dyn AnyRecordReader,
+        of: &Dataset,
+        items: &Items,
+        position: usize,
+    ) -> Result<(), ChunkError> {
+        if self.known.contains(&position) {
+            return Ok(());
+        }
+        let end = items.len().min(position + self.size);
+        let keys = (position..end).map(|i| items.key(i)).collect::<Result<Vec<_>, _>>()?;
+        let found = reader.read_records(of, &keys).await?;
+        let known = found.known.clamp(1, keys.len());
+        self.size = if known < keys.len() { known } else { (self.size * 2).min(MAX_READ) };
+        self.known = position..position + known;
+        let mut records: HashMap<_, _> = found.records.into_iter().map(|record| (record.key.clone(), record)).collect();
+        self.records = keys.iter().take(known).map(|key| records.remove(key)).collect();
+        Ok(())
+    }
+
+    /// Returns the records of the items at these positions, up to the last one that was read.
+    pub(super) fn records(&self, range: &Range<usize>) -> &[Option<StoredRecord>] {
+        let end = self.known.end.min(range.end).saturating_sub(self.known.start);
+        self.records.get(range.start.saturating_sub(self.known.start)..end).unwrap_or_default()
+    }
+
+    /// Returns the items from position `start` on that have one of these records, as the input of a handler.
+    pub(super) fn items<'a>(items: &Items, start: usize, records: &'a [Option<StoredRecord>]) -> Vec<RawItem<'a>> {
+        let numbered = (start..).zip(records).filter_map(|(i, record)| Some((items.number(i), record.as_ref()?)));
+        numbered.map(|(number, record)| RawItem { number, shape: Shape::Stored(record) }).collect()
+    }
+}
