@@ -23,7 +23,7 @@ fn id_of(job: &Value) -> Result<String> {
 #[test]
 fn a_dataset_is_deleted_by_a_job_that_is_canceled_and_retried() -> Story {
     const RECORDS: u64 = 4_000;
-    let (stack, name) = (stack(), dataset("deleted"));
+    let (stack, name) = (stack(), dataset("deleted-as-a-whole"));
     import(stack, &name, 1..=RECORDS)?;
     let of_dataset = format!("contains(to_string(Statements), '{name}')");
     stack.faults()?.add(&json!({

@@ -64,7 +64,7 @@ fn json_lines_are_imported_and_invalid_lines_fail_alone() -> Story {
 
 #[test]
 fn a_deleted_record_is_gone_until_an_import_writes_its_key_again() -> Story {
-    let (stack, name) = (stack(), dataset("deleted"));
+    let (stack, name) = (stack(), dataset("deleted-record"));
     let options = json!({ "dataset": name, "key": "id", "mode": "insert" });
     let file = lines(["id,name", "a/b?c%2F&d+ü #,Ann", "2,Bob"]);
     let (job, _) = work(stack, "import", &file, &options)?;
