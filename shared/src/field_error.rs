@@ -1,6 +1,8 @@
 //! Errors of the fields of a request, with JSON pointers.
 
 use serde::Serialize;
+use serde::de::DeserializeOwned;
+use serde_json::Value;
 use utoipa::ToSchema;
 
 /// An error of one field of a request.
@@ -26,6 +28,22 @@ impl FieldError {
     pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
         let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };
         Self::at_path("/options", path, code, detail)
+    }
+
+    /// Reads the object at this pointer.
+    ///
+    /// # Errors
+    /// `invalid_type`, `unknown_field`, or `code` at the member that serde refuses.
+    pub fn read_object<T: DeserializeOwned>(pointer: &str, value: &Value, code: &str) -> Result<T, Vec<Self>> {
+        if !value.is_object() {
+            let name = pointer.trim_start_matches('/');
+            return Err(vec![Self::new(pointer, "invalid_type", format!("{name} must be an object"))]);
+        }
+        serde_path_to_error::deserialize(value).map_err(|error| {
+            let detail = error.inner().to_string();
+            let code = if detail.starts_with("unknown field") { "unknown_field" } else { code };
+            vec![Self::at_path(pointer, error.path(), code, &detail)]
+        })
     }
 
     /// Creates an error from serde's error in the value at this pointer.

@@ -74,7 +74,7 @@ pub(crate) struct SmallImport(Import<Records>);
 
 impl SmallImport {
     pub(crate) fn into(records: &MemoryRecords) -> Self {
-        Self(Import::new(Stepwise(Unguarded(records.clone()))))
+        Self(Import::new(Arc::new(Stepwise(Unguarded(records.clone())))))
     }
 }
 

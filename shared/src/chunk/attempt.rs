@@ -15,8 +15,9 @@ use longshore_domain::work_file::WorkFileHeader;
 use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
-use super::items::{Found, Tally, find};
+use super::items::{Found, find};
 use super::stored::StoredItems;
+use super::tally::Tally;
 use super::worker::{TURN_S, Worker};
 use crate::handler::Processed;
 

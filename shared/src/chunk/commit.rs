@@ -12,7 +12,7 @@ use longshore_domain::work_file::{OutputSlice, WorkFile, WorkFileHeader};
 use super::attempt::{Attempt, CommitPoint, Interrupt};
 use super::chain::read_work_header;
 use super::delivery::{ChunkEnd, ChunkError};
-use super::items::Lines;
+use super::tally::Lines;
 use crate::crc64;
 use crate::fingerprint::{Fingerprint, Fingerprinter};
 use crate::ports::JobFolder;

@@ -1,25 +1,18 @@
-//! The items of one round of a chunk, and the tally of their results.
-//!
-//! The items come from the message, from a range of the source, or from the previous round. The tally has the results
-//! of an attempt since its last commit: counts, and entries of the items that did not succeed.
-
-use std::borrow::Cow;
-use std::mem;
+//! The items of one round of a chunk: from the message, from a range of the source, or from the previous round.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::outcome::{Counts, Outcome, Rejection};
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::records;
-use longshore_domain::work_file::{End, Entry, WorkFile};
+use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
 use super::chain::{deferred_in, read_chain};
 use super::definition_cache::PreparedDefinition;
 use super::delivery::ChunkError;
-use super::reasons::{self, source_changed, source_missing};
-use crate::handler::{Processed, RawItem, Shape};
+use super::reasons::{source_changed, source_missing};
+use crate::handler::{RawItem, Shape};
 use crate::ports::JobFolder;
 
 /// One remaining item: its number, its attempts, and the range of its bytes.
@@ -54,12 +47,12 @@ impl Items {
         self.pending[i].number
     }
 
-    fn attempts(&self, i: usize) -> u32 {
+    pub(super) fn attempts(&self, i: usize) -> u32 {
         self.pending[i].attempts
     }
 
     /// Returns true if the item's bytes are incomplete, or its end is unknown.
-    fn is_damaged(&self, i: usize) -> bool {
+    pub(super) fn is_damaged(&self, i: usize) -> bool {
         self.pending[i].too_long || self.pending[i].unterminated
     }
 
@@ -67,7 +60,7 @@ impl Items {
         self.pending[i].too_long
     }
 
-    fn raw(&self, i: usize) -> &[u8] {
+    pub(super) fn raw(&self, i: usize) -> &[u8] {
         &self.bytes[self.pending[i].start..self.pending[i].end]
     }
 
@@ -183,132 +176,5 @@ pub(super) async fn find(
         Read::Found(bytes) => Items::from_chunk(message, source, longest, bytes).map(Found::Items),
         Read::Absent => Ok(Found::SourceGone(source_missing(source))),
         Read::Changed => Ok(Found::SourceGone(source_changed(source))),
-    }
-}
-
-/// Bytes of rows in memory above which a commit is due.
-const LARGE_BYTES: usize = 2 << 20;
-/// Bytes of outputs in memory above which a commit is due. S3 copies an object of 5 MiB into the results file without a
-/// read.
-const LARGE_OUTPUTS_BYTES: usize = 8 << 20;
-/// Approximate size of an entry without its row.
-const ENTRY_BYTES: usize = 100;
-
-/// The tally of one attempt.
-pub(super) struct Tally {
-    /// Number of the round's items that are processed.
-    pub(super) position: usize,
-    /// Items that the round has deferred to the next one, including those of earlier attempts.
-    pub(super) deferred: u32,
-    /// The longest wait that an item requested, in seconds.
-    pub(super) requested_wait_s: i64,
-    /// Maximum number of attempts of a deferred item, which determines the wait for the next round. An attempt without
-    /// capacity does not count.
-    pub(super) attempts: u32,
-    item_retries: u32,
-    counts: Counts,
-    entries: Vec<Entry>,
-    bytes: usize,
-    /// One line for each item that succeeded, if the job type has an output.
-    outputs: Lines,
-}
-
-/// Lines of the results.
-#[derive(Default)]
-pub(super) struct Lines {
-    pub(super) bytes: Vec<u8>,
-    pub(super) rows: u64,
-}
-
-impl Tally {
-    /// Creates the tally after this cursor's commit.
-    pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
-        Self {
-            position: cursor.map_or(0, |c| c.position as usize),
-            deferred: cursor.map_or(0, |c| c.deferred),
-            requested_wait_s: 0,
-            attempts: 0,
-            item_retries,
-            counts: Counts::default(),
-            entries: Vec::new(),
-            bytes: 0,
-            outputs: Lines::default(),
-        }
-    }
-
-    pub(super) fn is_empty(&self) -> bool {
-        self.counts == Counts::default() && self.entries.is_empty()
-    }
-
-    pub(super) fn is_large(&self) -> bool {
-        self.bytes >= LARGE_BYTES || self.outputs.bytes.len() >= LARGE_OUTPUTS_BYTES
-    }
-
-    pub(super) fn take_counts(&mut self) -> Counts {
-        mem::take(&mut self.counts)
-    }
-
-    /// Takes the entries; `None` if there are none.
-    pub(super) fn take_entries(&mut self) -> Option<Vec<Entry>> {
-        self.bytes = 0;
-        Some(mem::take(&mut self.entries)).filter(|entries| !entries.is_empty())
-    }
-
-    /// Takes the outputs; `None` if there are none.
-    pub(super) fn take_outputs(&mut self) -> Option<Lines> {
-        Some(mem::take(&mut self.outputs)).filter(|outputs| outputs.rows > 0)
-    }
-
-    /// Counts the outcomes of the next items, keeps the outputs of those that succeeded, and records an entry for each
-    /// of the others. Returns the rejection of a fatal outcome.
-    pub(super) fn take(&mut self, items: &Items, processed: Processed) -> Option<Rejection> {
-        self.outputs.bytes.extend_from_slice(&processed.lines);
-        self.outputs.rows += processed.rows;
-        for outcome in processed.outcomes {
-            let i = self.position;
-            self.position += 1;
-            let end = match outcome {
-                Outcome::Ok(()) => {
-                    self.counts.succeeded += 1;
-                    continue;
-                }
-                Outcome::Skip { reason } => End::Skipped { reason },
-                Outcome::Reject(rejection) => End::Failed(rejection),
-                Outcome::Retry { after, reason } => {
-                    let requested_wait_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
-                    self.requested_wait_s = self.requested_wait_s.max(requested_wait_s);
-                    let attempts = items.attempts(i) + 1;
-                    self.attempts = self.attempts.max(attempts);
-                    self.transient(attempts, reason)
-                }
-                Outcome::Busy { reason } => End::Transient { attempts: items.attempts(i), reason },
-                Outcome::Fatal(rejection) => {
-                    self.record(items, i, End::Failed(rejection.clone()));
-                    return Some(rejection);
-                }
-            };
-            self.record(items, i, end);
-        }
-        None
-    }
-
-    fn transient(&self, attempts: u32, reason: String) -> End {
-        if attempts <= self.item_retries {
-            return End::Transient { attempts, reason };
-        }
-        End::Failed(reasons::retries_exhausted(attempts, &reason))
-    }
-
-    fn record(&mut self, items: &Items, i: usize, end: End) {
-        match &end {
-            End::Failed(_) => self.counts.failed += 1,
-            End::Skipped { .. } => self.counts.skipped += 1,
-            End::Transient { .. } => self.deferred += 1,
-        }
-        let raw = String::from_utf8_lossy(items.raw(i));
-        let damaged = items.is_damaged(i) || matches!(raw, Cow::Owned(_));
-        let raw = raw.into_owned();
-        self.bytes += raw.len() + ENTRY_BYTES;
-        self.entries.push(Entry { n: items.number(i), end, raw, damaged });
     }
 }

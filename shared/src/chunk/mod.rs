@@ -16,6 +16,7 @@ mod ending;
 mod items;
 mod reasons;
 mod stored;
+mod tally;
 mod work;
 mod worker;
 

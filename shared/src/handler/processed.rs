@@ -15,6 +15,15 @@ pub const MAX_OUTPUT_BYTES: usize = 1 << 20;
 /// at most twice as much in memory.
 const MAX_BATCH_BYTES: usize = 8 << 20;
 
+/// What becomes of the outputs of a batch.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Outputs {
+    /// They are rows of the job's results.
+    Kept,
+    /// The job has no results.
+    Dropped,
+}
+
 /// The outcomes of the first items of a batch.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Processed {

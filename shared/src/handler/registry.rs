@@ -10,7 +10,7 @@ use longshore_domain::records::Format;
 use serde_json::Value;
 
 use super::options;
-use super::processed::{Processed, has_output};
+use super::processed::{Outputs, Processed, has_output};
 use super::raw_item::{RawItem, Shape};
 use super::{
     AnyRecordReader, CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow,
@@ -103,15 +103,6 @@ pub trait PreparedJob: Send + Sync {
         items: &'a [RawItem<'a>],
         outputs: Outputs,
     ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>>;
-}
-
-/// What becomes of the outputs of a batch.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Outputs {
-    /// They are rows of the job's results.
-    Kept,
-    /// The job has no results.
-    Dropped,
 }
 
 impl<T: JobType> AnyJobType for Arc<T> {

@@ -4,6 +4,8 @@
 //! record that a job created later has written stays. So a worker that comes late deletes no record that was imported
 //! after the deletion, and a second delivery finds the record gone.
 
+use std::sync::Arc;
+
 use longshore_domain::ports::{NewRecord, RecordStore};
 use longshore_domain::writer::{Rule, Writer, Written};
 use serde::Deserialize;
@@ -17,12 +19,12 @@ pub const NAME: &str = "delete-dataset";
 /// Deletes the records of a dataset.
 #[derive(Debug)]
 pub struct DeleteDataset<R> {
-    records: R,
+    records: Arc<R>,
 }
 
 impl<R> DeleteDataset<R> {
     /// Creates the job type, which deletes from this store.
-    pub fn new(records: R) -> Self {
+    pub fn new(records: Arc<R>) -> Self {
         Self { records }
     }
 }

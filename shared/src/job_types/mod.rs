@@ -15,6 +15,6 @@ pub fn builtin<R: RecordStore + RecordReader>(records: R) -> Registry {
     let records = Arc::new(records);
     Registry::default()
         .with_records(Arc::<R>::clone(&records))
-        .with(DeleteDataset::new(Arc::<R>::clone(&records)))
+        .with(DeleteDataset::new(Arc::clone(&records)))
         .with(Import::new(records))
 }

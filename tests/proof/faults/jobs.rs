@@ -20,6 +20,9 @@ use crate::sample::Sample;
 /// Rows of a job's file.
 pub(crate) const ROWS: u64 = 2_000;
 
+/// Rows of the file of a job with outputs, which are large.
+const OUTPUTS: u64 = 60;
+
 /// Quota of upload bytes: more than all files of these tests together, and not more than the maximum for one upload.
 const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
 
@@ -57,9 +60,14 @@ pub(crate) struct Outcome {
 }
 
 impl Outcome {
-    /// The outcome of one job. A job that does not end, or that cannot be read, counts as a violation.
+    /// The outcome of one job of [`ROWS`] rows.
     pub(crate) fn new(job: Result<Vec<String>>) -> Self {
-        let rows = if job.is_ok() { ROWS } else { 0 };
+        Self::of(ROWS, job)
+    }
+
+    /// The outcome of one job. A job that does not end, or that cannot be read, counts as a violation.
+    fn of(rows: u64, job: Result<Vec<String>>) -> Self {
+        let rows = if job.is_ok() { rows } else { 0 };
         Self { jobs: 1, rows, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
     }
 
@@ -89,8 +97,9 @@ pub(crate) fn work<T: Send>(
             let meanwhile = scope.spawn(|| meanwhile(&over));
             let jobs: Vec<_> = variants.iter().map(|variant| scope.spawn(|| run(stack, *variant))).collect();
             let mut outcome = Outcome::default();
-            for job in jobs {
-                outcome.add(Outcome::new(job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
+            for (job, variant) in jobs.into_iter().zip(variants) {
+                let rows = if *variant == Variant::Results { OUTPUTS } else { ROWS };
+                outcome.add(Outcome::of(rows, job.join().unwrap_or_else(|_| bail!("a job's thread has panicked"))));
             }
             over.store(true, Ordering::Relaxed);
             let result = meanwhile.join().unwrap_or_else(|_| bail!("the thread beside the jobs has panicked"))?;
@@ -138,16 +147,15 @@ fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
 
 /// Runs a job whose outputs are copied into the results. Returns the differences of the results.
 fn run_with_outputs(stack: &Stack) -> Result<Vec<String>> {
-    const ROWS: u64 = 60;
     const MORE: usize = 200_000;
     let client = patient(stack);
-    let file = format!("action,output\n{}", format!("ok,{MORE}\n").repeat(ROWS as usize));
+    let file = format!("action,output\n{}", format!("ok,{MORE}\n").repeat(OUTPUTS as usize));
     let id = client.start_once("probe-output", file.as_bytes(), &json!({}))?;
     let job =
         Watch::new(stack, &id).with_client(&client).patient(END_PATIENCE).end().with_context(|| format!("job {id}"))?;
     let results = String::from_utf8(client.output(&id, "results.jsonl")?)?;
     let more = "x".repeat(MORE);
-    let expected = (1..=ROWS).map(|n| format!("{{\"number\":{n},\"output\":\"{n}{more}\"}}\n"));
+    let expected = (1..=OUTPUTS).map(|n| format!("{{\"number\":{n},\"output\":\"{n}{more}\"}}\n"));
     if results == expected.collect::<String>() {
         return Ok(Vec::new());
     }

@@ -8,15 +8,19 @@
 //! | `parts` | one file: a single PutObject or a multipart upload |
 //! | `table` | one CSV file of items that did not succeed |
 //! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
-//! | `writer` | all files, from one position to the next |
+//! | `writer`, `listing`, `check` | all files, from one position to the next; the listed items; the comparison with the ledger |
+//! | `issues` | issues that the report adds to those of the job |
 //! | `receipts` | the receipt's entries for these files |
 //! | `state` | the state of these files between two invocations |
 //!
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
+mod check;
 mod chunks;
 mod input;
+mod issues;
+mod listing;
 mod members;
 mod parts;
 mod receipts;

@@ -5,10 +5,11 @@ use longshore::ports::{JobFolder, Ports};
 use longshore::result::{FailuresByCode, Report, ReportFiles, ResultCounts};
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
-use longshore_domain::work_file::{End, Entry};
 
 use super::chunks::{ChunkReader, ChunkRows, ReadAhead, Rows, Unit, units};
 use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
+use super::issues::{source_gone, unsplit_unreadable};
+use super::listing::{FAILED, SKIPPED, UNPROCESSED};
 use super::parts::FileKeys;
 use super::receipts::{file_receipt, results_receipt};
 use super::results::Results;
@@ -17,10 +18,6 @@ use super::table::{CSV, Table};
 use super::{Reached, WrittenReport};
 use crate::CompleteError;
 use crate::ending::Ending;
-
-const FAILED: usize = 0;
-const SKIPPED: usize = 1;
-const UNPROCESSED: usize = 2;
 
 /// The name of a report, and the initial part size of its files.
 #[derive(Copy, Clone, Debug)]
@@ -39,13 +36,13 @@ pub(crate) struct ReportWriter<'a, S, F> {
     ending: &'a Ending,
     layout: &'a InputLayout,
     /// Failed, skipped, unprocessed.
-    tables: [Table<'a, F>; 3],
+    pub(super) tables: [Table<'a, F>; 3],
     /// The outputs of the items that succeeded, if they have any.
-    results: Option<Results<'a, F>>,
-    at: Position,
+    pub(super) results: Option<Results<'a, F>>,
+    pub(super) at: Position,
     source_gone: bool,
-    issues: Vec<JobError>,
-    failures_by_code: FailuresByCode,
+    pub(super) issues: Vec<JobError>,
+    pub(super) failures_by_code: FailuresByCode,
 }
 
 impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
@@ -224,75 +221,6 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(Reached::End)
     }
 
-    fn push(&mut self, included: Rows, rows: &ChunkRows) {
-        match included {
-            Rows::Remaining(_) => {
-                let failed = rows.ended.iter().filter(|entry| matches!(entry.end, End::Failed(_)));
-                let failed = failed.map(|entry| (entry.n, entry.raw.as_bytes()));
-                let mut left: Vec<_> = failed.chain(rows.open()).collect();
-                left.sort_unstable_by_key(|(number, _)| *number);
-                left.into_iter().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
-            }
-            Rows::CarriedOver => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
-            Rows::Ended | Rows::All => {
-                for entry in &rows.ended {
-                    self.push_failed(entry);
-                    self.push_skipped(entry);
-                }
-                rows.open().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
-            }
-        }
-    }
-
-    fn push_failed(&mut self, entry: &Entry) {
-        if let End::Failed(why) = &entry.end {
-            self.failures_by_code.count(&why.code);
-            let report_cells = [why.code.as_str(), why.field.as_deref().unwrap_or_default(), &why.message];
-            self.tables[FAILED].push(entry.n, entry.raw.as_bytes(), &report_cells);
-        }
-    }
-
-    fn push_skipped(&mut self, entry: &Entry) {
-        if let End::Skipped { reason } = &entry.end {
-            self.tables[SKIPPED].push(entry.n, entry.raw.as_bytes(), &[reason]);
-        }
-    }
-
-    /// Stops writing results if a group has too few: a worker of a version whose handler had no output has worked it.
-    async fn check_results(&mut self, unit: &Unit<'_>) {
-        let found = self.rows()[3] - self.at.before[3];
-        let is_complete = matches!(unit.rows, Rows::Remaining(_)) || found >= unit.group.counts.succeeded;
-        if let Some(mut results) = self.results.take_if(|_| !is_complete) {
-            results.abort().await;
-            self.issues.push(results_incomplete());
-        }
-    }
-
-    /// Checks that the rows of a group match its counts.
-    fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
-        let (group, rows) = (unit.group, self.rows());
-        let open = group.items.saturating_sub(group.counts.done());
-        let results = self.results.is_some().then_some(group.counts.succeeded);
-        let counted = match unit.rows {
-            Rows::Remaining(_) => return Ok(()),
-            Rows::CarriedOver => [None, Some(group.counts.skipped), None, results],
-            Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
-        };
-        for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
-            let found = rows[i] - self.at.before[i];
-            if let Some(counted) = counted[i].filter(|counted| *counted != found) {
-                return Err(CompleteError::Miscounted { group: group.number, outcome, counted, found });
-            }
-        }
-        Ok(())
-    }
-
-    /// Returns the rows so far: failed, skipped, unprocessed, and those of the results.
-    fn rows(&self) -> [u64; 4] {
-        let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::len);
-        [failed, skipped, unprocessed, self.results.as_ref().map_or(0, Results::len)]
-    }
-
     async fn write_unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let job = &self.ending.job;
         match (&self.layout.unsplit, job.file()) {
@@ -350,20 +278,4 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         };
         Ok(WrittenReport { report, files: receipts, results: results_receipt })
     }
-}
-
-fn source_gone() -> JobError {
-    let message = "the file has changed or no longer exists; unprocessed rows are listed by row number only";
-    JobError::new("source_gone", message)
-}
-
-fn results_incomplete() -> JobError {
-    let message = "there is no results file, because a worker of an earlier deployment has written no outputs; create \
-                   the job again";
-    JobError::new("results_incomplete", message)
-}
-
-fn unsplit_unreadable() -> JobError {
-    let message = "the file has changed or no longer exists; rows that the job did not reach are not listed";
-    JobError::new("rest_not_listed", message)
 }

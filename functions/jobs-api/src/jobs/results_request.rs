@@ -59,14 +59,7 @@ impl ResultsRequest {
     /// # Errors
     /// `invalid_type`, `unknown_field`, `invalid_results`.
     pub(super) fn read(value: &Value) -> Result<Self, Vec<FieldError>> {
-        if !value.is_object() {
-            return Err(vec![FieldError::new("/results", "invalid_type", "results must be an object")]);
-        }
-        let request: Self = serde_path_to_error::deserialize(value).map_err(|error| {
-            let detail = error.inner().to_string();
-            let code = if detail.starts_with("unknown field") { "unknown_field" } else { "invalid_results" };
-            vec![FieldError::at_path("/results", error.path(), code, &detail)]
-        })?;
+        let request: Self = FieldError::read_object("/results", value, "invalid_results")?;
         let errors = request.errors();
         if errors.is_empty() { Ok(request) } else { Err(errors) }
     }

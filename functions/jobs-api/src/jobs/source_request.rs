@@ -32,14 +32,7 @@ impl SourceRequest {
     /// # Errors
     /// `invalid_type`, `unknown_field`, `invalid_source`, `invalid_dataset`.
     fn read(value: &Value) -> Result<DatasetSource, Vec<FieldError>> {
-        if !value.is_object() {
-            return Err(vec![FieldError::new("/source", "invalid_type", "source must be an object")]);
-        }
-        let Self { dataset, updated_since } = serde_path_to_error::deserialize(value).map_err(|error| {
-            let detail = error.inner().to_string();
-            let code = if detail.starts_with("unknown field") { "unknown_field" } else { "invalid_source" };
-            vec![FieldError::at_path("/source", error.path(), code, &detail)]
-        })?;
+        let Self { dataset, updated_since } = FieldError::read_object("/source", value, "invalid_source")?;
         let mut errors = Vec::new();
         if let Err(bad) = Dataset::check_name(&dataset) {
             errors.push(FieldError::new("/source/dataset", BadDatasetName::CODE, bad.to_string()));

@@ -1,7 +1,6 @@
 //! The port of the records, and what its calls take and return.
 
 use std::future::Future;
-use std::sync::Arc;
 
 use super::{Page, PortError, PortResult};
 use crate::tenant::TenantId;
@@ -85,36 +84,4 @@ pub trait RecordStore: Send + Sync + 'static {
 
     /// Reads a dataset's entry in the list, consistently; `None` if no import has written to the dataset.
     fn find_dataset(&self, dataset: &Dataset) -> impl Future<Output = PortResult<Option<DatasetInfo>>> + Send;
-}
-
-impl<R: RecordStore> RecordStore for Arc<R> {
-    fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> impl Future<Output = Vec<Written>> + Send {
-        (**self).put(into, rule, records)
-    }
-
-    fn list(
-        &self,
-        from: &Dataset,
-        limit: usize,
-        cursor: Option<&str>,
-    ) -> impl Future<Output = Result<Page<StoredRecord>, ListError>> + Send {
-        (**self).list(from, limit, cursor)
-    }
-
-    fn delete(&self, from: &Dataset, key: &str) -> impl Future<Output = PortResult<()>> + Send {
-        (**self).delete(from, key)
-    }
-
-    fn datasets(
-        &self,
-        tenant: &TenantId,
-        limit: usize,
-        after: Option<&str>,
-    ) -> impl Future<Output = PortResult<Page<DatasetInfo>>> + Send {
-        (**self).datasets(tenant, limit, after)
-    }
-
-    fn find_dataset(&self, dataset: &Dataset) -> impl Future<Output = PortResult<Option<DatasetInfo>>> + Send {
-        (**self).find_dataset(dataset)
-    }
 }

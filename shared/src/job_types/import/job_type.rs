@@ -1,5 +1,7 @@
 //! The job type `import`.
 
+use std::sync::Arc;
+
 use longshore_domain::job::{JobError, Tolerance};
 use serde_json::Value;
 
@@ -13,12 +15,12 @@ use longshore_domain::ports::RecordStore;
 /// Imports the rows of a file into a dataset.
 #[derive(Debug)]
 pub struct Import<R> {
-    records: R,
+    records: Arc<R>,
 }
 
 impl<R> Import<R> {
     /// Creates the job type, which writes to this store.
-    pub fn new(records: R) -> Self {
+    pub fn new(records: Arc<R>) -> Self {
         Self { records }
     }
 }
@@ -77,7 +79,7 @@ impl<R: RecordStore> JobType for Import<R> {
             None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
-                row::write(&self.records, &target, items).await
+                row::write(&*self.records, &target, items).await
             }
         }
     }

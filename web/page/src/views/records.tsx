@@ -2,6 +2,7 @@
 
 import { api } from "../api";
 import { ErrorNotice } from "../components/errors";
+import { cellText } from "../components/preview";
 import { More, Table } from "../components/tables";
 import { useList } from "../load";
 import { moment, text } from "../text";
@@ -44,7 +45,7 @@ export function RecordsView({ dataset }: { dataset: string }) {
             <tr key={key}>
               <th scope="row">{key}</th>
               {columns.map((column) => (
-                <td key={column}>{cell((record as Record<string, unknown>)[column])}</td>
+                <td key={column}>{cellText((record as Record<string, unknown>)[column])}</td>
               ))}
               <td class="nowrap">{moment(updatedAt)}</td>
             </tr>
@@ -54,9 +55,4 @@ export function RecordsView({ dataset }: { dataset: string }) {
       <More list={list} />
     </>
   );
-}
-
-function cell(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
 }

@@ -1,0 +1,47 @@
+//! The comparison of a report's rows with the counts of the ledger, group by group.
+
+use longshore_domain::ports::{Files, MultipartFiles, Store};
+
+use super::chunks::{Rows, Unit};
+use super::issues::results_incomplete;
+use super::results::Results;
+use super::table::Table;
+use super::writer::ReportWriter;
+use crate::CompleteError;
+
+impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
+    /// Stops writing results if a group has too few: a worker of a version whose handler had no output has worked it.
+    pub(super) async fn check_results(&mut self, unit: &Unit<'_>) {
+        let found = self.rows()[3] - self.at.before[3];
+        let is_complete = matches!(unit.rows, Rows::Remaining(_)) || found >= unit.group.counts.succeeded;
+        if let Some(mut results) = self.results.take_if(|_| !is_complete) {
+            results.abort().await;
+            self.issues.push(results_incomplete());
+        }
+    }
+
+    /// Checks that the rows of a group match its counts.
+    pub(super) fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
+        let (group, rows) = (unit.group, self.rows());
+        let open = group.items.saturating_sub(group.counts.done());
+        let results = self.results.is_some().then_some(group.counts.succeeded);
+        let counted = match unit.rows {
+            Rows::Remaining(_) => return Ok(()),
+            Rows::CarriedOver => [None, Some(group.counts.skipped), None, results],
+            Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
+        };
+        for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
+            let found = rows[i] - self.at.before[i];
+            if let Some(counted) = counted[i].filter(|counted| *counted != found) {
+                return Err(CompleteError::Miscounted { group: group.number, outcome, counted, found });
+            }
+        }
+        Ok(())
+    }
+
+    /// Returns the rows so far: failed, skipped, unprocessed, and those of the results.
+    pub(super) fn rows(&self) -> [u64; 4] {
+        let [failed, skipped, unprocessed] = self.tables.each_ref().map(Table::len);
+        [failed, skipped, unprocessed, self.results.as_ref().map_or(0, Results::len)]
+    }
+}

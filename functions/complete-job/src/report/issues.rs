@@ -1,0 +1,19 @@
+//! Issues that a report adds to those of its job.
+
+use longshore_domain::job::JobError;
+
+pub(super) fn source_gone() -> JobError {
+    let message = "the file has changed or no longer exists; unprocessed rows are listed by row number only";
+    JobError::new("source_gone", message)
+}
+
+pub(super) fn results_incomplete() -> JobError {
+    let message = "there is no results file, because a worker of an earlier deployment has written no outputs; create \
+                   the job again";
+    JobError::new("results_incomplete", message)
+}
+
+pub(super) fn unsplit_unreadable() -> JobError {
+    let message = "the file has changed or no longer exists; rows that the job did not reach are not listed";
+    JobError::new("rest_not_listed", message)
+}

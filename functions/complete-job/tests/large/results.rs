@@ -1,0 +1,45 @@
+//! Completion of a job with a gigabyte of outputs.
+
+use longshore_domain::ids::ChunkId;
+use longshore_domain::job::Status;
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{JobTransitions, Ledger};
+use longshore_domain::results::{ResultColumn, ResultFormat, ResultsForm};
+use longshore_domain::timestamp::Timestamp;
+use measurements::is_complete_run;
+
+use crate::generated::Generated;
+use crate::{Large, now};
+
+/// The outputs of the items in objects of 8 MiB, as a fast handler writes them.
+#[test]
+fn a_job_with_a_gigabyte_of_outputs_ends_with_its_results() {
+    const ITEMS: u64 = 62_000;
+    let groups = if is_complete_run() { 8 } else { 1 };
+    let column = |name: &str| ResultColumn { name: name.into(), heading: name.into() };
+    let columns = ["id", "name", "email", "city", "amount"].map(column).to_vec();
+    for (name, format, gzip) in [
+        ("JSON Lines", ResultFormat::Jsonl, false),
+        ("CSV", ResultFormat::Csv, false),
+        ("gzip", ResultFormat::Jsonl, true),
+    ] {
+        let columns = if format == ResultFormat::Csv { columns.clone() } else { Vec::new() };
+        let form = ResultsForm { format, gzip, columns, ..ResultsForm::default() };
+        let large = Large::with_results(groups * 16, Generated::with_outputs(ITEMS), Some(form));
+        for group in 0..groups {
+            let number = u32::try_from(group).unwrap();
+            large.group_of(number, group * 16, 16, ITEMS);
+            for chunk in 0..16 {
+                let counts = Counts { succeeded: ITEMS, ..Counts::default() };
+                large.commit(ChunkId::new(number, chunk), counts, Some("1".into()));
+            }
+            now(large.ports.store.group_done(large.id, number, Timestamp::now())).unwrap();
+        }
+        now(large.ports.store.end_split(&large.job(), u32::try_from(groups).unwrap(), &[], Timestamp::now())).unwrap();
+        let run = large.complete();
+        let results = large.receipt().results.unwrap();
+        assert_eq!((large.job().status, results.rows), (Status::Completed, groups * 16 * ITEMS));
+        assert_eq!(results.sha256.is_none(), name == "JSON Lines", "only these are copied");
+        large.record(&format!("{} rows of results, {name}", results.rows), &run);
+    }
+}
