@@ -85,8 +85,8 @@ impl Growth {
         ChunkLimits { items, bytes, ..limits }
     }
 
-    /// Returns the minimum number of items in a chunk of a source of unknown length. It doubles every
-    /// [`DOUBLED_AFTER`] groups: 500 groups of sixteen chunks hold more than 800 million items.
+    /// Returns the minimum number of items in a chunk of a source of unknown length. It doubles every 24 groups: 500
+    /// groups of sixteen chunks hold more than 800 million items.
     pub fn min_items(self) -> u32 {
         1 << (self.group.saturating_sub(self.carried_over) / DOUBLED_AFTER).min(24)
     }
