@@ -4,15 +4,16 @@ use crate::cases::Case;
 use crate::environment::Bench;
 use crate::results::{BesideResults, Results};
 use crate::{beside, cases, cold_start, machine, report};
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use local_cloud::project::{Build, Project};
 use local_cloud::stack::Stack;
-use local_cloud::{functions, guard, tools, up};
+use local_cloud::{cargo, functions, guard, tools, up};
 use longshore_cli::api::Api;
 use longshore_cli::progress;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stdout};
+use std::process;
 
 /// Options of `bench`.
 #[derive(clap::Args)]
@@ -23,6 +24,9 @@ pub struct Options {
     /// Measure only a small job beside a large one, and the cost of reads
     #[arg(long, conflicts_with = "quick")]
     beside: bool,
+    /// Measure only whole jobs over in-memory services
+    #[arg(long, conflicts_with_all = ["quick", "beside", "keep"])]
+    memory: bool,
     /// Keep the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
@@ -31,6 +35,11 @@ pub struct Options {
 /// Runs the command.
 pub fn run(project: &Project, options: &Options) -> Result<()> {
     let project = project.with(Build::Release);
+    if options.memory {
+        let text = measure_memory(&project)?;
+        print(&format!("\n{text}"));
+        return record(&project, "memory.md", &text);
+    }
     let guard = guard::post(&project)?;
     if options.beside {
         let outcome = measure_beside(&project);
@@ -69,6 +78,15 @@ fn measure_beside(project: &Project) -> Result<BesideResults> {
     let (beside, large) = beside::measure(&bench, &api)?;
     let reads = beside::measure_reads(&bench, &api, &large)?;
     Ok(BesideResults { machine: machine::describe(project)?, beside, reads })
+}
+
+/// Runs the jobs over in-memory services. Returns the document of their results.
+fn measure_memory(project: &Project) -> Result<String> {
+    let binaries = cargo::build_binaries(project, &["memory-bench".to_owned()])?;
+    let program = binaries.get("memory-bench").context("cargo has not built memory-bench")?;
+    let output = process::Command::new(program).stderr(process::Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the jobs over in-memory services failed: see above");
+    Ok(report::write_memory(&machine::describe(project)?, &String::from_utf8(output.stdout)?))
 }
 
 fn measure(project: &Project, options: &Options) -> Result<Results> {

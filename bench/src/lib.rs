@@ -6,7 +6,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `command` | options and steps of the command |
-//! | `cases`, `rows` | jobs to measure, and their input files |
+//! | `cases`, `rows` | jobs to measure, and their input files; the files also for `bench/memory` |
 //! | `run`, `usage`, `price` | a job: its time, its calls, and their cost |
 //! | `environment` | the stack of the jobs |
 //! | `beside` | a small job beside a large one, and the cost of reads |
@@ -24,7 +24,7 @@ pub mod markdown;
 mod price;
 mod report;
 mod results;
-mod rows;
+pub mod rows;
 mod run;
 mod runtime_api;
 mod statistics;

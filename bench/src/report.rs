@@ -64,13 +64,23 @@ pub(crate) fn write(results: &Results) -> String {
     text
 }
 
+/// Returns the document of the jobs over in-memory services, from the table of their measurements.
+pub(crate) fn write_memory(machine: &[(&'static str, String)], measured: &str) -> String {
+    title("cargo xtask bench --memory", machine) + measured
+}
+
+/// Returns the title, and the table of the machine.
+fn title(command: &str, machine: &[(&'static str, String)]) -> String {
+    let mut text =
+        format!("# Results of `{command}`\n\n[README.md](README.md) describes the method and how to run it.\n\n");
+    let machine = machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
+    table(&mut text, "", &["", ""], machine.collect());
+    text
+}
+
 /// Returns the document of a small job beside a large one.
 pub(crate) fn write_beside(results: &BesideResults) -> String {
-    let mut text = String::from(
-        "# Results of `cargo xtask bench --beside`\n\n[README.md](README.md) describes the method and how to run it.\n\n",
-    );
-    let machine = results.machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
-    table(&mut text, "", &["", ""], machine.collect());
+    let mut text = title("cargo xtask bench --beside", &results.machine);
     let beside = &results.beside;
     let row = |name: &str, seconds: &[f64]| {
         let values = [0.5, 0.95, 1.0].map(|share| format!("{:.2}", percentile(seconds, share)));

@@ -16,7 +16,8 @@ const COLUMNS: &str = "id,name,email,amount,created";
 const ROW_BYTES: usize = 100;
 
 /// Returns the schema of the rows.
-pub(crate) fn schema() -> Value {
+#[must_use]
+pub fn schema() -> Value {
     json!({
         "type": "object",
         "properties": {
@@ -30,18 +31,26 @@ pub(crate) fn schema() -> Value {
     })
 }
 
-/// Writes a header and `rows` rows. Every `bad_every`th row fails validation, or none if it is 0. Returns the size in
-/// bytes.
+/// Writes a file of `rows` rows; see [`write_to`]. Returns the size in bytes.
 pub(crate) fn write(path: &Path, rows: u64, bad_every: u64) -> Result<u64> {
     let file = File::create(path).with_context(|| format!("cannot write {}", path.display()))?;
     let mut writer = BufWriter::with_capacity(1 << 20, file);
+    write_to(&mut writer, rows, bad_every)?;
+    let file = writer.into_inner().map_err(|error| error.into_error())?;
+    Ok(file.metadata()?.len())
+}
+
+/// Writes a header and `rows` rows. Every `bad_every`th row fails validation, or none if it is 0.
+///
+/// # Errors
+/// Those of the writer.
+pub fn write_to(writer: &mut impl Write, rows: u64, bad_every: u64) -> std::io::Result<()> {
     writeln!(writer, "{COLUMNS}")?;
     for n in 1..=rows {
         let validity = if bad_every > 0 && n % bad_every == 0 { Validity::Invalid } else { Validity::Valid };
         writer.write_all(row(n, validity).as_bytes())?;
     }
-    let file = writer.into_inner().map_err(|error| error.into_error())?;
-    Ok(file.metadata()?.len())
+    Ok(())
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,146 @@
+//! One job over in-memory services, from the create message to its final status.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+use anyhow::{Context, Result, anyhow, ensure};
+use complete_job::{CompleteEnd, Completer};
+use create_job::Splitter;
+use longshore::chunk::{DefinitionCache, Mode, Worker};
+use longshore::handler::Registry;
+use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{Job, Source, Status};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::results::ResultsForm;
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
+use serde_json::Value;
+use tokio::runtime::{Builder, Runtime};
+
+/// Number of workers: the cores of the machine of the recorded run.
+const WORKERS: usize = 2;
+
+/// Timeout of an invocation, in seconds.
+const TIMEOUT_S: i64 = 110;
+
+/// Size of the parts of a report's file, as deployed.
+const PART_BYTES: usize = 8 << 20;
+
+/// The services in memory.
+type Services = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
+
+/// A job to run.
+pub(crate) struct Request {
+    pub(crate) job_type: &'static str,
+    pub(crate) source: Source,
+    pub(crate) options: Value,
+    pub(crate) results: Option<ResultsForm>,
+}
+
+/// The seconds of each phase of a job.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Measured {
+    pub(crate) split_s: f64,
+    pub(crate) work_s: f64,
+    pub(crate) completion_s: f64,
+}
+
+impl Measured {
+    pub(crate) fn total_s(self) -> f64 {
+        self.split_s + self.work_s + self.completion_s
+    }
+}
+
+/// Runs a job over these files, and verifies that each of the `items` has succeeded.
+pub(crate) fn run(files: MemoryFiles, registry: &Registry, request: Request, items: u64) -> Result<Measured> {
+    let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
+    let runtime = runtime()?;
+    let job = Job {
+        source: Some(request.source),
+        ..Job::waiting(JobId::generate(), TenantId::from_static("default"), request.job_type, Timestamp::now())
+    };
+    let definition = Definition { results: request.results, ..Definition::new(request.options) };
+    runtime.block_on(ports.store.create_job(&job, &definition, None))?;
+    runtime.block_on(ports.send_create(&job));
+    let measured = Measured {
+        split_s: seconds(|| split(&ports, registry, &runtime))?,
+        work_s: seconds(|| work(&ports, registry))?,
+        completion_s: seconds(|| complete(&ports, &runtime))?,
+    };
+    let ended = runtime.block_on(ports.store.job(job.job_id))?.context("the job is gone")?;
+    let succeeded = ended.completion.totals.map(|totals| totals.succeeded);
+    ensure!(
+        (ended.status, succeeded) == (Status::Completed, Some(items)),
+        "the job ended as {:?} with {succeeded:?} of {items} items: {:?}",
+        ended.status,
+        ended.error
+    );
+    Ok(measured)
+}
+
+/// Processes create messages until none is left.
+fn split(ports: &Services, registry: &Registry, runtime: &Runtime) -> Result<()> {
+    let splitter = Splitter { ports, registry, clock: Timestamp::now };
+    while let Some(message) = next::<CreateMessage>(&mut ports.queues.take_creates())? {
+        runtime.block_on(splitter.split(&message, deadline())).map_err(|error| anyhow!("the split failed: {error}"))?;
+    }
+    Ok(())
+}
+
+/// Processes chunks in two threads until none is left.
+fn work(ports: &Services, registry: &Registry) -> Result<()> {
+    let queue = Mutex::new(Vec::new());
+    let refill =
+        |queue: &mut Vec<ChunkMessage>| queue.extend(ports.queues.take_chunks().into_iter().map(|sent| sent.message));
+    let worker = || -> Result<()> {
+        let (runtime, definitions) = (runtime()?, DefinitionCache::default());
+        let worker = Worker { ports, registry, definitions: &definitions, retry_base_s: 30, clock: Timestamp::now };
+        loop {
+            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
+            refill(&mut queue);
+            let Some(message) = queue.pop() else { return Ok(()) };
+            drop(queue);
+            let end = runtime.block_on(worker.work(&message, Mode::Work, deadline()));
+            end.map_err(|error| anyhow!("a chunk failed: {error}"))?;
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+    })
+}
+
+/// Processes complete messages until the job has ended.
+fn complete(ports: &Services, runtime: &Runtime) -> Result<()> {
+    while let Some(message) = next::<CompleteMessage>(&mut ports.queues.take_completes())? {
+        let completer =
+            Completer { ports, stop_grace_ms: 0, deadline: deadline(), part_bytes: PART_BYTES, clock: Timestamp::now };
+        let end =
+            runtime.block_on(completer.complete(&message)).map_err(|error| anyhow!("completion failed: {error}"))?;
+        ensure!(matches!(end, CompleteEnd::Finished(_) | CompleteEnd::HandedOver), "completion ended with {end:?}");
+    }
+    Ok(())
+}
+
+/// Returns the only message, or `None` if there is none.
+fn next<T>(messages: &mut Vec<T>) -> Result<Option<T>> {
+    ensure!(messages.len() <= 1, "a job has {} messages instead of one", messages.len());
+    Ok(messages.pop())
+}
+
+fn deadline() -> Timestamp {
+    Timestamp::now().plus_seconds(TIMEOUT_S)
+}
+
+fn runtime() -> Result<Runtime> {
+    Ok(Builder::new_current_thread().enable_time().build()?)
+}
+
+fn seconds(run: impl FnOnce() -> Result<()>) -> Result<f64> {
+    let began = Instant::now();
+    run()?;
+    Ok(began.elapsed().as_secs_f64())
+}
