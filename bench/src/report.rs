@@ -30,11 +30,7 @@ struct Goal {
 
 /// Returns the document of the benchmark.
 pub(crate) fn write(results: &Results) -> String {
-    let mut text = String::from(
-        "# Results of `cargo xtask bench`\n\n[README.md](README.md) describes the method and how to run it.\n\n",
-    );
-    let machine = results.machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
-    table(&mut text, "", &["", ""], machine.collect());
+    let mut text = title("cargo xtask bench", &results.machine);
     let goals = evaluate(results);
     table(&mut text, "Goals", &["", "goal", "measured"], goals.iter().map(goal).collect());
     let headings = [
