@@ -1,7 +1,8 @@
 //! Compares each file of a receipt with the local file.
 
-use super::document::{Input, Output, Receipt};
+use super::document::{Input, Output, Receipt, Results};
 use super::measure::{Measurement, measure, measure_rows};
+use super::results::{compare_index, compare_results};
 use anyhow::Result;
 use std::path::{Path, PathBuf};
 
@@ -20,6 +21,10 @@ pub struct Paths {
     pub skipped: Option<PathBuf>,
     /// The file of unprocessed items.
     pub unprocessed: Option<PathBuf>,
+    /// The results file.
+    pub results: Option<PathBuf>,
+    /// The index of the results.
+    pub results_index: Option<PathBuf>,
 }
 
 /// The result for one file of a receipt.
@@ -70,7 +75,23 @@ fn lines(receipt: &Receipt, paths: &Paths) -> Vec<Line> {
         let path = resolve(&file.name, &paths.folder, PathOption { flag: &format!("--{kind}"), path });
         lines.push(line(&file.name, path, |path| compare_output(file, path)));
     }
+    if let Some(results) = &receipt.results {
+        lines.extend(results_lines(results, paths));
+    }
     lines
+}
+
+/// Compares the results file and its index.
+fn results_lines(results: &Results, paths: &Paths) -> [Line; 2] {
+    let flag = PathOption { flag: "--results", path: &paths.results };
+    let file = resolve(&results.name, &paths.folder, flag);
+    let flag = PathOption { flag: "--results-index", path: &paths.results_index };
+    let index = resolve(&results.index.name, &paths.folder, flag);
+    let index_path = index.clone().ok();
+    [
+        line(&results.name, file, |path| compare_results(results, path, index_path.as_deref())),
+        line(&results.index.name, index, |path| compare_index(results, path)),
+    ]
 }
 
 /// Returns the path of a file, or an error message if there is no such file.
@@ -107,19 +128,24 @@ fn compare_input(input: &Input, path: &Path) -> Result<Comparison> {
 }
 
 fn compare_output(file: &Output, path: &Path) -> Result<Comparison> {
-    let Measurement { size, sha256, rows } = measure_rows(path)?;
-    let numbers = [("rows", file.rows, rows), ("bytes", file.size, size)];
+    Ok(compare_measured(file, &measure_rows(path)?))
+}
+
+/// Compares the measurements of a file with its entry in the receipt.
+pub(super) fn compare_measured(file: &Output, measured: &Measurement) -> Comparison {
+    let Measurement { size, sha256, rows, .. } = measured;
+    let numbers = [("rows", file.rows, *rows), ("bytes", file.size, *size)];
     let differences: Vec<_> = numbers
         .iter()
         .filter(|(_, expected, actual)| expected != actual)
         .map(|(unit, expected, actual)| format!("{actual} {unit} instead of {expected}"))
         .collect();
-    Ok(if !differences.is_empty() {
+    if !differences.is_empty() {
         Comparison::Different(differences.join(", "))
-    } else if sha256 != file.sha256 {
+    } else if *sha256 != file.sha256 {
         let expected = &file.sha256;
         Comparison::Different(format!("the same number of rows and bytes, but SHA-256 {sha256} instead of {expected}"))
     } else {
         Comparison::Equal(format!("{rows} rows, {size} bytes, SHA-256 {sha256}"))
-    })
+    }
 }

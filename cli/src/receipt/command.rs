@@ -29,6 +29,12 @@ pub struct Options {
     /// The file of unprocessed items
     #[arg(long, value_name = "FILE")]
     unprocessed: Option<PathBuf>,
+    /// The results file
+    #[arg(long, value_name = "FILE")]
+    results: Option<PathBuf>,
+    /// The index of the results
+    #[arg(long, value_name = "FILE")]
+    results_index: Option<PathBuf>,
 }
 
 /// Runs the command: prints a line for each file, and fails if a file differs.
@@ -44,6 +50,8 @@ pub fn run(options: &Options) -> Result<()> {
         failed: options.failed.clone(),
         skipped: options.skipped.clone(),
         unprocessed: options.unprocessed.clone(),
+        results: options.results.clone(),
+        results_index: options.results_index.clone(),
     };
     let lines = verify(&options.receipt, &paths)?;
     let mut different = 0;

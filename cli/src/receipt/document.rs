@@ -14,6 +14,7 @@ pub(super) struct Receipt {
     pub(super) input: Option<Input>,
     pub(super) corrected: Option<Input>,
     pub(super) files: Vec<Output>,
+    pub(super) results: Option<Results>,
 }
 
 #[derive(Deserialize)]
@@ -42,6 +43,25 @@ pub(super) struct Output {
     pub(super) sha256: String,
 }
 
+/// The results file.
+#[derive(Deserialize)]
+pub(super) struct Results {
+    pub(super) name: String,
+    pub(super) rows: u64,
+    pub(super) size: u64,
+    pub(super) sha256: Option<String>,
+    pub(super) crc64nvme: String,
+    pub(super) index: Output,
+}
+
+/// A line of the index of the results: a slice of them.
+#[derive(Deserialize)]
+pub(super) struct Slice {
+    pub(super) rows: u64,
+    pub(super) bytes: u64,
+    pub(super) sha256: String,
+}
+
 impl Receipt {
     /// Reads a receipt and checks that its numbers are consistent.
     pub(super) fn read(path: &Path) -> Result<Self> {
@@ -59,6 +79,10 @@ impl Receipt {
         for (kind, rows) in [("failed", failed), ("skipped", skipped), ("unprocessed", unprocessed)] {
             let file_rows = self.files.iter().find(|file| file.is(kind)).map_or(0, |file| file.rows);
             ensure!(file_rows == rows, "counts.{kind} is {rows}, but the file of {kind} items has {file_rows} rows");
+        }
+        if let Some(results) = &self.results {
+            let rows = results.rows;
+            ensure!(rows == succeeded, "counts.succeeded is {succeeded}, but the results have {rows} rows");
         }
         Ok(())
     }

@@ -2,7 +2,8 @@
 
 use crate::progress::{self, Step};
 use anyhow::{Context, Result};
-use data_encoding::HEXLOWER;
+use crc_fast::CrcAlgorithm::Crc64Nvme;
+use data_encoding::{BASE64, HEXLOWER};
 use indicatif::DecimalBytes;
 use sha2::{Digest, Sha256};
 use std::fs::File;
@@ -20,6 +21,8 @@ pub(super) struct Measurement {
     pub(super) sha256: String,
     /// Rows below the header; counted for report files only.
     pub(super) rows: u64,
+    /// CRC-64/NVME in base64.
+    pub(super) crc64nvme: String,
 }
 
 /// Measures an input file.
@@ -40,9 +43,10 @@ pub(super) fn measure_rows(path: &Path) -> Result<Measurement> {
 }
 
 /// A file that is hashed while it is read.
-struct HashingReader {
+pub(super) struct HashingReader {
     file: File,
     hash: Sha256,
+    crc64: crc_fast::Digest,
     size: u64,
     name: String,
     started: Instant,
@@ -50,15 +54,17 @@ struct HashingReader {
 }
 
 impl HashingReader {
-    fn open(path: &Path) -> Result<Self> {
+    pub(super) fn open(path: &Path) -> Result<Self> {
         let file = File::open(path).with_context(|| format!("cannot read {}", path.display()))?;
         let name = path.display().to_string();
-        Ok(Self { file, hash: Sha256::new(), size: 0, name, started: Instant::now(), step: None })
+        let (hash, crc64) = (Sha256::new(), crc_fast::Digest::new(Crc64Nvme));
+        Ok(Self { file, hash, crc64, size: 0, name, started: Instant::now(), step: None })
     }
 
-    fn finish(self, rows: u64) -> Measurement {
+    pub(super) fn finish(self, rows: u64) -> Measurement {
         let sha256 = HEXLOWER.encode(&self.hash.finalize());
-        Measurement { size: self.size, sha256, rows }
+        let crc64nvme = BASE64.encode(&self.crc64.finalize().to_be_bytes());
+        Measurement { size: self.size, sha256, rows, crc64nvme }
     }
 
     fn show_progress(&mut self) {
@@ -72,7 +78,9 @@ impl HashingReader {
 impl Read for HashingReader {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let read = self.file.read(buffer)?;
-        self.hash.update(buffer.get(..read).unwrap_or_default());
+        let bytes = buffer.get(..read).unwrap_or_default();
+        self.hash.update(bytes);
+        self.crc64.update(bytes);
         self.size += read as u64;
         self.show_progress();
         Ok(read)

@@ -5,12 +5,14 @@
 //! | `document` | the receipt |
 //! | `measure` | measurements of a local file |
 //! | `check` | the comparison of receipt and files |
+//! | `results` | that of the results file and its index |
 //! | `command` | options and output |
 
 mod check;
 mod command;
 mod document;
 mod measure;
+mod results;
 #[cfg(test)]
 mod tests;
 

@@ -259,13 +259,13 @@ export interface paths {
         /**
          * Audit a job.
          * @description Recounts the job from all stored data: sums the groups of the ledger, checks that the chunks of the manifests are
-         *     contiguous, reads every row of the report and every item in the work files, splits the input into records again, and
-         *     compares all results with each other and with the receipt. `equal` is `true` only if everything was checked and agrees.
-         *     An unfinished job has no report to check.
+         *     contiguous, reads every row of the report and every item in the work files, splits the input into records again, reads
+         *     every output and the results file, and compares all of this with each other and with the receipt. `equal` is `true` only
+         *     if everything was checked and agrees. An unfinished job has no report to check.
          *
          *     Files are read for at most 20 seconds in total (some hundred megabytes): first the report, then the work files, then
-         *     the input. Files that were not read in time, or have expired, are listed in `unchecked`. Returns 503 if stored data
-         *     cannot be read at the moment.
+         *     the input, then the outputs and the results file. Files that were not read in time, or have expired, are listed in
+         *     `unchecked`. Returns 503 if stored data cannot be read at the moment.
          */
         get: operations["auditJob"];
         put?: never;

@@ -8,23 +8,20 @@ use longshore::receipt::{FileReceipt, RECEIPT_NAME, Receipt, download_name};
 use longshore::result::{ReportFile, ResultDocument};
 use longshore_domain::ports::{Files, PortResult};
 
+use super::items::{ItemSet, MAX_TRACKED, RowItems, SeenItems};
 use super::reading::{Streamed, stream_file};
 use super::report::{ReportAudit, Reported};
-use super::rows::{ByGroup, ItemSet, MAX_TRACKED, RowNumbers, SeenItems};
+use super::rows::{ByGroup, RowNumbers};
 
 /// Names of a report's files.
 const FILES: [&str; 3] = ["failed.csv", "skipped.csv", "unprocessed.csv"];
 
-/// Maximum number of invalid rows of a file that are reported individually: rows without an item, or of an item that
-/// already has a row.
-const MAX_REPORTED: usize = 10;
-
 /// A file according to the result.
-struct Expected<'a> {
-    name: &'static str,
-    key: String,
-    rows: u64,
-    in_result: Option<&'a ReportFile>,
+pub(super) struct Expected<'a> {
+    pub(super) name: &'static str,
+    pub(super) key: String,
+    pub(super) rows: u64,
+    pub(super) in_result: Option<&'a ReportFile>,
 }
 
 /// Counts of a file that was read.
@@ -58,8 +55,9 @@ impl<F: Files> ReportAudit<'_, F> {
         &mut self,
         result: &ResultDocument,
         receipt: Option<&Receipt>,
+        seen_items: &mut SeenItems,
     ) -> PortResult<Reported> {
-        let (mut seen_items, mut reported) = (SeenItems::new(result.item_count), Reported::default());
+        let mut reported = Reported::default();
         if let Some(receipt) = receipt {
             let with_rows = self.expected(result).iter().filter(|expected| expected.rows > 0).count();
             self.findings.count("receipt_file_count", RECEIPT_NAME, with_rows as u64, receipt.files.len() as u64);
@@ -69,7 +67,7 @@ impl<F: Files> ReportAudit<'_, F> {
             let in_receipt = receipt.and_then(|receipt| self.check_in_receipt(&expected, receipt));
             if expected.rows == 0 {
                 reported.set(expected.name, ItemSet::default());
-            } else if let Some(counted) = self.count_rows(&expected, &mut seen_items).await? {
+            } else if let Some(counted) = self.count_rows(&expected, seen_items).await? {
                 self.check_counted(&expected, in_receipt, &counted);
                 reported.set(expected.name, counted.items);
             }
@@ -107,18 +105,26 @@ impl<F: Files> ReportAudit<'_, F> {
     }
 
     fn expected<'b>(&self, result: &'b ResultDocument) -> Vec<Expected<'b>> {
-        let (job, counts, files) = (&self.records.job, &result.counts, &result.files);
+        let (counts, files) = (&result.counts, &result.files);
         let rows = [counts.failed, counts.skipped, counts.unprocessed];
         let in_result = [&files.failed, &files.skipped, &files.unprocessed];
-        let expected = FILES.into_iter().zip(rows).zip(in_result).map(|((name, rows), in_result)| {
-            let [whole, parts] = report_file_keys(job, name);
-            let in_parts = in_result.as_ref().is_some_and(|file| file.key == parts);
-            Expected { name, key: if in_parts { parts } else { whole }, rows, in_result: in_result.as_ref() }
-        });
-        expected.collect()
+        let expected = FILES.into_iter().zip(rows).zip(in_result);
+        expected.map(|((name, rows), in_result)| self.expected_file(name, rows, in_result.as_ref())).collect()
     }
 
-    fn check_in_result(&mut self, Expected { name, key, rows, in_result }: &Expected<'_>) {
+    /// Returns a file of the report that has this number of rows.
+    pub(super) fn expected_file<'b>(
+        &self,
+        name: &'static str,
+        rows: u64,
+        in_result: Option<&'b ReportFile>,
+    ) -> Expected<'b> {
+        let [whole, parts] = report_file_keys(&self.records.job, name);
+        let in_parts = in_result.is_some_and(|file| file.key == parts);
+        Expected { name, key: if in_parts { parts } else { whole }, rows, in_result }
+    }
+
+    pub(super) fn check_in_result(&mut self, Expected { name, key, rows, in_result }: &Expected<'_>) {
         let expected = if *rows > 0 { key.as_str() } else { "nothing" };
         self.findings.text("result_files", name, expected, Some(in_result.map_or("nothing", |file| &file.key)));
         self.findings.count("result_rows", name, *rows, in_result.map_or(0, |file| file.rows));
@@ -150,15 +156,12 @@ impl<F: Files> ReportAudit<'_, F> {
     /// Streams a file, row by row.
     async fn read(&mut self, expected: &Expected<'_>, seen_items: &mut SeenItems) -> PortResult<Counting> {
         let mut by_group = ByGroup::new(self.records.planned().map(|(_, manifest)| manifest));
-        let (mut rows, mut print) = (RowNumbers::new(), Fingerprinter::default());
-        let (mut items, mut invalid) = (ItemSet::default(), Vec::new());
-        let mut take = |number: Option<u64>| match number {
-            Some(number) if seen_items.is_new(number) => {
-                items.take(number);
-                by_group.take(number);
+        let (mut rows, mut print) = (RowNumbers::new(b','), Fingerprinter::default());
+        let mut items = RowItems::new(seen_items);
+        let mut take = |number: Option<u64>| {
+            if let Some(item) = items.take(number) {
+                by_group.take(item);
             }
-            other if invalid.len() < MAX_REPORTED => invalid.push(other),
-            _ => {}
         };
         let mut block = |block: &[u8]| {
             print.take(block);
@@ -170,11 +173,7 @@ impl<F: Files> ReportAudit<'_, F> {
             Streamed::Absent => return Ok(Counting::Absent),
             Streamed::OutOfTime => return Ok(Counting::OutOfTime),
         }
-        self.findings.count("row_numbers", expected.name, rows.rows(), items.items());
-        for number in invalid {
-            let found = number.map_or("a row without a number".to_owned(), |number| format!("row {number}"));
-            self.findings.text("row_numbers", expected.name, "one row for each item of the job", Some(&found));
-        }
-        Ok(Counting::Done(Counted { rows: rows.rows(), items, by_group, fingerprint: print.finish() }))
+        items.check(expected.name, rows.rows(), self.findings);
+        Ok(Counting::Done(Counted { rows: rows.rows(), items: items.items, by_group, fingerprint: print.finish() }))
     }
 }

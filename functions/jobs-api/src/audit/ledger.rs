@@ -7,6 +7,7 @@ use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::job::{Job, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress;
+use longshore_domain::results::ResultsForm;
 
 use super::findings::Findings;
 
@@ -16,6 +17,8 @@ pub(super) struct Records {
     pub(super) job: Job,
     /// Groups of all generations in order, each with its manifest if it exists.
     pub(super) groups: Vec<(Group, Option<Manifest>)>,
+    /// Form of the results; `None` if the items have no output.
+    pub(super) results: Option<ResultsForm>,
 }
 
 impl Records {

@@ -1,15 +1,15 @@
 //! The recount of a job: all comparisons, the cheapest first.
 
 use futures::{StreamExt, TryStreamExt, stream};
-use longshore_domain::group::Group;
+use longshore_domain::group::{Group, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
 use longshore_domain::ports::{Files, JobProgress, JobStore, Ledger, PortResult};
 use longshore_domain::progress;
 
 use super::document::AuditDocument;
 use super::findings::Findings;
 use super::ledger::Records;
+use super::outputs::OutputsAudit;
 use super::plan::check_plan;
 use super::report::{ReportAudit, Reported};
 use super::work::WorkAudit;
@@ -30,7 +30,9 @@ pub async fn audit(
     in_time: &(dyn Fn() -> bool + Sync),
 ) -> PortResult<Option<AuditDocument>> {
     let Some(JobProgress { groups, job }) = consistent_state(store, id).await? else { return Ok(None) };
-    let records = with_manifests(store, groups, job).await?;
+    let results = store.definition(id).await?.and_then(|definition| definition.results);
+    let groups = with_manifests(store, groups, id).await?;
+    let records = Records { job, groups, results };
     let mut findings = Findings::default();
     records.check(&mut findings);
     check_files(files, &records, in_time, &mut findings).await?;
@@ -41,7 +43,7 @@ pub async fn audit(
     Ok(Some(findings.document(&records.job)))
 }
 
-/// Makes every comparison that needs a job's files: report, work files and input, the cheapest first.
+/// Makes every comparison that needs a job's files: report, work files, input and outputs, the cheapest first.
 pub(super) async fn check_files(
     files: &impl Files,
     records: &Records,
@@ -55,7 +57,11 @@ pub(super) async fn check_files(
         Reported::default()
     };
     WorkAudit { files, records, in_time }.check(&reported, findings).await?;
-    check_plan(files, records, in_time, findings).await
+    check_plan(files, records, in_time, findings).await?;
+    match reported.results {
+        Some(results) => OutputsAudit { files, records, in_time, findings }.check(results).await,
+        None => Ok(()),
+    }
 }
 
 /// Reads the groups and the job. Reads them again if the job ended after its groups were read: from then on, its
@@ -72,12 +78,14 @@ async fn consistent_state(store: &impl Ledger, id: JobId) -> PortResult<Option<J
     }
 }
 
-async fn with_manifests(store: &impl Ledger, groups: Vec<Group>, job: Job) -> PortResult<Records> {
-    let id = job.job_id;
+async fn with_manifests(
+    store: &impl Ledger,
+    groups: Vec<Group>,
+    id: JobId,
+) -> PortResult<Vec<(Group, Option<Manifest>)>> {
     let read = stream::iter(groups).map(|group| async move {
         let manifest = store.manifest(id, group.number).await?;
         PortResult::Ok((group, manifest))
     });
-    let groups = read.buffered(READ_AHEAD).try_collect().await?;
-    Ok(Records { job, groups })
+    read.buffered(READ_AHEAD).try_collect().await
 }

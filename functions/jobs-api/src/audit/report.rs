@@ -10,8 +10,9 @@ use longshore_domain::ports::{Files, PortResult, Read};
 use serde::de::DeserializeOwned;
 
 use super::findings::Findings;
+use super::items::{ItemSet, SeenItems};
 use super::ledger::Records;
-use super::rows::ItemSet;
+use super::results::UnreadResults;
 
 /// The report of an ended job.
 pub(super) struct ReportAudit<'a, F> {
@@ -22,11 +23,15 @@ pub(super) struct ReportAudit<'a, F> {
     pub(super) findings: &'a mut Findings,
 }
 
-/// The items named in the report's files that were read completely.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+/// The items and slices named in the report's files that were read completely.
+#[derive(Debug, Default)]
 pub(super) struct Reported {
     pub(super) failed: Option<ItemSet>,
     pub(super) skipped: Option<ItemSet>,
+    /// Slices of the index of the results.
+    pub(super) slices: Option<ItemSet>,
+    /// The results, whose contents are read last.
+    pub(super) results: Option<UnreadResults>,
 }
 
 /// A document that completion writes.
@@ -43,10 +48,12 @@ impl<F: Files> ReportAudit<'_, F> {
         let Some(result) = self.result().await? else { return Ok(Reported::default()) };
         self.check_result(&result);
         let receipt = self.receipt(&result).await?;
-        let reported = self.check_files(&result, receipt.as_ref()).await?;
-        if let Some(receipt) = receipt {
-            self.check_inputs(&receipt).await?;
+        let mut seen_items = SeenItems::new(result.item_count);
+        let mut reported = self.check_files(&result, receipt.as_ref(), &mut seen_items).await?;
+        if let Some(receipt) = &receipt {
+            self.check_inputs(receipt).await?;
         }
+        self.check_results(&result, receipt, seen_items, &mut reported).await?;
         Ok(reported)
     }
 

@@ -1,11 +1,11 @@
-//! The rows of a report's file: a streaming count of the rows, and the items that they belong to. Each item of the job
-//! has at most one row, and each group has as many rows as it counted.
+//! The rows of a CSV file: a streaming count of the rows, and the items that they belong to. Each group has as many rows
+//! as it counted.
 //!
-//! Memory: one number of a row, regardless of the length of the rows, and at most one bit for each item.
+//! Memory: one number of a row, regardless of the length of the rows.
 
 use std::collections::BTreeMap;
 
-use csv_core::{ReadFieldResult, Reader};
+use csv_core::{ReadFieldResult, Reader, ReaderBuilder};
 use longshore_domain::group::Manifest;
 
 /// Longer than any item number.
@@ -25,9 +25,10 @@ pub(super) struct RowNumbers {
 }
 
 impl RowNumbers {
-    /// Starts at the beginning of a file.
-    pub(super) fn new() -> Self {
-        Self { core: Reader::new(), text: [0; 256], number: Vec::with_capacity(DIGITS), cell: 0, lines: 0 }
+    /// Starts at the beginning of a file with this delimiter.
+    pub(super) fn new(delimiter: u8) -> Self {
+        let core = ReaderBuilder::new().delimiter(delimiter).build();
+        Self { core, text: [0; 256], number: Vec::with_capacity(DIGITS), cell: 0, lines: 0 }
     }
 
     /// Returns the rows below the header so far.
@@ -75,75 +76,6 @@ impl RowNumbers {
     }
 }
 
-/// Highest item that is tracked: one bit each, 16 MiB in total. Twice as many could exhaust a function of 256 MB.
-pub(super) const MAX_TRACKED: u64 = 128 << 20;
-
-/// The set of items that have a row.
-#[derive(Debug, Default)]
-pub(super) struct SeenItems {
-    bits: Vec<u64>,
-    /// Highest item of the job.
-    items: u64,
-}
-
-impl SeenItems {
-    /// Creates an empty set for a job with this number of items.
-    pub(super) fn new(items: u64) -> Self {
-        Self { bits: Vec::new(), items }
-    }
-
-    /// Returns true if this is an item of the job that had no row before. An item above `MAX_TRACKED` always counts as
-    /// new.
-    pub(super) fn is_new(&mut self, number: u64) -> bool {
-        if number == 0 || number > self.items {
-            return false;
-        }
-        if number > MAX_TRACKED {
-            return true;
-        }
-        let (word, bit) = ((number / 64) as usize, 1 << (number % 64));
-        if self.bits.len() <= word {
-            self.bits.resize(word + 1, 0);
-        }
-        let known = self.bits.get(word).copied().unwrap_or_default();
-        self.bits.iter_mut().skip(word).take(1).for_each(|word| *word |= bit);
-        known & bit == 0
-    }
-}
-
-/// A set of item numbers in constant memory: their count and the sum of their hashes, independent of order. Two sets
-/// are treated as equal if both agree. The sum is no defense against deliberate collisions.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
-pub(super) struct ItemSet {
-    items: u64,
-    sum: u64,
-}
-
-impl ItemSet {
-    /// Adds an item.
-    pub(super) fn take(&mut self, number: u64) {
-        self.add(Self { items: 1, sum: mixed(number) });
-    }
-
-    /// Adds the items of another set.
-    pub(super) fn add(&mut self, other: Self) {
-        self.items += other.items;
-        self.sum = self.sum.wrapping_add(other.sum);
-    }
-
-    /// Returns the number of items.
-    pub(super) fn items(self) -> u64 {
-        self.items
-    }
-}
-
-/// The finalizer of SplitMix64: hashes of adjacent numbers are unrelated.
-fn mixed(number: u64) -> u64 {
-    let number = (number ^ (number >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    let number = (number ^ (number >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    number ^ (number >> 31)
-}
-
 /// Rows of a file per group of the first generation, whose chunks are runs of consecutive items.
 #[derive(Clone, Debug, Default)]
 pub(super) struct ByGroup {
@@ -189,7 +121,7 @@ mod tests {
     #[test]
     fn numbers_are_the_first_cells_of_rows_for_any_block_size() {
         for block_bytes in 1..FILE.len() {
-            let (mut rows, mut found) = (RowNumbers::new(), Vec::new());
+            let (mut rows, mut found) = (RowNumbers::new(b','), Vec::new());
             for block in FILE.as_bytes().chunks(block_bytes) {
                 rows.take(block, &mut |number| found.push(number));
             }
@@ -197,25 +129,6 @@ mod tests {
             assert_eq!(found, [Some(1), Some(22), None, None, Some(40)], "blocks of {block_bytes}");
             assert_eq!(rows.rows(), 5);
         }
-    }
-
-    #[test]
-    fn only_an_item_of_the_job_is_new_and_only_once() {
-        let mut seen_items = SeenItems::new(200);
-        let found = [1, 64, 200, 64, 0, 201].map(|number| seen_items.is_new(number));
-        assert_eq!(found, [true, true, true, false, false, false]);
-    }
-
-    #[test]
-    fn sets_are_equal_in_any_order_and_differ_by_any_item() {
-        let set = |numbers: &[u64]| {
-            let mut set = ItemSet::default();
-            numbers.iter().for_each(|number| set.take(*number));
-            set
-        };
-        assert_eq!(set(&[1, 2, 30]), set(&[30, 1, 2]));
-        assert_ne!(set(&[1, 4]), set(&[2, 3]));
-        assert_ne!(set(&[1, 2]), set(&[1, 2, 2]));
     }
 
     #[test]

@@ -43,7 +43,7 @@ impl Audited {
             group(0, &[(1, 2, 3, 7), (3, 2, 7, 11)], Counts { succeeded: 2, failed: 1, skipped: 1 }),
             group(1, &[(5, 3, 12, 17)], Counts { succeeded: 2, failed: 1, skipped: 0 }),
         ];
-        let mut audited = Self { records: Records { job, groups }, files, in_time: true };
+        let mut audited = Self { records: Records { job, groups, results: None }, files, in_time: true };
         audited.put("failed.csv", FAILED);
         audited.put("skipped.csv", SKIPPED);
         audited.put_work(
