@@ -17,6 +17,7 @@ mod conventions;
 mod corrections;
 mod datasets;
 mod dead_letters;
+mod exports;
 mod imports;
 mod items;
 mod large_uploads;

@@ -109,6 +109,11 @@ pub(crate) fn is_stale() -> bool {
     stale
 }
 
+/// Returns a random number below `end`, which must not be 0.
+pub(crate) fn random_below(end: usize) -> usize {
+    STATE.with_borrow_mut(|state| state.as_mut().map_or(0, |state| state.rng.below(end)))
+}
+
 /// Takes a step before a call and picks its fault. Returns an error if the service refuses the call.
 pub(crate) async fn before(call: &'static str) -> PortResult<Fault> {
     step().await;

@@ -78,6 +78,13 @@ pub(crate) struct Output {
 }
 
 impl Output {
+    /// Reads a row of the results.
+    pub(crate) fn of_result(row: &serde_json::Value) -> Self {
+        let output: Self = serde_json::from_value(row["output"].clone()).expect("an output of the handler");
+        assert_eq!(row["number"], output.item, "{row}");
+        output
+    }
+
     fn of(item: u64) -> Self {
         let output = Self { item, call: RETURNED.with_borrow(BTreeSet::len) as u64 };
         RETURNED.with_borrow_mut(|returned| returned.insert((item, output.call)));

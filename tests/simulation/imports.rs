@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use crate::import_effects::check;
 
+use crate::exports;
 use crate::faults::{Fault, after, again, before};
 use crate::plan::TENANTS;
 use crate::rows::{ACTIONS, FATAL, NEVER, RETRY};
@@ -177,20 +178,31 @@ impl RecordStore for Records {
     }
 }
 
-/// Reads for jobs over a dataset. A call can be throttled, or have no response.
+/// Number of keys or records in a read.
+const FEW: usize = 4;
+
+/// Reads for jobs over a dataset, of few records. A call can be throttled, or have no response. After a read, another
+/// program can write to the dataset of an export.
 impl RecordReader for Records {
     async fn walk_keys(&self, of: &Dataset, walk: &KeyWalk) -> PortResult<KeyPage> {
         let fault = before("walk_keys").await?;
-        let page = RecordReader::walk_keys(&self.0.0, of, walk).await;
+        let mut page = RecordReader::walk_keys(&self.0.0, of, walk).await?;
+        if page.keys.len() > FEW {
+            page.keys.truncate(FEW);
+            page.next = page.keys.last().cloned();
+        }
+        exports::disturb(&self.0.0, of);
         after("walk_keys", fault).await?;
-        page
+        Ok(page)
     }
 
     async fn read_records(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
         let fault = before("read_records").await?;
-        let records = RecordReader::read_records(&self.0.0, of, keys).await;
+        let known = FEW.min(keys.len());
+        let KnownRecords { records, .. } = RecordReader::read_records(&self.0.0, of, &keys[..known]).await?;
+        exports::disturb(&self.0.0, of);
         after("read_records", fault).await?;
-        records
+        Ok(KnownRecords { records, known })
     }
 }
 

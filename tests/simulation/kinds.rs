@@ -18,11 +18,12 @@ use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::MemoryRecords;
 use serde_json::{Value, json};
 
+use crate::exports::{self, SmallExport};
 use crate::handler::{self, Coarse, Enriching, Fine, Limited, Simulated, Stored};
 use crate::imports::{self, SmallImport};
 use crate::report::Ended;
 use crate::rng::Rng;
-use crate::rows::{ACTIONS, OK, RETRY, bit};
+use crate::rows::{ACTIONS, OK, RETRY, bit, only};
 
 /// A job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -40,6 +41,8 @@ pub(crate) enum Kind {
     Enriching,
     /// Items that are the records of a dataset.
     Stored,
+    /// An export of a dataset to which another program writes.
+    Export,
     /// An import in which the first row of a key wins.
     Insert,
     /// An import in which the last row of a key wins.
@@ -57,7 +60,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Simulated,
         Self::Limited,
         Self::Fine,
@@ -68,11 +71,12 @@ impl Kind {
         Self::Delete,
         Self::Enriching,
         Self::Stored,
+        Self::Export,
     ];
 
     /// A random kind, by weight.
     pub(crate) fn random(rng: &mut Rng) -> Self {
-        Self::ALL[rng.weighted(&[26, 20, 9, 7, 6, 5, 4, 4, 11, 8])]
+        Self::ALL[rng.weighted(&[22, 18, 9, 7, 6, 5, 4, 4, 11, 7, 7])]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -83,6 +87,7 @@ impl Kind {
             Self::Coarse => "coarse",
             Self::Enriching => "enriching",
             Self::Stored => "stored",
+            Self::Export => "export",
             Self::Insert | Self::Upsert | Self::Update | Self::Delete => "import",
         }
     }
@@ -94,16 +99,30 @@ impl Kind {
             Self::Upsert => Some(Rule::Upsert),
             Self::Update => Some(Rule::Update),
             Self::Delete => Some(Rule::Delete),
-            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching | Self::Stored => None,
+            Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
+            Self::Stored | Self::Export => None,
         }
+    }
+
+    /// Returns true if the items are the records of a dataset.
+    pub(crate) fn has_dataset(self) -> bool {
+        matches!(self, Self::Stored | Self::Export)
+    }
+
+    /// Returns the possible actions of each item, one bit per action. Records can be added to the dataset of an export.
+    pub(crate) fn possible(self, rows: &[usize]) -> Vec<u8> {
+        if self == Self::Export { vec![bit(OK); 2 * rows.len() + 1] } else { only(rows) }
     }
 
     /// Returns true if rows have the outcomes that they name.
     pub(crate) fn obeys(self) -> bool {
-        self.rule().is_none()
+        self.rule().is_none() && self != Self::Export
     }
 
     pub(crate) fn options(self, tolerated: Option<u64>) -> Value {
+        if self == Self::Export {
+            return json!({});
+        }
         self.rule().map_or_else(|| json!({ "max_failed": tolerated }), imports::options)
     }
 
@@ -116,7 +135,8 @@ impl Kind {
             jsonl.clone(),
             jsonl,
         ];
-        (self == Self::Enriching).then(|| forms[variant % forms.len()].clone())
+        let forms = if self == Self::Export { exports::forms() } else { forms };
+        matches!(self, Self::Enriching | Self::Export).then(|| forms[variant % forms.len()].clone())
     }
 
     /// Returns true if any row can fail with this code, in addition to the codes of every handler.
@@ -138,12 +158,20 @@ impl Kinds {
     pub(crate) fn registry(&self) -> Registry {
         let registry =
             Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching).with(Stored);
+        let registry = registry.with(SmallExport);
         registry.with(SmallImport::into(&self.records)).with_records(imports::reader(&self.records))
     }
 
-    /// Writes a record for each row into a dataset of the job's own, in the order of the rows, and returns the dataset
-    /// as the job's source. A record is in the report with its key, which therefore also names the action.
-    pub(crate) fn write_rows(&self, job: &Job, rows: &[usize]) -> Source {
+    /// Writes a record for each row into a dataset of the job's own, and returns the dataset as the job's source.
+    pub(crate) fn write_records(&self, kind: Kind, job: &Job, rows: &[usize]) -> Source {
+        match kind {
+            Kind::Export => exports::write(&self.records, job, rows.len()),
+            _ => self.write_rows(job, rows),
+        }
+    }
+
+    /// Writes a record for each row, in the order of the rows. A record is in the report with its key, which therefore also names the action.
+    fn write_rows(&self, job: &Job, rows: &[usize]) -> Source {
         let dataset = job.job_id.to_string();
         let into = Dataset { tenant: job.tenant.clone(), name: dataset.clone() };
         let record = |(n, action): (u64, &usize)| NewRecord {
@@ -163,6 +191,9 @@ impl Kinds {
         assert!(succeeded.iter().all(|n| !failed.contains_key(n)), "a row has succeeded and failed");
         if let Some(rule) = kind.rule() {
             return imports::check(&self.records, rule, ended);
+        }
+        if kind == Kind::Export {
+            return;
         }
         for n in *succeeded {
             let can_succeed = possible[*n - 1] & (bit(OK) | bit(RETRY)) > 0;

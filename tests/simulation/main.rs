@@ -19,6 +19,7 @@
 //! | `unguarded` | services without one of their conditions |
 //! | `kinds`, `handler`, `rows` | the job types, how to add another one, and their files |
 //! | `imports`, `import_effects` | the import, its records, and the checks of its effects |
+//! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
@@ -31,6 +32,7 @@
 mod clock;
 mod concurrency;
 mod corrections;
+mod exports;
 mod fair_ends;
 mod fairness;
 mod faults;

@@ -115,7 +115,7 @@ impl JobPlan {
     /// space and no open end.
     pub(crate) fn has_items(&self) -> bool {
         let Dialect { json_lines, bom, crlf, quoted, open_end, .. } = self.dialect;
-        self.kind != Kind::Stored && json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
+        !self.kind.has_dataset() && json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
     }
 
     /// A job without client actions and with enough time.
@@ -175,6 +175,7 @@ impl Plan {
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
             ("rows with outputs", any(|job| job.kind == Kind::Enriching)),
             ("records of a dataset", any(|job| job.kind == Kind::Stored)),
+            ("exports", any(|job| job.kind == Kind::Export)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("imports that update", any(|job| job.kind == Kind::Update)),

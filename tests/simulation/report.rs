@@ -9,16 +9,16 @@ use base64::engine::general_purpose::STANDARD;
 use csv_core::{ReadRecordResult, Reader};
 use flate2::read::MultiGzDecoder;
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
+use longshore::job_types::export::NAME as EXPORT;
 use longshore::ports::{JobFolder, report_file_keys, report_key};
 use longshore::receipt::Receipt;
 use longshore::result::{IndexedSlice, RESULTS_INDEX_NAME, ResultDocument};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 use longshore_domain::records::Format;
-use longshore_domain::results::{ResultFormat, ResultsForm};
+use longshore_domain::results::{ResultFormat, ResultRow, ResultsForm};
 use longshore_testing::MemoryFiles;
-
-use crate::handler::Output;
+use serde_json::Value;
 
 /// A job that has ended, with the content of its report.
 pub(crate) struct Ended<'a> {
@@ -49,14 +49,28 @@ pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize
     let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
     let format = job.file().map(|source| source.format);
     let is_record = job.dataset().is_some();
+    let is_export = job.job_type == EXPORT;
     let records = &records(&bytes)[1..];
     let number = |row: &[String]| row[0].parse::<usize>().expect("the first cell is a number");
     let rows: BTreeMap<_, _> = records
         .iter()
-        .map(|row| (number(row), if is_record { action_of_record(row) } else { action_of(row, format) }))
+        .map(|row| {
+            let action = match (is_export, is_record) {
+                (true, _) => "ok".to_owned(),
+                (false, true) => action_of_record(row),
+                (false, false) => action_of(row, format),
+            };
+            (number(row), action)
+        })
         .collect();
     assert_eq!(rows.len(), records.len(), "{name} lists a row twice");
     rows
+}
+
+/// Keys of the records in a file of a job over a dataset.
+pub(crate) fn keys(files: &MemoryFiles, job: &Job, name: &str) -> Vec<String> {
+    let Some(bytes) = file(files, job, name) else { return Vec::new() };
+    records(&bytes)[1..].iter().map(|row| row[1].clone()).collect()
 }
 
 /// The action of a row. The row has the columns of its CSV file, or a cell with its JSON line.
@@ -85,8 +99,8 @@ pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
     records[1..].iter().map(|row| (row[0].parse().expect("the first cell is a number"), row[code].clone())).collect()
 }
 
-/// The outputs in the results file of a job, after a comparison of file, index, receipt and objects.
-pub(crate) fn results(files: &MemoryFiles, job: &Job, form: &ResultsForm) -> Vec<Output> {
+/// The rows of the results file of a job, after a comparison of file, index, receipt and objects.
+pub(crate) fn results(files: &MemoryFiles, job: &Job, form: &ResultsForm) -> Vec<Value> {
     let index = file(files, job, RESULTS_INDEX_NAME).unwrap_or_default();
     let mut lines = Vec::new();
     for slice in index.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
@@ -107,14 +121,24 @@ pub(crate) fn results(files: &MemoryFiles, job: &Job, form: &ResultsForm) -> Vec
     } else {
         assert!(text.is_empty() && lines.is_empty(), "results without a receipt");
     }
-    let outputs = match (form.format, form.gzip) {
-        (ResultFormat::Jsonl, false) => outputs_of(&text),
-        (ResultFormat::Jsonl, true) if !text.is_empty() => outputs_of(&unzipped(&text)),
+    let rows: Vec<Value> = match (form.format, form.gzip) {
+        (ResultFormat::Jsonl, false) => values_of(&text),
+        (ResultFormat::Jsonl, true) if !text.is_empty() => values_of(&unzipped(&text)),
         (ResultFormat::Jsonl, true) => Vec::new(),
-        _ => outputs_in_csv(&text),
+        _ => values_in_csv(&text, form),
     };
-    assert_eq!(outputs, outputs_of(&lines), "the file has the rows of its slices");
+    let outputs = values_of(&lines);
+    let expected: Vec<_> = outputs.iter().map(|output| selected(output, form)).collect();
+    assert_eq!(rows, expected, "the file has the rows of its slices");
     outputs
+}
+
+/// An output with the members that are columns of the file, if it has columns.
+fn selected(output: &Value, form: &ResultsForm) -> Value {
+    if form.columns.is_empty() {
+        return output.clone();
+    }
+    form.columns.iter().map(|column| (column.heading.clone(), output[&column.name].clone())).collect()
 }
 
 fn fingerprint(bytes: &[u8]) -> (u64, String) {
@@ -130,28 +154,22 @@ fn unzipped(bytes: &[u8]) -> Vec<u8> {
     text
 }
 
-/// The outputs of lines of JSON, which name the same item twice.
-fn outputs_of(lines: &[u8]) -> Vec<Output> {
+/// The values of lines of JSON.
+fn values_of(lines: &[u8]) -> Vec<Value> {
     let lines = lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
-    lines.map(|line| output(line, serde_json::from_slice(line).expect("a line is JSON"))).collect()
+    lines.map(|line| serde_json::from_slice(line).expect("a line is JSON")).collect()
 }
 
-fn output(line: &[u8], value: serde_json::Value) -> Output {
-    let output: Output = serde_json::from_value(value["output"].clone()).expect("an output of the handler");
-    assert_eq!(value["number"], output.item, "{}", String::from_utf8_lossy(line));
-    output
-}
-
-fn outputs_in_csv(text: &[u8]) -> Vec<Output> {
+/// The rows of a CSV file, as objects with its columns, or as the outputs if it has no other columns.
+fn values_in_csv(text: &[u8], form: &ResultsForm) -> Vec<Value> {
     if text.is_empty() {
         return Vec::new();
     }
-    let output = |row: &Vec<String>| {
-        let output: Output = serde_json::from_str(&row[1]).expect("an output of the handler");
-        assert_eq!(row[0], output.item.to_string());
-        output
-    };
-    records(text)[1..].iter().map(output).collect()
+    let records = records(text);
+    let json = |cell: &String| serde_json::from_str(cell).unwrap_or_else(|_| Value::String(cell.clone()));
+    let object = |row: &Vec<String>| -> Value { records[0].iter().cloned().zip(row.iter().map(json)).collect() };
+    let is_output = form.columns.is_empty() && form.row == ResultRow::Plain;
+    records[1..].iter().map(|row| if is_output { json(&row[0]) } else { object(row) }).collect()
 }
 
 thread_local! {

@@ -152,7 +152,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 23] = [
+const FAULT_KINDS: [&str; 25] = [
     "dead-lettered",
     "clock skew",
     "crash",
@@ -162,6 +162,8 @@ const FAULT_KINDS: [&str; 23] = [
     "duplicate",
     "lost",
     "stale read",
+    "record removed",
+    "record written",
     "reordered",
     "replay of a completion",
     "replay of given-up items",
@@ -179,11 +181,12 @@ const FAULT_KINDS: [&str; 23] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 15] = [
+const TRAITS: [&str; 16] = [
     "JSON Lines",
     "a job that expires",
     "chunks of many rows",
     "chunks of one row",
+    "exports",
     "imports that insert",
     "imports that upsert",
     "items in the request",

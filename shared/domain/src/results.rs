@@ -35,6 +35,19 @@ pub enum Formulas {
     Raw,
 }
 
+/// Origin of the columns of a results file.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum ColumnsFrom {
+    /// The job type names the members of its output. The rows of JSON Lines are whole outputs.
+    #[default]
+    Type,
+    /// The request names them: each row has these columns only, in every format.
+    Request,
+    /// The first records of the dataset have them. Later records can have others, which are reported.
+    Records,
+}
+
 /// A column of the results: a member of the output, and its name in the file.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub struct ResultColumn {
@@ -61,8 +74,10 @@ pub struct ResultsForm {
     pub bom: bool,
     /// Delimiter of a CSV file.
     pub delimiter: Delimiter,
-    /// Columns of a CSV file. If there are none, each row has the output as JSON in one column.
+    /// Columns of the file. If there are none, each row of CSV has the output as JSON in one column.
     pub columns: Vec<ResultColumn>,
+    /// Origin of the columns.
+    pub columns_from: ColumnsFrom,
 }
 
 /// Delimiter of a CSV file.
@@ -96,6 +111,16 @@ impl Delimiter {
 }
 
 impl ResultsForm {
+    /// Returns true if the lines of the workers are those of the file, so that the file can be put together from copies.
+    pub fn is_verbatim(&self) -> bool {
+        self.format == ResultFormat::Jsonl && !self.gzip && !self.selects_members()
+    }
+
+    /// Returns true if the rows of JSON Lines have only the members that are columns.
+    pub fn selects_members(&self) -> bool {
+        self.columns_from == ColumnsFrom::Request && !self.columns.is_empty()
+    }
+
     /// Returns the name of the results file within the report.
     pub const fn file_name(&self) -> &'static str {
         match (self.format, self.gzip) {
@@ -130,6 +155,7 @@ mod tests {
             bom: true,
             delimiter: Delimiter::Tab,
             columns: vec![ResultColumn { name: "id".into(), heading: "Id".into() }],
+            columns_from: ColumnsFrom::Records,
         };
         let stored = serde_json::to_string(&form).unwrap();
         assert_eq!(serde_json::from_str::<ResultsForm>(&stored).unwrap(), form);

@@ -17,10 +17,9 @@ use super::acts::Act;
 use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
-use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::report;
-use crate::rows::{ACTIONS, Dialect, bit, file_of, line, only};
+use crate::rows::{ACTIONS, Dialect, bit, file_of, line};
 
 impl World {
     pub(super) fn customer(&self) -> &Customer {
@@ -58,8 +57,8 @@ impl World {
     /// Stores a job and its uploaded file, or the items of its request, as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
         let mut job = self.new_job(plan);
-        if plan.kind == Kind::Stored {
-            job.source = Some(self.kinds.write_rows(&job, &plan.rows));
+        if plan.kind.has_dataset() {
+            job.source = Some(self.kinds.write_records(plan.kind, &job, &plan.rows));
         } else {
             job.source = Some(self.write_file(plan, &job).into());
         }
@@ -77,7 +76,7 @@ impl World {
             seen: Seen::default(),
             expired: None,
             expires: plan.kept_s.is_some(),
-            possible: only(&plan.rows),
+            possible: plan.kind.possible(&plan.rows),
             corrected: BTreeSet::new(),
         });
     }

@@ -5,10 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore::ports::JobFolder;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{Files, JobStore, Ledger};
+use longshore_domain::results::ResultsForm;
 
 use super::state::Customer;
 use super::{World, now};
 use crate::clock::clock;
+use crate::exports::{self, Listed};
+use crate::handler::Output;
+use crate::kinds::Kind;
 use crate::report::Ended;
 use crate::rows::{ACTIONS, FATAL, bit, only};
 use crate::{faults, handler, report, trace};
@@ -131,16 +135,29 @@ impl World {
         self.check_left_out(&job);
         let form = now(self.store.definition(job.job_id)).unwrap().and_then(|definition| definition.results);
         if let Some(form) = form {
-            let outputs = report::results(&self.files, &job, &form);
-            assert!(outputs.iter().all(|output| handler::has_returned(*output)), "an output of no call: {outputs:?}");
-            let mut items: Vec<_> = outputs.iter().map(|output| output.item as usize).collect();
-            items.sort_unstable();
-            assert_eq!(items, succeeded, "the results have the output of each succeeded row once");
+            self.check_results(&job, &form, &succeeded);
         }
         let skipped: Vec<_> = skipped.into_keys().collect();
         let ended = Ended { job: &job, possible, succeeded: &succeeded, skipped: &skipped, failed: &codes };
         self.kinds.check(kind, &ended);
         assert_eq!(self.audit(), Some(true), "the audit has made all checks");
+    }
+
+    /// Checks that the results have the output of each succeeded item once.
+    fn check_results(&self, job: &Job, form: &ResultsForm, succeeded: &[usize]) {
+        let results = report::results(&self.files, job, form);
+        if self.customer().kind == Kind::Export {
+            exports::check_issues(form, &results, &report::result(&self.files, job).issues);
+            assert_eq!(results.len(), succeeded.len(), "number of exported records");
+            let keys = |name| report::keys(&self.files, job, name);
+            let [failed, skipped, unprocessed] = ["failed.csv", "skipped.csv", "unprocessed.csv"].map(keys);
+            return exports::check(job, &results, &Listed { failed, skipped, unprocessed });
+        }
+        let outputs: Vec<_> = results.iter().map(Output::of_result).collect();
+        assert!(outputs.iter().all(|output| handler::has_returned(*output)), "an output of no call: {outputs:?}");
+        let mut items: Vec<_> = outputs.iter().map(|output| output.item as usize).collect();
+        items.sort_unstable();
+        assert_eq!(items, succeeded, "the results have the output of each succeeded row once");
     }
 
     /// The verdict of an audit, which must never find a difference.

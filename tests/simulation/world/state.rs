@@ -94,6 +94,7 @@ impl World {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
+        crate::exports::begin();
         queues::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // With several jobs, the first page of the index does not contain all of them.

@@ -9,6 +9,7 @@ import type {
   Jobs,
   Metadata,
   Output,
+  OutputFile,
   Records,
   Results,
   Status,
@@ -59,6 +60,20 @@ export interface Finished {
   readonly job: VersionedJob;
   /** One row for each item that succeeded; none if the job type has no output. */
   readonly results: readonly unknown[];
+}
+
+/** The request of `export`: the form of the file, and a selection of records. */
+export interface ExportRequest
+  extends Omit<JobRequest, "jobType" | "fileGuid" | "items" | "source" | "options"> {
+  /** Exports only records that were written at this time or later: `source.nextSince` of the previous job. */
+  readonly updatedSince?: string;
+}
+
+/** An ended export. */
+export interface Exported {
+  readonly job: VersionedJob;
+  /** The file, for `download`; `null` if no record was exported. Its link expires after 15 minutes. */
+  readonly file: OutputFile | null;
 }
 
 /** Options of calls that create something. */
@@ -112,6 +127,12 @@ export interface Client {
     request?: RunRequest,
     options?: CreateOptions,
   ): Promise<Finished>;
+  /**
+   * Creates a job that exports the records of a dataset, waits for its end and returns the file. Resolves for
+   * every final status: a canceled export has the records that it had reached. To show the progress, create the
+   * job with `createJob` and use `watch`.
+   */
+  export(dataset: string, request?: ExportRequest, options?: CreateOptions): Promise<Exported>;
   /** Lists a page of failed items. */
   failures(jobId: string, options?: PageOptions): Promise<Failures>;
   /** Returns all failed items as a CSV file, for correction and `retry`. */
@@ -163,6 +184,12 @@ export function createClient(access: Access): Client {
     json<Job>(send(creationCall("/api/jobs", request, options)));
   const results = (jobId: string, options?: PageOptions) =>
     get<Results>(`${jobPath(jobId)}/results`, options);
+  const ended = async (jobId: string, { signal }: CallOptions) => {
+    let last: VersionedJob | undefined;
+    for await (const job of watch(send, jobPath(jobId), { signal })) last = job;
+    if (!last) throw new Error(`job ${jobId} cannot be watched`);
+    return last;
+  };
   async function* allResults(jobId: string, { signal }: CallOptions = {}) {
     for (let cursor: string | null | undefined; cursor !== null; ) {
       const page = await results(jobId, { limit: RESULTS_PAGE, cursor, signal });
@@ -179,12 +206,18 @@ export function createClient(access: Access): Client {
     run: async (jobType, items, request = {}, options = {}) => {
       const { jobId } = await createJob({ ...request, jobType, items: [...items] }, options);
       const { signal } = options;
-      let ended: VersionedJob | undefined;
-      for await (const job of watch(send, jobPath(jobId), { signal })) ended = job;
-      if (!ended) throw new Error(`job ${jobId} cannot be watched`);
+      const job = await ended(jobId, { signal });
       const rows: unknown[] = [];
       for await (const row of allResults(jobId, { signal })) rows.push(row);
-      return { job: ended, results: rows };
+      return { job, results: rows };
+    },
+    export: async (dataset, { updatedSince, ...request } = {}, options = {}) => {
+      const source = { dataset, ...(updatedSince !== undefined && { updatedSince }) };
+      const { jobId } = await createJob({ ...request, jobType: "export", source }, options);
+      const { signal } = options;
+      const job = await ended(jobId, { signal });
+      const { files } = await get<Output>(`${jobPath(jobId)}/output`, { signal });
+      return { job, file: files.results ?? null };
     },
     getJob: async (jobId, options = {}) => {
       const response = await send({

@@ -5,6 +5,8 @@ export {
   type Client,
   type CreateOptions,
   createClient,
+  type Exported,
+  type ExportRequest,
   type Finished,
   type ListJobsOptions,
   type PageOptions,

@@ -926,7 +926,14 @@ export interface components {
              *     writing.
              * @default upsert
              */
-            mode: components["schemas"]["Mode"];
+            mode?: components["schemas"]["Mode"];
+            /**
+             * @description `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
+             *     text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
+             *     are always taken as they are.
+             * @default raw
+             */
+            formulas?: string | null;
             /**
              * Format: int64
              * @description Maximum number of failed rows; one more stops the job.
@@ -1490,34 +1497,36 @@ export interface components {
              * @description Format of the file: `jsonl` for JSON Lines, or `csv`.
              * @default jsonl
              */
-            format: string | null;
+            format?: string | null;
             /**
              * @description True to compress the file with gzip; its name then ends with `.gz`.
              * @default false
              */
-            gzip: boolean;
+            gzip?: boolean;
             /**
              * @description `escaped` puts an apostrophe before cells of CSV that a spreadsheet program would run as a formula; `raw` writes
              *     them as they are.
              * @default escaped
              */
-            formulas: string | null;
+            formulas?: string | null;
             /**
              * @description True to begin a CSV file with a byte order mark, which some spreadsheet programs need to read UTF-8.
              * @default false
              */
-            bom: boolean;
+            bom?: boolean;
             /**
              * @description Delimiter of a CSV file: a comma, a semicolon, a tab or a vertical bar.
              * @default ,
              */
-            delimiter: string | null;
+            delimiter?: string | null;
             /**
-             * @description Columns of a CSV file, in order. By default those of the job type; if it has none, each row has the
-             *     output as JSON in the column `output`.
+             * @description The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
+             *     cell of CSV, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
+             *     Without columns, a line of JSON has the whole output, and CSV has the columns of the job type, or those of the
+             *     first 100 records of an export; if there are none, the output as JSON in the column `output`.
              * @default []
              */
-            columns: components["schemas"]["ResultColumn"][];
+            columns?: components["schemas"]["ResultColumn"][];
         };
         /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
         RetryRequest: {

@@ -68,6 +68,29 @@ test("run creates a job over items, waits for its end and reads all pages of res
   expect(server.seen(CREATE)).toHaveLength(2);
 });
 
+test("export creates a job over a dataset, waits for its end and returns the file", async () => {
+  const output = `GET /api/jobs/${JOB_ID}/output`;
+  const file = { url: "https://bucket/results.csv", rows: 2 };
+  server.script(CREATE, "cut", accepted, accepted);
+  server.script(JOB_CALL, state(jobAt(50)), state(completed()), state(completed()));
+  server.script(
+    output,
+    { status: 200, body: { files: { results: file } } },
+    { status: 200, body: { files: {} } },
+  );
+  const results = { format: "csv", columns: [{ name: "id" }] };
+  const exported = await server.client.export("people", { results, updatedSince: "2026-11-01T00:00:00Z" });
+  expect(exported.job.status).toBe("completed");
+  expect(exported.file).toEqual(file);
+  const source = { dataset: "people", updatedSince: "2026-11-01T00:00:00Z" };
+  expect(JSON.parse(String(server.seen(CREATE)[0]?.body))).toEqual({ jobType: "export", source, results });
+  expect((await server.client.export("people")).file).toBeNull();
+  expect(JSON.parse(String(server.seen(CREATE)[2]?.body))).toEqual({
+    jobType: "export",
+    source: { dataset: "people" },
+  });
+});
+
 test("a lasting network failure is a NetworkError after four attempts", async () => {
   server.script(CREATE, "cut", "cut", "cut", "cut", accepted);
   await expect(server.client.createJob(request)).rejects.toBeInstanceOf(NetworkError);

@@ -2,6 +2,7 @@
 
 import type { Failure, Job } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
+import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
 import { jobText } from "./text/job";
@@ -107,6 +108,7 @@ export const text = {
     back: "All datasets",
   },
 
+  ...exportsText,
   ...fileText,
   ...jobText,
   ...errorText,

@@ -1,6 +1,9 @@
 //! Issues that a report adds to those of its job.
 
+use std::collections::BTreeSet;
+
 use longshore_domain::job::JobError;
+use longshore_domain::text::listed;
 
 pub(super) fn source_gone() -> JobError {
     let message = "the file has changed or no longer exists; unprocessed rows are listed by row number only";
@@ -11,6 +14,15 @@ pub(super) fn results_incomplete() -> JobError {
     let message = "there is no results file, because a worker of an earlier deployment has written no outputs; create \
                    the job again";
     JobError::new("results_incomplete", message)
+}
+
+pub(super) fn columns_left_out(members: &BTreeSet<String>) -> JobError {
+    let message = format!(
+        "records have properties that the first records did not have, so the file has no column for them: {}; name the \
+         columns in results.columns",
+        listed(members.iter().map(String::as_str))
+    );
+    JobError::new("columns_left_out", message)
 }
 
 pub(super) fn unsplit_unreadable() -> JobError {

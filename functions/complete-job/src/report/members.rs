@@ -11,9 +11,14 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Returns the member of each column: the last one of its name, `None` if there is none or the output is no object.
-pub(super) fn members<'o>(columns: &[ResultColumn], output: &'o [u8]) -> Vec<Option<&'o RawValue>> {
+/// Calls `other` with the name of each member that is no column.
+pub(super) fn members<'o>(
+    columns: &[ResultColumn],
+    output: &'o [u8],
+    other: &mut dyn FnMut(&[u8]),
+) -> Vec<Option<&'o RawValue>> {
     let mut members = vec![None; columns.len()];
-    let visitor = Members { columns, members: &mut members };
+    let visitor = Members { columns, members: &mut members, other };
     let mut deserializer = serde_json::Deserializer::from_slice(output);
     // Anything but an object is an error, and has no members.
     drop(deserializer.deserialize_map(visitor));
@@ -23,6 +28,7 @@ pub(super) fn members<'o>(columns: &[ResultColumn], output: &'o [u8]) -> Vec<Opt
 struct Members<'c, 'm, 'o> {
     columns: &'c [ResultColumn],
     members: &'m mut [Option<&'o RawValue>],
+    other: &'m mut dyn FnMut(&[u8]),
 }
 
 impl<'o> Visitor<'o> for Members<'_, '_, 'o> {
@@ -35,6 +41,7 @@ impl<'o> Visitor<'o> for Members<'_, '_, 'o> {
     fn visit_map<A: MapAccess<'o>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(Name(name)) = map.next_key()? {
             if self.columns.iter().all(|column| column.name.as_bytes() != &*name) {
+                (self.other)(&name);
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }

@@ -1,9 +1,12 @@
-//! The rows of a results file in CSV, from the lines of the workers.
+//! The rows of a results file, from the lines of the workers: CSV, and lines with some members only.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
+use std::io::Write;
 
 use longshore::formula::harmless;
-use longshore_domain::results::{Formulas, ResultRow, ResultsForm};
+use longshore_domain::results::{ColumnsFrom, Formulas, ResultRow, ResultsForm};
+use longshore_domain::text::{NAME_CHARS, shortened};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -16,9 +19,14 @@ const NUMBER: &str = "number";
 /// Heading of the only column of outputs without columns.
 const OUTPUT: &str = "output";
 
+/// Maximum number of names of members without a column that are kept.
+const MAX_LEFT_OUT: usize = 10;
+
 /// Converts lines to rows.
 pub(super) struct ResultRows {
     form: ResultsForm,
+    /// Members without a column, if the columns are those of the first records.
+    left_out: BTreeSet<String>,
 }
 
 /// A line with the number of its item.
@@ -31,7 +39,17 @@ struct NumberedLine<'a> {
 
 impl ResultRows {
     pub(super) fn new(form: &ResultsForm) -> Self {
-        Self { form: form.clone() }
+        Self { form: form.clone(), left_out: BTreeSet::new() }
+    }
+
+    /// Returns the names of the first members without a column, if the columns are those of the first records.
+    pub(super) fn left_out(&self) -> &BTreeSet<String> {
+        &self.left_out
+    }
+
+    /// Continues with members that were left out before.
+    pub(super) fn set_left_out(&mut self, left_out: BTreeSet<String>) {
+        self.left_out = left_out;
     }
 
     /// Appends the header.
@@ -47,8 +65,42 @@ impl ResultRows {
         row.end();
     }
 
+    /// Appends each line with the members that are columns, under their headings.
+    pub(super) fn append_lines(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
+        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            match self.form.row {
+                ResultRow::Plain => self.append_members(out, line)?,
+                ResultRow::Numbered => {
+                    let NumberedLine { number, output } = serde_json::from_slice(line)?;
+                    // Writing to a vector cannot fail.
+                    let _ = write!(out, "{{\"number\":{number},\"output\":");
+                    self.append_members(out, output.get().as_bytes())?;
+                    out.push(b'}');
+                }
+            }
+            out.push(b'\n');
+        }
+        Ok(())
+    }
+
+    fn append_members(&mut self, out: &mut Vec<u8>, output: &[u8]) -> Result<(), CompleteError> {
+        out.push(b'{');
+        let members = self.members(output);
+        let present = self.form.columns.iter().zip(members).filter_map(|(column, value)| Some((column, value?)));
+        for (at, (column, value)) in present.enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            serde_json::to_writer(&mut *out, &column.heading)?;
+            out.push(b':');
+            out.extend_from_slice(value.get().as_bytes());
+        }
+        out.push(b'}');
+        Ok(())
+    }
+
     /// Appends a row for each line.
-    pub(super) fn append(&self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
+    pub(super) fn append(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
         for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             let mut row = self.row(out);
             match self.form.row {
@@ -64,14 +116,23 @@ impl ResultRows {
         Ok(())
     }
 
-    fn append_output(&self, row: &mut Row<'_>, output: &[u8]) {
+    fn append_output(&mut self, row: &mut Row<'_>, output: &[u8]) {
         if self.form.columns.is_empty() {
             row.cell(output);
             return;
         }
-        for value in members(&self.form.columns, output) {
+        for value in self.members(output) {
             row.cell(text_of(value).as_bytes());
         }
+    }
+
+    fn members<'o>(&mut self, output: &'o [u8]) -> Vec<Option<&'o RawValue>> {
+        let (is_kept, left_out) = (self.form.columns_from == ColumnsFrom::Records, &mut self.left_out);
+        members(&self.form.columns, output, &mut |name| {
+            if is_kept && left_out.len() < MAX_LEFT_OUT {
+                left_out.insert(shortened(&String::from_utf8_lossy(name), NAME_CHARS));
+            }
+        })
     }
 
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {
@@ -133,7 +194,7 @@ mod tests {
     use super::*;
 
     fn csv(form: &ResultsForm, lines: &str) -> String {
-        let (rows, mut out) = (ResultRows::new(form), Vec::new());
+        let (mut rows, mut out) = (ResultRows::new(form), Vec::new());
         rows.append_header(&mut out);
         rows.append(&mut out, lines.as_bytes()).unwrap();
         String::from_utf8(out).unwrap()
@@ -181,6 +242,41 @@ mod tests {
         let deep = format!("1,{deep},12345678901234567890123\r\n");
         let expected = format!("number,a,b\r\n{deep}1,1e999,\"\"\"\\ud800\"\"\"\r\n1,last,\r\n1,,\r\n");
         assert_eq!(csv(&form, &lines), expected);
+    }
+
+    #[test]
+    fn a_line_can_have_some_members_only_under_their_headings() {
+        let select = |row, lines: &str| {
+            let columns = columns(&[("b", "B \"x\""), ("a", "a")]);
+            let form = ResultsForm { row, columns, columns_from: ColumnsFrom::Request, ..ResultsForm::default() };
+            let (mut rows, mut out) = (ResultRows::new(&form), Vec::new());
+            rows.append_lines(&mut out, lines.as_bytes()).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let lines = "{\"a\":1.50,\"b\":{\"c\":null},\"d\":0}\n{\"a\":null}\n{}\n7\n";
+        let expected = "{\"B \\\"x\\\"\":{\"c\":null},\"a\":1.50}\n{\"a\":null}\n{}\n{}\n";
+        assert_eq!(select(ResultRow::Plain, lines), expected);
+        let numbered = select(ResultRow::Numbered, "{\"number\":3,\"output\":{\"a\":\"x\"}}\n");
+        assert_eq!(numbered, "{\"number\":3,\"output\":{\"a\":\"x\"}}\n");
+    }
+
+    #[test]
+    fn members_without_a_column_are_noted_if_the_columns_are_those_of_the_first_records() {
+        let left_out = |columns_from| {
+            let form = ResultsForm {
+                row: ResultRow::Plain,
+                columns: columns(&[("a", "a")]),
+                columns_from,
+                ..ResultsForm::default()
+            };
+            let mut rows = ResultRows::new(&form);
+            let many: String = (0..30).map(|n| format!("{{\"a\":1,\"b{:02}\":2}}\n", n % 20)).collect();
+            rows.append(&mut Vec::new(), many.as_bytes()).unwrap();
+            rows.left_out().iter().cloned().collect::<Vec<_>>()
+        };
+        let first: Vec<_> = (0..10).map(|n| format!("b{n:02}")).collect();
+        assert_eq!(left_out(ColumnsFrom::Records), first);
+        assert!(left_out(ColumnsFrom::Request).is_empty() && left_out(ColumnsFrom::Type).is_empty());
     }
 
     #[test]

@@ -1,20 +1,23 @@
 //! The results of a job: the outputs of the items that succeeded, as one file, and an index of its slices.
 //!
 //! The workers have written the outputs as JSON Lines, one object (a slice) per commit. A file of JSON Lines is the
-//! slices one after the other: S3 copies the large ones, and only the others are read. CSV and gzip are written from
-//! the lines, slice by slice.
+//! slices one after the other: S3 copies the large ones, and only the others are read. CSV, gzip and lines with some
+//! members only are written from the lines, slice by slice.
 //!
 //! The index has a line per slice. It tells a reader of a page which object has it, whatever the format of the file.
 
+use std::collections::BTreeSet;
 use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use longshore::result::IndexedSlice;
+use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Read};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
 use super::chunks::Slice;
+use super::issues::columns_left_out;
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
 use super::result_rows::ResultRows;
 use crate::CompleteError;
@@ -54,8 +57,9 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
     }
 
     /// Continues saved results; `None` if other code has saved them.
-    pub(super) fn restore(self, saved: &[SavedFile], tails: &[&[u8]], uncompressed: &[u8]) -> Option<Self> {
-        let ([index, file], [index_tail, file_tail]) = (saved, tails) else { return None };
+    pub(super) fn restore(mut self, saved: &[SavedFile], tails: &[&[u8]], left_out: BTreeSet<String>) -> Option<Self> {
+        let ([index, file], [index_tail, file_tail, uncompressed]) = (saved, tails) else { return None };
+        self.rows.set_left_out(left_out);
         Some(Self {
             index: self.index.restore(index, index_tail)?,
             file: self.file.restore(file, file_tail)?,
@@ -66,6 +70,16 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
 
     pub(super) fn save(&self) -> ([(SavedFile, &[u8]); 2], &[u8]) {
         ([self.index.save(), self.file.save()], &self.uncompressed)
+    }
+
+    /// Returns the names of the first members that have no column although they should.
+    pub(super) fn left_out(&self) -> &BTreeSet<String> {
+        self.rows.left_out()
+    }
+
+    /// Returns the issue of members without a column.
+    pub(super) fn issue(&self) -> Option<JobError> {
+        (!self.left_out().is_empty()).then(|| columns_left_out(self.left_out()))
     }
 
     /// Returns the number of rows.
@@ -84,7 +98,7 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         serde_json::to_writer(self.index.push(1), &indexed)?;
         self.index.push(0).push(b'\n');
         self.index.send_parts().await?;
-        if self.form.format == ResultFormat::Jsonl && !self.form.gzip {
+        if self.form.is_verbatim() {
             let copied = Copied { key, bytes: outputs.bytes, crc64: outputs.crc64 };
             if self.file.copy(outputs.rows, copied).await? {
                 return Ok(());
@@ -100,6 +114,7 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         let buffer = self.file.push(rows);
         let text = if self.form.gzip { &mut self.uncompressed } else { buffer };
         match self.form.format {
+            ResultFormat::Jsonl if self.form.selects_members() => self.rows.append_lines(text, lines)?,
             ResultFormat::Jsonl => text.extend_from_slice(lines),
             ResultFormat::Csv => {
                 if is_first {

@@ -2,6 +2,8 @@
 //!
 //! Format: a line of JSON, then the bytes of each file that are not sent yet, at most a part of each.
 
+use std::collections::BTreeSet;
+
 use longshore::result::FailuresByCode;
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
@@ -10,7 +12,7 @@ use super::input::RecordAt;
 use super::parts::SavedFile;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
-const FORMAT: &str = concat!("4 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("5 ", env!("CARGO_PKG_VERSION"));
 
 /// Position of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -37,6 +39,8 @@ pub(super) struct State {
     pub(super) source_gone: bool,
     pub(super) issues: Vec<JobError>,
     pub(super) failures_by_code: FailuresByCode,
+    /// Members of outputs that have no column although they should.
+    pub(super) left_out: BTreeSet<String>,
     pub(super) files: Vec<SavedFile>,
     /// Lengths of further bytes that follow those of the files.
     pub(super) more: Vec<usize>,
@@ -44,8 +48,8 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(at: Position) -> Self {
-        let (source_gone, issues, failures_by_code, files, more) = Default::default();
-        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, files, more }
+        let (source_gone, issues, failures_by_code, left_out, files, more) = Default::default();
+        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, left_out, files, more }
     }
 
     /// Returns the bytes to store: the state, and the bytes that it names.

@@ -83,7 +83,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         ];
         let results = self.results.filter(|_| state.files.len() > 3);
         self.results = match results {
-            Some(results) => Some(results.restore(&state.files[3..], tails.get(3..5)?, tails.get(5)?)?),
+            Some(results) => Some(results.restore(&state.files[3..], tails.get(3..6)?, state.left_out)?),
             None => None,
         };
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
@@ -104,6 +104,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             uncompressed = Some(text);
         }
         let mut state = State::new(self.at);
+        state.left_out = self.results.as_ref().map(|results| results.left_out().clone()).unwrap_or_default();
         (state.source_gone, state.issues) = (self.source_gone, self.issues.clone());
         state.failures_by_code.clone_from(&self.failures_by_code);
         state.more = uncompressed.iter().map(|text| text.len()).collect();
@@ -243,6 +244,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         self.issues.extend(self.source_gone.then(source_gone));
         if let Some(results) = &mut self.results {
             results.end().await?;
+            self.issues.extend(results.issue());
         }
         self.at.ended = true;
         Ok(Reached::End)

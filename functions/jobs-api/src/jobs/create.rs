@@ -14,6 +14,7 @@ use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
+use super::export::with_columns;
 use super::items::CreateBody;
 use super::request::{BadRequest, Draft, JobRequest, find_source};
 use super::source::{discard_items, store_items};
@@ -42,6 +43,11 @@ use crate::openapi::refusals::CreateRefusals;
                 "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
                 "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
                 "metadata": { "team": "crm", "run": "2026-07-01" },
+            }))),
+            ("export" = (summary = "An export of a dataset", value = json!({
+                "jobType": "export",
+                "source": { "dataset": "customers" },
+                "results": { "format": "csv", "gzip": true, "columns": [{ "name": "id" }, { "name": "email", "as": "E-Mail" }] },
             }))),
             ("items" = (summary = "Items, without an upload", value = json!({
                 "jobType": "import",
@@ -102,7 +108,11 @@ pub(super) async fn store_job<B: Backend>(
         (None, None, Some(source)) => Some(find_dataset(&api.records, tenant, source).await?),
         (None, None, None) => None,
     };
-    let definition = Definition { results: request.results, ..Definition::new(request.options) };
+    let results = match request.results {
+        Some(form) => Some(with_columns(&api.records, &job, form).await?),
+        None => None,
+    };
+    let definition = Definition { results, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.

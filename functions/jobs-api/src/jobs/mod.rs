@@ -5,6 +5,7 @@
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete`, `delete_dataset` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
 //! | `results_request` | the form of the results file in a create |
+//! | `export` | the columns of an export that names none |
 //! | `source_request` | the dataset in a create |
 //! | `items` | the items in the body of a create |
 //! | `source` | the source of a job in its document, and the stored items of a request |
@@ -21,6 +22,7 @@ pub(crate) mod create;
 pub(crate) mod delete;
 pub(crate) mod delete_dataset;
 pub(crate) mod document;
+mod export;
 pub(crate) mod find;
 pub(crate) mod get;
 mod items;

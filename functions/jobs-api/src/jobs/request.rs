@@ -21,7 +21,7 @@ use super::source_request::{SourceRequest, read_source};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
-const OPTIONS_BYTES: usize = 128 * 1024;
+pub(super) const OPTIONS_BYTES: usize = 128 * 1024;
 
 /// A request to run a job, usually over an uploaded file or a list of items.
 #[derive(Clone, PartialEq, Debug, ToSchema)]

@@ -2,13 +2,13 @@
 
 use longshore::field_error::FieldError;
 use longshore::http::{Bad, Fields};
-use longshore_domain::results::{Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
+use longshore_domain::results::{ColumnsFrom, Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;
 
 /// Maximum number of columns. The definition of a job is one item of 400 KB.
-const MAX_COLUMNS: usize = 200;
+pub(super) const MAX_COLUMNS: usize = 200;
 
 /// Maximum bytes of the name or the heading of a column.
 const MAX_NAME_BYTES: usize = 255;
@@ -33,8 +33,10 @@ pub(super) struct ResultsRequest {
     /// Delimiter of a CSV file: a comma, a semicolon, a tab or a vertical bar.
     #[schema(value_type = Option<String>, pattern = "^[,;\t|]$", default = ",")]
     delimiter: Delimiter,
-    /// Columns of a CSV file, in order. By default those of the job type; if it has none, each row has the
-    /// output as JSON in the column `output`.
+    /// The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
+    /// cell of CSV, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
+    /// Without columns, a line of JSON has the whole output, and CSV has the columns of the job type, or those of the
+    /// first 100 records of an export; if there are none, the output as JSON in the column `output`.
     #[schema(max_items = 200)]
     columns: Vec<Column>,
 }
@@ -87,9 +89,6 @@ impl ResultsRequest {
         if !is_csv && (self.bom || self.delimiter != Delimiter::default() || self.formulas != Formulas::default()) {
             refuse("format", "bom, delimiter and formulas require the format csv".into());
         }
-        if self.format == ResultFormat::Jsonl && !self.columns.is_empty() {
-            refuse("columns", "columns require the format csv; a line of JSON has the whole output".into());
-        }
         errors
     }
 
@@ -101,11 +100,18 @@ impl ResultsRequest {
             ResultColumn { name: column.name, heading }
         });
         let mut columns: Vec<_> = requested.collect();
+        let mut columns_from = ColumnsFrom::Request;
         if columns.is_empty() {
-            columns = members.into_iter().map(|name| ResultColumn { heading: name.clone(), name }).collect();
+            columns = columns_of(members);
+            columns_from = ColumnsFrom::Type;
         }
-        ResultsForm { row, format, gzip, formulas, bom, delimiter, columns }
+        ResultsForm { row, format, gzip, formulas, bom, delimiter, columns, columns_from }
     }
+}
+
+/// Returns a column for each member, under its name.
+pub(super) fn columns_of(members: impl IntoIterator<Item = String>) -> Vec<ResultColumn> {
+    members.into_iter().map(|name| ResultColumn { heading: name.clone(), name }).collect()
 }
 
 impl Column {
@@ -159,7 +165,8 @@ mod tests {
                 vec!["/results/columns/1"],
             ),
             (json!({"format": "csv", "columns": [{"name": "é".repeat(128)}]}), vec!["/results/columns/0"]),
-            (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format", "/results/columns"]),
+            (json!({"columns": [{"name": "a", "as": "A"}]}), vec![]),
+            (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format"]),
             (json!([]), vec!["/results"]),
         ] {
             assert_eq!(pointers(value.clone()), expected, "{value}");
@@ -168,11 +175,14 @@ mod tests {
 
     #[test]
     fn the_columns_of_the_request_replace_those_of_the_type() {
-        let columns = |value| ResultsRequest::read(&value).unwrap().form(ResultRow::Plain, vec!["x".into()]).columns;
+        let columns = |value| {
+            let form = ResultsRequest::read(&value).unwrap().form(ResultRow::Plain, vec!["x".into()]);
+            (form.columns, form.columns_from)
+        };
         let column = |name: &str, heading: &str| ResultColumn { name: name.into(), heading: heading.into() };
-        assert_eq!(columns(json!({"format": "csv"})), [column("x", "x")]);
-        let requested = json!({"format": "csv", "columns": [{"name": "a"}, {"name": "b", "as": "B"}]});
-        assert_eq!(columns(requested), [column("a", "a"), column("b", "B")]);
+        assert_eq!(columns(json!({"format": "csv"})), (vec![column("x", "x")], ColumnsFrom::Type));
+        let requested = json!({"columns": [{"name": "a"}, {"name": "b", "as": "B"}]});
+        assert_eq!(columns(requested), (vec![column("a", "a"), column("b", "B")], ColumnsFrom::Request));
     }
 
     #[test]

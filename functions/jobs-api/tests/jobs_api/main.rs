@@ -10,6 +10,7 @@ mod create;
 mod datasets;
 mod delete;
 mod documents;
+mod exports;
 mod failures;
 mod items;
 mod limits;

@@ -8,6 +8,7 @@ use serde_json::Value;
 use super::columns;
 use super::options::{self, ImportOptions, Mode};
 use super::row::{self, Row, Target};
+use super::sheet::names;
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use longshore_domain::ports::RecordStore;
@@ -46,7 +47,8 @@ impl<R: RecordStore> JobType for Import<R> {
     }
 
     fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        let issues = columns::check(&options.key, options.row_schema(), columns)?;
+        let columns = names(options.formulas, columns);
+        let issues = columns::check(&options.key, options.row_schema(), &columns)?;
         // The issues concern columns that a delete does not read.
         Ok(if options.mode == Mode::Delete { Vec::new() } else { issues })
     }

@@ -12,6 +12,7 @@ use super::sheet::Sheet;
 use crate::field_error::FieldError;
 use crate::handler::JobContext;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
+use longshore_domain::results::Formulas;
 use longshore_domain::writer::Rule;
 
 /// Maximum size of a schema, which describes one row.
@@ -43,6 +44,12 @@ pub struct ImportOptions {
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,
+    /// `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
+    /// text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
+    /// are always taken as they are.
+    #[serde(default = "raw")]
+    #[schema(value_type = Option<String>, pattern = "^(escaped|raw)$", default = "raw")]
+    pub formulas: Formulas,
     /// Maximum number of failed rows; one more stops the job.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 18_446_744_073_709_551_615_usize)]
@@ -56,6 +63,11 @@ pub struct ImportOptions {
     compiled: OnceLock<Schema>,
     #[serde(skip)]
     sheet: Mutex<Sheet>,
+}
+
+/// Cells are taken as they are by default.
+fn raw() -> Formulas {
+    Formulas::Raw
 }
 
 /// Effect of an import on the dataset.
@@ -197,6 +209,7 @@ mod tests {
             json!({"dataset": "d"}),
             json!({"dataset": "d", "key": "k", "keys": "k"}),
             json!({"dataset": "d", "key": "k", "mode": "replace"}),
+            json!({"dataset": "d", "key": "k", "formulas": "removed"}),
             json!({"dataset": "d", "key": "k", "maxFailed": -1}),
             json!({"dataset": "d", "key": "k", "compiled": null}),
         ] {

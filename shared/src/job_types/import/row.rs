@@ -37,7 +37,9 @@ pub struct Row {
 /// `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
-        Record::Row { columns, cells } => checked(options, options.sheet().fill(options.compiled(), columns, *cells)),
+        Record::Row { columns, cells } => {
+            checked(options, options.sheet().fill(options.compiled(), options.formulas, columns, *cells))
+        }
         Record::Line(line) => checked(options, &object(record, line)?),
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }

@@ -43,6 +43,22 @@ fn without_a_schema_every_cell_is_text() {
 }
 
 #[test]
+fn escaped_formulas_are_restored_in_cells_and_names() {
+    let of = |formulas: &str| -> ImportOptions {
+        serde_json::from_value(json!({"dataset": "d", "key": "=id", "formulas": formulas})).unwrap()
+    };
+    let cells = ["=1+1", "+a", "-b", "@c", "\t=d", "\re", "a;=b", "'=f", "-5", "plain", "'quoted'"];
+    let header: String = (0..cells.len()).map(|n| format!(",c{n}")).collect();
+    let escaped =
+        cells.map(|cell| format!(",\"{}\"", String::from_utf8_lossy(&crate::formula::harmless(cell.as_bytes()))));
+    let read = row(&of("escaped"), &format!("'=id{header}"), &format!("'=k{}", escaped.concat())).unwrap();
+    let values: Vec<_> = (0..cells.len()).map(|n| read.data[&format!("c{n}")].as_str().unwrap()).collect();
+    assert_eq!((read.key.as_str(), values.as_slice()), ("=k", &cells[..]));
+    let raw = row(&of("raw"), "=id,c", "'=k,'=1").unwrap();
+    assert_eq!((raw.key.as_str(), &raw.data["c"]), ("'=k", &json!("'=1")), "raw cells are taken as they are");
+}
+
+#[test]
 fn an_empty_cell_is_an_absent_property() {
     let schema = json!({"properties": {"a": {"minLength": 1}}, "required": ["a"]});
     let options = options("upsert", schema);

@@ -30,7 +30,8 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
         </div>
       )}
       <Issues issues={job.issues} />
-      {job.status === "completed" && failed === 0 && (
+      {job.jobType === "export" && output.value && <Exported job={job} output={output.value} />}
+      {job.status === "completed" && failed === 0 && job.jobType !== "export" && (
         <p class="notice good">{isCheck(job) ? text.job.allChecked : text.job.allRight}</p>
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
@@ -46,6 +47,23 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
           <a href={`/datasets/${dataset}`}>{text.job.dataset(dataset)}</a>
         </p>
       )}
+    </>
+  );
+}
+
+/** The file of an export, or that there is none. */
+function Exported({ job, output }: { job: Job; output: Output }) {
+  const [error, setError] = useState<unknown>(null);
+  const file = output.files.results;
+  if (!file) return job.status === "completed" ? <p class="notice">{text.exports.empty}</p> : null;
+  return (
+    <>
+      <div class="actions">
+        <button type="button" class="main" onClick={() => void save(job.jobId, "results").catch(setError)}>
+          {text.exports.download(file.rows)}
+        </button>
+      </div>
+      <ErrorNotice error={error} />
     </>
   );
 }

@@ -42,6 +42,7 @@ export const errorText = {
     source_changed: "The file was replaced while the job ran. Import it again.",
     source_gone: "The file no longer exists. Unprocessed rows are listed by their numbers only.",
     results_incomplete: "Some results are missing, so there is no results file. Run the job again.",
+    columns_left_out: "Some records have properties that the file has no column for:",
     rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
     no_report: "The files of the report no longer exist.",
     dataset_too_large: "The dataset has more records than one job can hold:",
@@ -101,6 +102,7 @@ export const errorText = {
     file_size_mismatch: "The file has changed since it was chosen. Choose it again.",
     invalid_dataset: "A dataset's name has 1 to 64 characters: letters, digits, - and _.",
     invalid_key: "Choose the key column.",
+    columns_required: "The records have too many properties for a table. Choose columns, or JSON Lines.",
     schema_too_large: "A schema can have at most 64 KiB.",
   } as Record<string, string>,
   signedOut: ["You are no longer signed in", "Try again. If that does not help, sign out and sign in."] as [

@@ -31,6 +31,7 @@ export const jobText = {
     /** Names of jobs over a dataset, by job type. */
     over: {
       "delete-dataset": (dataset) => `Deletion of ${dataset}`,
+      export: (dataset) => `Export of ${dataset}`,
     } as Record<string, (dataset: string) => string>,
     overOther: (jobType: string) => (dataset: string) => `${jobType}: ${dataset}`,
     since: (when: string) => `Records written since ${when}`,

@@ -1,7 +1,9 @@
 /** The records of a dataset. */
 
+import { useState } from "preact/hooks";
 import { api } from "../api";
 import { ErrorNotice } from "../components/errors";
+import { ExportForm } from "../components/export-form";
 import { cellText } from "../components/preview";
 import { More, Table } from "../components/tables";
 import { useList } from "../load";
@@ -15,6 +17,7 @@ export function RecordsView({ dataset }: { dataset: string }) {
     },
     [dataset],
   );
+  const [isExporting, setIsExporting] = useState(false);
   const records = list.items ?? [];
   const columns = [...new Set(records.flatMap(({ record }) => Object.keys(record)))];
   const { back, none, caption, key, updated } = text.records;
@@ -23,7 +26,15 @@ export function RecordsView({ dataset }: { dataset: string }) {
       <p class="small">
         <a href="/datasets">{back}</a>
       </p>
-      <h1>{dataset}</h1>
+      <div class="heading">
+        <h1>{dataset}</h1>
+        {records.length > 0 && (
+          <button type="button" aria-expanded={isExporting} onClick={() => setIsExporting(!isExporting)}>
+            {text.exports.open}
+          </button>
+        )}
+      </div>
+      {isExporting && records.length > 0 && <ExportForm dataset={dataset} columns={columns} />}
       <ErrorNotice error={list.error} retry={list.reload} />
       {list.items?.length === 0 && <p class="card quiet">{none}</p>}
       {records.length > 0 && (

@@ -62,6 +62,10 @@ test("every view passes axe and fits a phone", async ({ page }) => {
     await expect(page.getByText("Loading...")).toHaveCount(0);
     await accessible(page, view);
   }
+  await page.goto(`${stack().webUrl}/datasets/${dataset}`);
+  await page.getByRole("button", { name: "Export" }).click();
+  await page.getByText("All 3 columns").click();
+  await accessible(page, "export");
 });
 
 test("views with errors pass axe", async ({ page }) => {

@@ -33,6 +33,7 @@ test("a job over a dataset has the name of its dataset", () => {
     return { jobType, source, fileName: null, jobId: "0198" } as Job;
   };
   expect(jobName(of("delete-dataset"))).toBe("Deletion of people");
+  expect(jobName(of("export"))).toBe("Export of people");
   expect(jobName(of("welcome"))).toBe("welcome: people");
   expect(jobSource(of("welcome"))).toBeUndefined();
   expect(jobSource(of("welcome", "2026-11-01T00:00:00Z"))).toMatch(/^Records written since .*Nov/);

@@ -1,0 +1,54 @@
+/** The request of an export, from the choices of its form. */
+
+import type { JobRequest } from "longshore-client";
+
+/** A file format that a spreadsheet or a program reads. */
+export type ExportFormat = "csv" | "jsonl";
+
+/** Delimiters of CSV. */
+export const DELIMITERS = [",", ";", "\t"] as const;
+
+/** A property of the records that were read, and its heading in the file. */
+export interface ExportColumn {
+  readonly name: string;
+  readonly heading: string;
+  readonly included: boolean;
+}
+
+/** The choices of the form. */
+export interface ExportChoices {
+  readonly format: ExportFormat;
+  readonly gzip: boolean;
+  readonly delimiter: (typeof DELIMITERS)[number];
+  /** Begin with a byte order mark. */
+  readonly bom: boolean;
+  /** Properties that the user has left out or renamed; the others are as they are. */
+  readonly columns: readonly ExportColumn[];
+}
+
+/** Returns a column for each property of the records, as it is. */
+export function columnsOf(names: readonly string[]): ExportColumn[] {
+  return names.map((name) => ({ name, heading: name, included: true }));
+}
+
+/**
+ * Returns the request of an export. Columns that the user has not changed are left to the API, because the
+ * page has read some of the records only.
+ */
+export function exportRequest(dataset: string, choices: ExportChoices): JobRequest {
+  const { format, gzip, delimiter, bom, columns } = choices;
+  const isChanged = columns.some(({ name, heading, included }) => !included || heading !== name);
+  const chosen = columns
+    .filter(({ included }) => included)
+    .map(({ name, heading }) => (heading === name || heading === "" ? { name } : { name, as: heading }));
+  return {
+    jobType: "export",
+    source: { dataset },
+    results: {
+      format,
+      gzip,
+      ...(format === "csv" && { delimiter, bom }),
+      ...(isChanged && { columns: chosen }),
+    },
+  };
+}

@@ -1,0 +1,38 @@
+/** The request of an export. */
+
+import { expect, test } from "vitest";
+import { columnsOf, type ExportChoices, exportRequest } from "../../src/exports";
+
+const choices: ExportChoices = {
+  format: "csv",
+  gzip: true,
+  delimiter: ";",
+  bom: true,
+  columns: columnsOf(["id", "name", "age"]),
+};
+
+test("columns that the user has not changed are left to the API", () => {
+  const results = { format: "csv", gzip: true, delimiter: ";", bom: true };
+  expect(exportRequest("people", choices)).toEqual({
+    jobType: "export",
+    source: { dataset: "people" },
+    results,
+  });
+});
+
+test("chosen columns are sent in order, under their new names", () => {
+  const [id, name, age] = choices.columns;
+  if (!id || !name || !age) throw new Error("three columns");
+  const columns = [id, { ...name, heading: "Name" }, { ...age, included: false }];
+  expect(exportRequest("people", { ...choices, columns }).results?.columns).toEqual([
+    { name: "id" },
+    { name: "name", as: "Name" },
+  ]);
+});
+
+test("JSON Lines have no choices of CSV", () => {
+  expect(exportRequest("people", { ...choices, format: "jsonl" }).results).toEqual({
+    format: "jsonl",
+    gzip: true,
+  });
+});
