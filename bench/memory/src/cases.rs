@@ -1,56 +1,80 @@
 //! The kinds of jobs that are measured.
 
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use anyhow::{Context, Result};
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome};
+use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry};
 use longshore::job_types::builtin;
-use longshore_domain::job::{Source, SourceFile};
+use longshore::job_types::export::Export;
+use longshore_domain::job::{DatasetSource, Source, SourceFile};
 use longshore_domain::ports::{FileInfo, Files};
 use longshore_domain::records::Format;
-use longshore_domain::results::ResultsForm;
+use longshore_domain::results::{ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 use crate::job::{Measured, Request, run};
+use crate::records::{NAMES, Records};
 
 const KEY: &str = "uploads/default/bench";
 
 /// A kind of job.
 pub(crate) struct Case {
     pub(crate) name: &'static str,
-    request: fn(SourceFile) -> Request,
+    /// Returns the services, and the request of a job with this many items.
+    set_up: fn(u64) -> Result<(MemoryFiles, Registry, Request)>,
 }
 
 /// All kinds of jobs. The first is the base of the ratios.
-pub(crate) const CASES: [Case; 2] = [
-    Case { name: "rows checked against a schema (`validate`)", request: validate },
-    Case { name: "outputs of 100 bytes, as JSON Lines", request: outputs },
+pub(crate) const CASES: [Case; 4] = [
+    Case { name: "rows checked against a schema (`validate`)", set_up: validate },
+    Case { name: "outputs of 100 bytes, as JSON Lines", set_up: outputs },
+    Case {
+        name: "export of records of 100 bytes, as JSON Lines",
+        set_up: |records| export(records, ResultFormat::Jsonl),
+    },
+    Case { name: "the same export, as CSV", set_up: |records| export(records, ResultFormat::Csv) },
 ];
 
 impl Case {
-    /// Runs a job with this many rows of 100 bytes.
-    pub(crate) fn run(&self, rows: u64) -> Result<Measured> {
-        let files = MemoryFiles::default();
-        files.put(KEY, file(rows)?);
-        let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let info = runtime.block_on(files.info(KEY))?.context("the file is gone")?;
-        let FileInfo { size_bytes, etag } = info;
-        let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "rows.csv".into() };
-        let registry = builtin(MemoryRecords::default()).with(WithOutput);
-        run(files, &registry, (self.request)(source), rows)
+    /// Runs a job with this many rows or records of 100 bytes.
+    pub(crate) fn run(&self, items: u64) -> Result<Measured> {
+        let (files, registry, request) = (self.set_up)(items)?;
+        run(files, &registry, request, items)
     }
 }
 
-fn validate(source: SourceFile) -> Request {
+fn validate(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {
     let options = json!({ "dataset": "bench", "key": "id", "mode": "validate", "schema": bench::rows::schema() });
-    Request { job_type: "import", source: Source::File(source), options, results: None }
+    let (files, source) = upload(rows)?;
+    let request = Request { job_type: "import", source, options, results: None };
+    Ok((files, builtin(MemoryRecords::default()), request))
 }
 
-fn outputs(source: SourceFile) -> Request {
+fn outputs(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {
+    let (files, source) = upload(rows)?;
     let results = Some(ResultsForm::default());
-    Request { job_type: WithOutput::NAME, source: Source::File(source), options: json!({}), results }
+    let request = Request { job_type: WithOutput::NAME, source, options: json!({}), results };
+    Ok((files, Registry::default().with(WithOutput), request))
+}
+
+fn export(records: u64, format: ResultFormat) -> Result<(MemoryFiles, Registry, Request)> {
+    let source = Source::Dataset(DatasetSource { dataset: "bench".into(), updated_since: None });
+    let columns = NAMES.map(|name| ResultColumn { name: name.into(), heading: name.into() }).to_vec();
+    let form = ResultsForm { row: ResultRow::Plain, format, columns, ..ResultsForm::default() };
+    let request = Request { job_type: Export::NAME, source, options: json!({}), results: Some(form) };
+    Ok((MemoryFiles::default(), Registry::default().with_records(Arc::new(Records(records))).with(Export), request))
+}
+
+/// Puts the input file.
+fn upload(rows: u64) -> Result<(MemoryFiles, Source)> {
+    let files = MemoryFiles::default();
+    files.put(KEY, file(rows)?);
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    let FileInfo { size_bytes, etag } = runtime.block_on(files.info(KEY))?.context("the file is gone")?;
+    let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "rows.csv".into() };
+    Ok((files, Source::File(source)))
 }
 
 /// Returns the input file, which is written once.

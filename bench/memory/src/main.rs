@@ -7,6 +7,7 @@
 
 mod cases;
 mod job;
+mod records;
 mod table;
 
 use anyhow::{Context, Result};
