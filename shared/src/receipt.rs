@@ -5,7 +5,7 @@
 //! no time.
 
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Source};
+use longshore_domain::job::{Job, Part, PartSource, Source};
 use serde::{Deserialize, Serialize};
 use utoipa::ToSchema;
 
@@ -32,6 +32,9 @@ pub struct Receipt {
     /// The file of the job; `null` for a job without a file.
     #[schema(required = true)]
     pub input: Option<InputReceipt>,
+    /// The part of another job whose items were copied as the input; absent for a job with another source.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub part: Option<PartReceipt>,
     /// The corrected failures file of this retry; `null` if it had none.
     #[schema(required = true)]
     pub corrected: Option<InputReceipt>,
@@ -43,6 +46,24 @@ pub struct Receipt {
     pub results: Option<ResultsReceipt>,
     /// Version of the code that wrote the receipt.
     pub code: CodeVersion,
+}
+
+/// A part of another job as the input.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct PartReceipt {
+    /// The other job.
+    pub job_id: JobId,
+    /// Its generation.
+    pub generation: u32,
+    /// The part.
+    pub part: Part,
+}
+
+impl From<&PartSource> for PartReceipt {
+    fn from(source: &PartSource) -> Self {
+        Self { job_id: source.job_id, generation: source.generation, part: source.part }
+    }
 }
 
 /// An input file.

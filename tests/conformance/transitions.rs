@@ -2,7 +2,7 @@
 
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{DatasetSource, Job, JobError, KeyFile, Source, Stage, Status, Transition};
+use longshore_domain::job::{DatasetSource, ItemFile, Job, JobError, Source, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Store;
 
@@ -80,7 +80,7 @@ async fn a_group_of_a_walk_moves_the_place_and_names_its_key_file(store: impl St
     store.create_job(&job, &definition(), None).await.unwrap();
     let mut job = job_after(store.begin(job.job_id, at(1)).await.unwrap());
     let walked = |group: u32, from: Option<&str>, upto: &str, name: &str| {
-        let keys = Some(KeyFile { name: name.into(), etag: "\"e\"".into() });
+        let keys = Some(ItemFile { name: name.into(), etag: "\"e\"".into() });
         let chunks = manifest(group).chunks.into_iter().map(|chunk| ChunkPlan { keys: keys.clone(), ..chunk });
         let manifest = Manifest { group, chunks: chunks.collect() };
         GroupPlan::from_walk(0, manifest, from.map(str::to_owned), upto.to_owned())

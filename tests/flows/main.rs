@@ -23,6 +23,7 @@ mod items;
 mod large_uploads;
 mod limits;
 mod malformed;
+mod parts;
 mod read_back;
 mod results;
 mod retries;

@@ -23,8 +23,8 @@ pub(crate) enum Target {
     Upload,
     /// The call names nothing, and lists jobs.
     List,
-    /// The body names an upload. The call is refused because of the body, not the path.
-    FileInBody,
+    /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the path.
+    SourceInBody,
     /// The call names nothing, and lists datasets.
     Datasets,
     /// The path names a dataset. Datasets of two tenants with the same name are independent.
@@ -47,7 +47,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 29] = [
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/complete", Target::Upload),
-    ("POST", "/api/jobs", Target::FileInBody),
+    ("POST", "/api/jobs", Target::SourceInBody),
     ("GET", "/api/jobs", Target::List),
     ("GET", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/jobs/{jobId}/output", Target::Job),
@@ -165,13 +165,25 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                 };
                 ensure!(is_listed(alice)? && !is_listed(&bob)?, "{route:?}: a list has jobs of another tenant");
             }
-            Target::FileInBody => {
+            Target::SourceInBody => {
                 let (foreign, missing) = (
                     comparable(&request(&bob, job, &name, &upload)?),
                     comparable(&request(&bob, job, &name, &absent)?),
                 );
                 ensure!(
                     foreign.0 == 422 && foreign == missing,
+                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
+                );
+                let of_part = |job: &str| -> Result<_> {
+                    let body = json!({
+                        "jobType": "import", "source": { "jobId": job, "part": "failed" },
+                        "options": { "dataset": name, "key": "id" },
+                    });
+                    Ok(comparable(&call(&bob, route, [job, &name, &upload], &body)?))
+                };
+                let (foreign, missing) = (of_part(job)?, of_part(&absent)?);
+                ensure!(
+                    foreign.0 == 422 && foreign == missing && foreign.1["errors"][0]["code"] == "unknown_job",
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
                 );
             }

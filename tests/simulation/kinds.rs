@@ -41,6 +41,8 @@ pub(crate) enum Kind {
     Enriching,
     /// Items that are the records of a dataset.
     Stored,
+    /// Items that are the failed items of another job.
+    Copied,
     /// An export of a dataset to which another program writes.
     Export,
     /// An import in which the first row of a key wins.
@@ -74,14 +76,14 @@ impl Kind {
         Self::Export,
     ];
 
-    /// A random kind, by weight.
+    /// A random kind, by weight, except for copies.
     pub(crate) fn random(rng: &mut Rng) -> Self {
         Self::ALL[rng.weighted(&[22, 18, 9, 7, 6, 5, 4, 4, 11, 7, 7])]
     }
 
     pub(crate) fn name(self) -> &'static str {
         match self {
-            Self::Simulated => "simulated",
+            Self::Simulated | Self::Copied => "simulated",
             Self::Limited => "limited",
             Self::Fine => "fine",
             Self::Coarse => "coarse",
@@ -100,7 +102,7 @@ impl Kind {
             Self::Update => Some(Rule::Update),
             Self::Delete => Some(Rule::Delete),
             Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
-            Self::Stored | Self::Export => None,
+            Self::Stored | Self::Export | Self::Copied => None,
         }
     }
 

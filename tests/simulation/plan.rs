@@ -73,6 +73,8 @@ pub(crate) struct ActionRates {
     pub(crate) deletes: u32,
     /// Replays of the job's dead letters by an operator.
     pub(crate) replays: u32,
+    /// Deletes of the job whose items the job copies.
+    pub(crate) source_deletes: u32,
 }
 
 /// The plan of a run.
@@ -115,7 +117,8 @@ impl JobPlan {
     /// space and no open end.
     pub(crate) fn has_items(&self) -> bool {
         let Dialect { json_lines, bom, crlf, quoted, open_end, .. } = self.dialect;
-        !self.kind.has_dataset() && json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
+        let has_file = !self.kind.has_dataset() && self.kind != Kind::Copied;
+        has_file && json_lines && !(bom || crlf || quoted || open_end || self.rows.is_empty())
     }
 
     /// A job without client actions and with enough time.
@@ -175,6 +178,7 @@ impl Plan {
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
             ("rows with outputs", any(|job| job.kind == Kind::Enriching)),
             ("records of a dataset", any(|job| job.kind == Kind::Stored)),
+            ("items of another job", any(|job| job.kind == Kind::Copied)),
             ("exports", any(|job| job.kind == Kind::Export)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
@@ -195,10 +199,14 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
     let (heavy, kind) = (rng.often(20), Kind::random(rng));
     // With more rows, a retry replans so many chunks that they need several groups.
     let max_rows = if kind == Kind::Fine { 2 * max_rows } else { max_rows };
+    let rows = rows(rng, if heavy { 10 } else { max_rows });
+    // Without a random number more, the seeds of other kinds keep their runs.
+    let kind = if kind == Kind::Stored && rows.len() % 2 == 1 { Kind::Copied } else { kind };
+    let source_deletes = if kind == Kind::Copied && rows.len() % 3 == 0 { 100 } else { 0 };
     JobPlan {
         tenant: TENANTS[0],
         upload: 0,
-        rows: rows(rng, if heavy { 10 } else { max_rows }),
+        rows,
         dialect: Dialect {
             json_lines: rng.often(150),
             bom: rng.often(200),
@@ -219,6 +227,7 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
             corrects: rng.pick(&[0, 0, 100]),
             deletes: if rng.often(100) { 40 } else { 0 },
             replays: rng.pick(&[0, 100]),
+            source_deletes,
         },
     }
 }

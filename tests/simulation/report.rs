@@ -47,7 +47,7 @@ fn file(files: &MemoryFiles, job: &Job, name: &str) -> Option<Vec<u8>> {
 /// Number and `action` of each row of a file. Empty if the file does not exist.
 pub(crate) fn rows(files: &MemoryFiles, job: &Job, name: &str) -> BTreeMap<usize, String> {
     let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
-    let format = job.file().map(|source| source.format);
+    let format = job.record_format();
     let is_record = job.dataset().is_some();
     let is_export = job.job_type == EXPORT;
     let records = &records(&bytes)[1..];

@@ -152,7 +152,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 25] = [
+const FAULT_KINDS: [&str; 26] = [
     "dead-lettered",
     "clock skew",
     "crash",
@@ -172,6 +172,7 @@ const FAULT_KINDS: [&str; 25] = [
     "sent twice",
     "report handed over",
     "slow",
+    "source deleted",
     "storm",
     "throttled",
     "time limit exceeded",
@@ -181,7 +182,7 @@ const FAULT_KINDS: [&str; 25] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 16] = [
+const TRAITS: [&str; 18] = [
     "JSON Lines",
     "a job that expires",
     "chunks of many rows",
@@ -190,7 +191,9 @@ const TRAITS: [&str; 16] = [
     "imports that insert",
     "imports that upsert",
     "items in the request",
+    "items of another job",
     "limited type",
+    "records of a dataset",
     "rows not in messages",
     "rows with outputs",
     "several jobs",

@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use longshore::chunk::EndedGroups;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
@@ -25,6 +26,11 @@ impl Ending {
     /// Returns true if the job was stopped: items that have not ended are unprocessed.
     pub(crate) fn is_stopped(&self) -> bool {
         self.job.stage == Stage::Stopping
+    }
+
+    /// Returns the job with its groups.
+    pub(crate) fn ended_groups(&self) -> EndedGroups<'_> {
+        EndedGroups { job: &self.job, groups: &self.groups, older: &self.older }
     }
 
     /// Returns all groups of all generations.

@@ -1,6 +1,6 @@
 //! Outcomes of a completion, and the reasons why a job cannot be ended now.
 
-use longshore::chunk::ChunkError;
+use longshore::chunk::{ChunkError, GroupMissing};
 use longshore_domain::job::Status;
 use longshore_domain::ports::PortError;
 
@@ -53,6 +53,9 @@ pub enum CompleteError {
     /// The ledger names a manifest that does not exist.
     #[error("manifest of group {0} is missing")]
     ManifestMissing(u32),
+    /// The ledger names a group that does not exist.
+    #[error(transparent)]
+    GroupMissing(#[from] GroupMissing),
     /// A chunk's work files or its range of the source cannot be read correctly.
     #[error("cannot read chunk {chunk} of group {group} for the report")]
     Chunk {

@@ -11,7 +11,7 @@ use data_encoding::HEXLOWER;
 use longshore::files::ResumingReader;
 use longshore::fingerprint::Fingerprinter;
 use longshore::ports::Ports;
-use longshore::receipt::{Basis, CodeVersion, InputReceipt, Receipt};
+use longshore::receipt::{Basis, CodeVersion, InputReceipt, PartReceipt, Receipt};
 use longshore::telemetry;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, JobStore, PortResult, Read};
@@ -41,6 +41,7 @@ pub(crate) async fn receipt<S: JobStore, Q, F: Files>(
         item_count: counts.total(),
         counts,
         input: input(ports, job.file(), in_time).await?,
+        part: job.part().map(PartReceipt::from),
         corrected: input(ports, job.retry.selection.corrected(), in_time).await?,
         files: written.files.clone(),
         results: written.results.clone(),

@@ -56,7 +56,8 @@ impl GivenUpChunk {
     /// Returns the chunk of a dead letter, or `None` if the chunk has no work file.
     fn new(job: &Job, group: &Group, chunk: u32, plan: &ChunkPlan) -> Option<Self> {
         let cursor = group.cursors.get(&chunk)?;
-        let (id, was_replanned) = (ChunkId { group: group.number, chunk }, job.source.is_some() && plan.end == 0);
+        let is_range = plan.end > 0 || plan.oversize;
+        let (id, was_replanned) = (ChunkId { group: group.number, chunk }, job.source.is_some() && !is_range);
         let items = match was_replanned {
             // Every item is in exactly one of the chunks that are replanned.
             _ if id >= job.retry.carried_over.replanned => Items::OfChunk,

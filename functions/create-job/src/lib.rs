@@ -3,8 +3,10 @@
 //! - **Trigger:** `create-job.fifo`, from the API, from this function's own continuations and from the sweeper.
 //! - **Reads and writes:** the source, streamed once; one transaction per group (group, manifest, split cursor), then
 //!   its chunk messages; at the end the job's final item count.
-//! - **A dataset:** its keys are read in order and written to a key file per group; the transaction that commits the
+//! - **A dataset:** its keys are read in order and written to an item file per group; the transaction that commits the
 //!   group names the file and moves the job's place in the walk.
+//! - **A part of another job:** its items are read from that job's groups and copied in the same way. Nothing of that
+//!   job is needed afterwards; if it is removed before, the job fails.
 //! - **Delivered twice:** the split cursor is the guard. If two splitters race, one commits a group and the other
 //!   stops.
 //! - **Retries:** the remaining items of the previous generation are replanned into new groups; the old groups are not
@@ -20,15 +22,22 @@
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory; sends a chunk whose
 //!   group is not committed.
 
+mod copied;
 mod dead_letters;
 mod function;
 mod group_builder;
+mod keys;
+mod next_group;
 mod outcome;
+mod part;
+mod part_place;
+mod part_source;
 mod pass;
 mod retry_planner;
 mod retry_selection;
 mod split;
 mod splitter;
+mod unsplit;
 mod walk;
 
 pub use function::{CreateJob, serve};

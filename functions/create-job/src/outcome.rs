@@ -1,7 +1,9 @@
 //! Outcomes of a split.
 
-use longshore::chunk::ChunkError;
+use longshore::chunk::{ChunkError, GroupMissing};
 use longshore_domain::ports::PortError;
+
+use crate::part_source::SourceGone;
 
 /// Outcome of a delivery that processed its message. The message is acknowledged in every case.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -32,6 +34,9 @@ pub enum SplitError {
     /// This function does not know the job's definition: it was deployed with other job types.
     #[error("job {0}: its job type or its options are unknown to this function")]
     Definition(String),
+    /// The ledger names a group that does not exist.
+    #[error(transparent)]
+    GroupMissing(#[from] GroupMissing),
     /// The ledger names a manifest that does not exist.
     #[error("manifest of group {0} is missing")]
     ManifestMissing(u32),
@@ -43,7 +48,15 @@ pub(crate) enum Halt {
     /// A write was refused: another splitter is ahead, the job is stopping, or it was our own write whose response was
     /// lost.
     Refused,
+    /// The part of another job can no longer be copied: the job fails.
+    SourceGone(SourceGone),
     Error(SplitError),
+}
+
+impl From<SourceGone> for Halt {
+    fn from(gone: SourceGone) -> Self {
+        Self::SourceGone(gone)
+    }
 }
 
 impl<E: Into<SplitError>> From<E> for Halt {

@@ -94,7 +94,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         };
         let definition = self.ports.store.definition(job.job_id).await?;
         let names = definition.and_then(|definition| definition.columns);
-        let columns = job.file().and_then(|source| Columns::from_names(source.format, names));
+        let columns = job.record_format().and_then(|format| Columns::from_names(format, names));
         let parsed = match columns {
             Some(columns) => CorrectedFile::parse(bytes, columns, item_bytes).map_err(|error| error.to_string()),
             None => Err("no row of this job has failed".to_owned()),

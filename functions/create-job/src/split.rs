@@ -11,6 +11,7 @@ use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
+use crate::keys::Keys;
 use crate::outcome::{Halt, SplitEnd, SplitError};
 use crate::pass::Pass;
 use crate::retry_planner::RetryPlanner;
@@ -57,6 +58,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             match self.steps(message, deadline).await {
                 Ok(end) | Err(Halt::End(end)) => return Ok(end),
                 Err(Halt::Refused) => {}
+                Err(Halt::SourceGone(_)) => return Ok(SplitEnd::Failed),
                 Err(Halt::Error(error)) => return Err(error),
             }
         }
@@ -74,8 +76,14 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let source = match &job.source {
             None => return self.single_item(&job, deadline).await,
             Some(Source::Dataset(source)) => {
+                let reader = self.registry.records();
+                let reader = reader.ok_or_else(|| SplitError::Definition(job.job_id.to_string()))?;
+                let keys = Keys::new(reader, &job, source)?;
+                return Walk::new(self, &job, keys, limits.chunk(), self.turn(TURN_S, deadline)).run(&[]).await;
+            }
+            Some(Source::Job(source)) => {
                 let turn = self.turn(TURN_S, deadline);
-                return Walk::new(self, &job, source, limits.chunk(), turn)?.run().await;
+                return self.copy_part(&job, source, limits.chunk(), turn).await;
             }
             Some(Source::File(file)) => file,
         };
@@ -163,7 +171,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Returns the warnings of the job type about these columns. The job fails if the type cannot process them.
-    async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
+    pub(crate) async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
         let job_type = self.registry.find(&job.job_type).ok_or_else(unknown)?;

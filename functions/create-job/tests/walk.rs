@@ -1,4 +1,4 @@
-//! The walk over a dataset: each record that exists during the whole walk is in exactly one committed key file, whoever
+//! The walk over a dataset: each record that exists during the whole walk is in exactly one committed item file, whoever
 //! writes meanwhile, and whichever of two splitters commits.
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
@@ -98,7 +98,7 @@ impl World {
     async fn keys(&self, job: &Job, plan: &ChunkPlan) -> Vec<String> {
         let file = job.chunk_file(plan).unwrap();
         let Read::Found(lines) = self.ports.files.read(&file.key, Some(&file.etag), Some(plan)).await.unwrap() else {
-            panic!("the key file is missing");
+            panic!("the item file is missing");
         };
         serde_json::Deserializer::from_slice(&lines).into_iter().map(Result::unwrap).collect()
     }

@@ -11,7 +11,7 @@ use longshore::ports::{JobFolder, Ports};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{DatasetSource, Job, KeyFile, Source};
+use longshore_domain::job::{DatasetSource, ItemFile, Job, Source};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{
@@ -73,10 +73,10 @@ async fn begun(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, items: u64
     ports.store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
     ports.store.begin(job.job_id, Timestamp(1)).await.unwrap();
     let lines: String = (1..=items).map(|n| format!("{}\n", json!(key(n)))).collect();
-    let object = KeyFile::object_key(&job.tenant, job.job_id, "abc");
+    let object = ItemFile::object_key(&job.tenant, job.job_id, "abc");
     ports.files.put(&object, lines.clone());
     let etag = ports.files.info(&object).await.unwrap().unwrap().etag;
-    let keys = Some(KeyFile { name: "abc".into(), etag });
+    let keys = Some(ItemFile { name: "abc".into(), etag });
     let plan = ChunkPlan { first: 1, items: items as u32, start: 0, end: lines.len() as u64, oversize: false, keys };
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
     let group = GroupPlan::from_walk(0, manifest, None, key(items));
@@ -96,7 +96,7 @@ async fn records_are_read_anew_in_each_round_and_removed_ones_are_skipped() {
     for gone in [1, 2, 3, 200, 201, 450] {
         records.delete(&people(), &key(gone)).await.unwrap();
     }
-    // Not in the key file, so no item of the job.
+    // Not in the item file, so no item of the job.
     write(&records, ITEMS + 1..=ITEMS + 5, 1).await;
     let noted = Noted::default();
     let registry = Registry::default().with(noted.clone()).with_records(Arc::new(records.clone()));

@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cursor::Cursor;
 use crate::ids::ChunkId;
-use crate::job::KeyFile;
+use crate::job::ItemFile;
 use crate::outcome::Counts;
 use crate::timestamp::Timestamp;
 
@@ -156,13 +156,14 @@ pub struct ChunkPlan {
     pub start: u64,
     /// Byte after the last one in the source.
     pub end: u64,
-    /// True if the chunk is a single item above the size limit; it is never read.
+    /// True if no item of the chunk is ever read: a single item above the size limit, or items of another job of which
+    /// it has kept no bytes.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub oversize: bool,
-    /// The key file whose bytes `start` to `end` are the chunk's keys; `None` unless the items are records of a
-    /// dataset.
+    /// The item file whose bytes `start` to `end` are the chunk's items; `None` for a range of the job's file, and for
+    /// items in a work file.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub keys: Option<KeyFile>,
+    pub keys: Option<ItemFile>,
 }
 
 /// The immutable plan of a group: its chunks in order.
@@ -197,11 +198,11 @@ pub enum SplitStep {
         /// First byte after this group.
         upto: u64,
     },
-    /// The walk of a dataset's keys in their order, up to this key.
+    /// The walk of a dataset's keys in their order, or of the items of another job, up to this place.
     Walk {
-        /// Last key before this group: the job's place in the walk. `None` at the beginning.
+        /// Place at which this group begins: the job's place in the walk. `None` at the beginning.
         from: Option<String>,
-        /// Last key of this group.
+        /// Place behind this group; the last key for a dataset.
         upto: String,
     },
     /// Remaining items of the previous generation, replanned up to this chunk.
@@ -244,7 +245,7 @@ impl GroupPlan {
         Self { generation, manifest, replanned: BTreeMap::new(), step }
     }
 
-    /// Plans the next group of a walk, from the place `from` to the key `upto`.
+    /// Plans the next group of a walk, from the place `from` to the place `upto`.
     pub fn from_walk(generation: u32, manifest: Manifest, from: Option<String>, upto: String) -> Self {
         Self { generation, manifest, replanned: BTreeMap::new(), step: SplitStep::Walk { from, upto } }
     }

@@ -78,8 +78,8 @@ fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.retry.carried_over.split_ended {
         return (counts.done() as f64 / job.split.item_count.max(1) as f64).min(0.999);
     }
-    if job.dataset().is_some() {
-        // The number of keys is unknown until the walk ends.
+    if job.has_item_files() {
+        // The number of items is unknown until the walk ends.
         let total = job.split.item_count.max(1) as f64;
         return if job.split.ended { (counts.done() as f64 / total).min(0.999) } else { 0.0 };
     }

@@ -77,18 +77,30 @@ impl Growth {
         self.share(self.size_bytes, GROWTH)
     }
 
-    /// Returns the limits for replanned items, `items` in all and at most `bytes`.
+    /// Returns the limits for replanned items, `items` in all and at most `bytes`. The items of a source of unknown size
+    /// may have any number of bytes.
     #[must_use]
     pub fn replanned(self, limits: ChunkLimits, items: u64, bytes: u64) -> ChunkLimits {
         let least = u32::try_from(self.share(items, REPLANNED_GROWTH)).unwrap_or(u32::MAX);
-        let (items, bytes) = (limits.items.max(least), limits.bytes.max(self.share(bytes, REPLANNED_GROWTH)));
-        ChunkLimits { items, bytes, ..limits }
+        let least_bytes = if self.size_bytes == 0 { self.copied_bytes(limits) } else { 0 };
+        let bytes = limits.bytes.max(self.share(bytes, REPLANNED_GROWTH)).max(least_bytes);
+        ChunkLimits { items: limits.items.max(least), bytes, ..limits }
     }
 
     /// Returns the minimum number of items in a chunk of a source of unknown length. It doubles every 24 groups: 500
     /// groups of sixteen chunks hold more than 800 million items.
     pub fn min_items(self) -> u32 {
-        1 << (self.group.saturating_sub(self.carried_over) / DOUBLED_AFTER).min(24)
+        1 << self.doublings()
+    }
+
+    /// Returns the size of a chunk of items that are copied from a source of unknown size: small at first, so that few
+    /// items are spread over workers as well, and twice as large after every 24 groups.
+    pub fn copied_bytes(self, limits: ChunkLimits) -> u64 {
+        limits.bytes.clamp(1, INLINE_BYTES) << self.doublings()
+    }
+
+    fn doublings(self) -> u32 {
+        (self.group.saturating_sub(self.carried_over) / DOUBLED_AFTER).min(24)
     }
 
     /// Returns true if the generation has as many groups as it may.

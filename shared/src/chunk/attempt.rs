@@ -112,7 +112,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let ports = self.worker.ports;
         let source = self.job.chunk_file(&self.message.plan);
         let (cursor, source) = (self.cursor.as_ref(), source.as_deref());
-        let items = match find(&ports.files, self.message, cursor, source, self.definition).await? {
+        // The limit applies to records only, not to options and keys.
+        let longest = self.job.record_format().map_or(u64::MAX, |_| self.definition.limits().item_bytes);
+        let items = match find(&ports.files, self.message, cursor, source, self.definition, longest).await? {
             Found::Items(items) => items,
             Found::SourceGone(error) => {
                 stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;

@@ -34,8 +34,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
         let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
         let Some(Source::Dataset(_)) = &self.job.source else {
-            let file = self.job.file();
-            let raw: Vec<_> = (start..start + count).map(|i| items.item(i, file, self.definition)).collect();
+            let format = self.job.record_format();
+            let raw: Vec<_> = (start..start + count).map(|i| items.item(i, format, self.definition)).collect();
             return self.run_handler(prepared.as_ref(), &raw).await;
         };
         let records = stored.records(&(start..start + count));

@@ -199,6 +199,10 @@ async fn chunk_from(
     if position == 0 || position >= plan.items {
         return Ok(Some(plan.clone()).filter(|_| position == 0));
     }
+    let (first, items) = (plan.first + u64::from(position), plan.items - position);
+    if plan.oversize {
+        return Ok(Some(ChunkPlan { first, items, ..plan.clone() }));
+    }
     let Some(source) = job.chunk_file(plan) else { return Ok(None) };
     let source = source.as_ref();
     let bytes = match files.read(&source.key, Some(&source.etag), Some(plan)).await? {
@@ -209,7 +213,6 @@ async fn chunk_from(
     let spans: Vec<_> = records(source.format, &bytes).collect();
     let from = spans.get(position as usize).filter(|_| spans.len() == plan.items as usize);
     let from = from.ok_or(ChunkError::Plan { found: spans.len(), planned: plan.items })?;
-    let (first, items) = (plan.first + u64::from(position), plan.items - position);
     Ok(Some(ChunkPlan { first, items, start: plan.start + from.start, ..plan.clone() }))
 }
 

@@ -78,7 +78,7 @@ pub enum ChunkError {
         /// Items planned.
         planned: u32,
     },
-    /// A line of a key file, or the row of a deferred item, is not a key.
+    /// A line of a file of keys, or the row of a deferred item, is not a key.
     #[error("an item of a dataset is not a key")]
     Key(#[source] serde_json::Error),
     /// A handler returned no outcome at all, or more outcomes than items.

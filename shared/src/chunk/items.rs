@@ -1,10 +1,11 @@
 //! The items of one round of a chunk: from the message, from a range of the source, or from the previous round.
 
 use longshore_domain::cursor::Cursor;
+use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::records::records;
+use longshore_domain::records::{Format, records};
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
@@ -69,17 +70,17 @@ impl Items {
         serde_json::from_slice(self.raw(i)).map_err(ChunkError::Key)
     }
 
-    /// Returns an item as the input of a handler.
+    /// Returns an item as the input of a handler: the options if records have no format.
     pub(super) fn item<'a>(
         &'a self,
         i: usize,
-        source: Option<&SourceFile>,
+        format: Option<Format>,
         definition: &'a PreparedDefinition,
     ) -> RawItem<'a> {
-        let shape = match source {
+        let shape = match format {
             None => Shape::Options(&definition.stored.options),
-            Some(source) => Shape::Record {
-                format: source.format,
+            Some(format) => Shape::Record {
+                format,
                 columns: definition.columns(),
                 bytes: self.raw(i),
                 unterminated: self.pending[i].unterminated,
@@ -95,10 +96,12 @@ impl Items {
         Self { bytes, pending: vec![pending] }
     }
 
-    /// Returns the only record of an oversize chunk, which is not read.
-    fn unread(number: u64) -> Self {
-        let pending = PendingItem { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
-        Self { bytes: Vec::new(), pending: vec![pending] }
+    /// Returns the records of an oversize chunk, which are not read.
+    fn unread(plan: &ChunkPlan) -> Self {
+        let numbers = plan.first..plan.first + u64::from(plan.items);
+        let pending =
+            |number| PendingItem { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
+        Self { bytes: Vec::new(), pending: numbers.map(pending).collect() }
     }
 
     /// Returns the records of a chunk. The bytes of records of more than `longest` bytes are omitted.
@@ -147,28 +150,27 @@ impl Items {
     }
 }
 
-/// Reads the items of the cursor's round.
+/// Reads the items of the cursor's round. Those of more than `longest` bytes are too long.
 pub(super) async fn find(
     files: &impl Files,
     message: &ChunkMessage,
     cursor: Option<&Cursor>,
     source: Option<&SourceFile>,
     definition: &PreparedDefinition,
+    longest: u64,
 ) -> Result<Found, ChunkError> {
-    // The limit applies to records only: a job without a file has its options as its item.
-    let longest = if source.is_some() { definition.limits().item_bytes } else { u64::MAX };
     if let Some(cursor) = cursor.filter(|c| c.round > 0) {
         let folder = JobFolder { tenant: &message.tenant, id: message.job_id }.chunk(message.id());
         let chain = read_chain(files, folder, cursor.file.as_deref(), cursor.round - 1).await?;
         return Ok(Found::Items(Items::from_round(&chain, cursor.round - 1, longest)));
     }
     let plan = &message.plan;
+    if plan.oversize {
+        return Ok(Found::Items(Items::unread(plan)));
+    }
     let Some(source) = source else {
         return Ok(Found::Items(Items::from_options(plan.first, &definition.stored.options)));
     };
-    if plan.oversize {
-        return Ok(Found::Items(Items::unread(plan.first)));
-    }
     if let Some(inline) = &message.inline {
         return Items::from_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
     }

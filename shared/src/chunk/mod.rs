@@ -12,11 +12,13 @@ mod commit;
 mod definition_cache;
 mod delivery;
 mod delivery_recorder;
+mod ended;
 mod ending;
 mod items;
 mod reasons;
 mod stored;
 mod tally;
+mod units;
 mod work;
 mod worker;
 
@@ -27,7 +29,9 @@ pub use chain::{
 pub use definition_cache::{DefinitionCache, PreparedDefinition};
 pub use delivery::{ChunkEnd, ChunkError, Mode};
 pub use delivery_recorder::DeliveryRecorder;
+pub use ended::{ChunkReader, ChunkRows, Slice};
 pub use ending::{complete_if_done, request_completion, roll_up, stop_job};
 pub use reasons::{DEAD_LETTERED, source_changed, source_missing};
+pub use units::{EndedGroups, GroupMissing, Rows, Unit, UnitChunk};
 pub use work::ConcurrencyLimiter;
 pub use worker::{TURN_S, Worker};

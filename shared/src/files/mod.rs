@@ -5,6 +5,7 @@
 
 mod multipart;
 mod presign;
+mod records;
 mod remove;
 mod resuming;
 mod s3;
@@ -12,6 +13,7 @@ mod s3;
 use longshore_domain::ports::PortError;
 
 pub use presign::content_disposition;
+pub use records::{RecordWindow, StreamedRecord};
 pub use resuming::{ResumingReader, Version};
 pub use s3::{S3Files, S3Stream};
 

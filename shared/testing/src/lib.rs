@@ -9,7 +9,10 @@
 //! | [`MemoryRecords`] | the records table |
 //! | [`MemoryQueues`] | the queues and their dead-letter queues |
 //! | [`MemoryFiles`] | the bucket |
+//!
+//! [`end_job`] stores a job that has ended, for tests of what follows.
 
+mod ended;
 mod queues;
 mod records;
 
@@ -39,6 +42,7 @@ mod store {
     pub use records::GroupWrite;
 }
 
+pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
 pub use queues::{MemoryQueues, SentChunk};
 pub use records::MemoryRecords;

@@ -11,3 +11,4 @@ mod services;
 use condition::{NONCE, as_is};
 
 pub(crate) use condition::{Unguarded, remove_condition, without};
+pub(crate) use services::stored_key;

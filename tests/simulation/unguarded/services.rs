@@ -77,7 +77,7 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
 }
 
 /// The key under which a file is stored. If the condition is removed, a work file's key does not name its attempt.
-fn stored_key(key: &str) -> String {
+pub(crate) fn stored_key(key: &str) -> String {
     match key.rsplit_once('/').filter(|(folder, _)| folder.contains("/chunks/") && without("attempt-in-names")) {
         Some((folder, name)) => format!("{folder}/{}", name.get(NONCE..).unwrap_or(name)),
         None => key.to_owned(),

@@ -17,6 +17,7 @@ use super::acts::Act;
 use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
+use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::report;
 use crate::rows::{ACTIONS, Dialect, bit, file_of, line};
@@ -57,11 +58,11 @@ impl World {
     /// Stores a job and its uploaded file, or the items of its request, as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
         let mut job = self.new_job(plan);
-        if plan.kind.has_dataset() {
-            job.source = Some(self.kinds.write_records(plan.kind, &job, &plan.rows));
-        } else {
-            job.source = Some(self.write_file(plan, &job).into());
-        }
+        job.source = Some(match plan.kind {
+            kind if kind.has_dataset() => self.kinds.write_records(kind, &job, &plan.rows),
+            Kind::Copied => self.end_source(plan),
+            _ => self.write_file(plan, &job).into(),
+        });
         let results = plan.kind.results(plan.rows.len());
         let definition = Definition { results, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
@@ -114,7 +115,7 @@ impl World {
     }
 
     /// A job without its source.
-    fn new_job(&mut self, plan: &JobPlan) -> Job {
+    pub(super) fn new_job(&mut self, plan: &JobPlan) -> Job {
         let id = format!("{:032x}", (u128::from(self.rng.number()) << 64) | u128::from(self.rng.number()));
         let at = clock();
         let job = Job::waiting(
@@ -204,7 +205,7 @@ impl World {
         let failed: Vec<_> =
             if job.has_remaining() { self.report_rows("failed.csv").into_keys().collect() } else { Vec::new() };
         // The API refuses a corrected file for a job without a file.
-        if failed.is_empty() || job.file().is_none() {
+        if failed.is_empty() || job.record_format().is_none() {
             return;
         }
         let dialect = self.customer().dialect;

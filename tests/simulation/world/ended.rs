@@ -69,6 +69,9 @@ impl World {
                 let Customer { dialect, possible, .. } = self.customer();
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
+            (Status::Failed, Some("source_missing")) => {
+                assert!(self.has_lost_source(&job), "the job whose items were to be copied exists: {job:?}");
+            }
             (Status::Failed, Some("time_limit")) => {
                 faults::count_fault("time limit exceeded");
                 // The clock of a sweep can be ahead.
@@ -97,8 +100,8 @@ impl World {
 
     fn check_rows(&self, possible: &[u8]) {
         let (job, result) = (self.job(), report::result(&self.files, &self.job()));
-        // A record whose key was not reached by the walk is not part of the job.
-        let items = if job.dataset().is_some() { job.split.item_count as usize } else { possible.len() };
+        // An item that was not reached by the walk is not part of the job.
+        let items = if job.has_item_files() { job.split.item_count as usize } else { possible.len() };
         let possible = &possible[..items];
         let [failed, skipped, unprocessed] =
             ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.report_rows(name));
@@ -188,7 +191,8 @@ impl World {
         // Files of an expired job can still exist: they expire, too.
         let expired = self.customers.iter().filter(|customer| customer.expired.is_some());
         let expired: Vec<_> = expired.filter_map(|customer| customer.seen.job.clone()).collect();
-        let stored: Vec<_> = stored.chain(expired).collect();
+        let sources = self.sources.iter().filter_map(|id| now(self.store.job(*id)).unwrap());
+        let stored: Vec<_> = stored.chain(expired).chain(sources).collect();
         let has_owner = |key: &str| {
             stored.iter().any(|job| {
                 let upload = || job.uploads().iter().any(|upload| key.ends_with(&upload.to_string()));

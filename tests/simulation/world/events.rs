@@ -10,6 +10,7 @@ use super::acts::Act;
 use super::function::{self, FunctionEnd, PATIENCE_S, SWEEP_S, Task, Work};
 use super::{DEDUPLICATION_MS, MAX_STEPS, RESERVE_S, World};
 use crate::clock::{CLOCK, SKEW};
+use crate::kinds::Kind;
 use crate::unguarded::without;
 use crate::{faults, trace};
 
@@ -125,6 +126,11 @@ impl World {
     }
 
     fn choose_client_request(&mut self) {
+        if self.customer().kind == Kind::Copied
+            && (self.rng.below(10_000) as u32) < self.customer().action_rates.source_deletes
+        {
+            self.delete_source();
+        }
         let (action_rates, rng) = (self.customer().action_rates, self.rng.below(10_000) as u32);
         if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.has_dead_letters() {
             return self.begin_request(Act::Replay);

@@ -10,6 +10,7 @@ mod expiry;
 mod function;
 mod oracle;
 mod replays;
+mod sources;
 mod state;
 mod stories;
 

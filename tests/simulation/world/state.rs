@@ -48,6 +48,8 @@ pub(crate) struct World {
     pub(super) customers: Vec<Customer>,
     /// Files of items whose request died before it created a job. The bucket's lifecycle removes them.
     pub(super) orphans: BTreeSet<String>,
+    /// Ended jobs whose failed items other jobs copy.
+    pub(super) sources: BTreeSet<JobId>,
     /// Index of the current job.
     pub(super) at: usize,
     pub(super) environment: Environment,
@@ -122,6 +124,7 @@ impl World {
             kinds,
             customers: Vec::new(),
             orphans: BTreeSet::new(),
+            sources: BTreeSet::new(),
             at: 0,
             environment: plan.environment.clone(),
             rng,

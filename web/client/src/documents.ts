@@ -9,7 +9,7 @@ export type Job = Schemas["Job"];
 /** A job with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJob = Job & { readonly etag: string | null };
 export type JobRequest = Schemas["JobRequest"];
-/** The source of a job: a file, items of the request, or the records of a dataset. */
+/** The source of a job: a file, items of the request, the records of a dataset, or a part of another job. */
 export type JobSource = NonNullable<Job["source"]>;
 /** The labels of a job. Every user of the tenant can read them. */
 export type Metadata = Schemas["Metadata"];

@@ -124,7 +124,8 @@ export interface paths {
         put?: never;
         /**
          * Create a job.
-         * @description A file must be uploaded first; a short list of items can be sent in `items` instead. With an `Idempotency-Key`, repeated
+         * @description A file must be uploaded first; a short list of items can be sent in `items` instead, and the items can also be a part of a
+         *     job that has ended (`source`). With an `Idempotency-Key`, repeated
          *     requests create one job; later responses return it in its current state. Repeated items must have the same text, except
          *     for white space. `metadata` labels the job for your own systems: every user of your tenant can read it, so it must
          *     contain no secrets. Every job that is accepted with 202 reaches a final status.
@@ -700,6 +701,20 @@ export interface components {
              */
             records: string;
         };
+        /** @description The records of a dataset as the items of a job. */
+        DatasetRequest: {
+            /**
+             * @description Name of the dataset.
+             * @example customers
+             */
+            dataset: string;
+            /**
+             * Format: date-time
+             * @description Take only records that were written at this time or later. `source.nextSince` of an earlier job misses no change
+             *     since that job.
+             */
+            updatedSince?: string | null;
+        };
         /** @description A page of datasets. */
         Datasets: {
             /** @description Datasets, ordered by name. */
@@ -1131,6 +1146,11 @@ export interface components {
              */
             start: string | null;
         };
+        /**
+         * @description A part of a job: the items with one outcome, or the outputs of those that succeeded.
+         * @enum {string}
+         */
+        JobPart: "results" | "failed" | "skipped" | "unprocessed";
         /** @description A request to run a job, usually over an uploaded file or a list of items. */
         JobRequest: {
             /**
@@ -1176,6 +1196,13 @@ export interface components {
             sizeBytes: number;
             /** @enum {string} */
             kind: "items";
+        } | {
+            /** @description The other job. It may have been deleted since. */
+            jobId: components["schemas"]["JobId"];
+            /** @description The part. */
+            part: components["schemas"]["JobPart"];
+            /** @enum {string} */
+            kind: "job";
         } | {
             /** @description Name of the dataset. */
             dataset: string;
@@ -1309,6 +1336,28 @@ export interface components {
             /** @description Contents of the receipt. */
             document: components["schemas"]["Receipt"];
         };
+        /** @description A part of another job as the input. */
+        PartReceipt: {
+            /** @description The other job. */
+            jobId: components["schemas"]["JobId"];
+            /**
+             * Format: int32
+             * @description Its generation.
+             */
+            generation: number;
+            /** @description The part. */
+            part: components["schemas"]["JobPart"];
+        };
+        /**
+         * @description A part of a job that has ended, as the items of another job. They are copied; that job may be deleted once
+         *     `itemCountFinal` is true.
+         */
+        PartRequest: {
+            /** @description The job. */
+            jobId: components["schemas"]["JobId"];
+            /** @description The outputs of its items (`results`), or its items with this outcome as they stood in its source. */
+            part: components["schemas"]["JobPart"];
+        };
         /** @description Parts of a large upload for which the client requests URLs. Not for a file that is uploaded by one PUT. */
         PartsRequest: {
             /** @description Parts for which URLs are requested. If omitted, the response lists the missing parts, without URLs. */
@@ -1367,6 +1416,7 @@ export interface components {
             /** @description Number of items by result. */
             counts: components["schemas"]["OutputCounts"];
             input: components["schemas"]["InputReceipt"] | null;
+            part?: components["schemas"]["PartReceipt"] | null;
             corrected: components["schemas"]["InputReceipt"] | null;
             /** @description The files of the report that have rows. */
             files: components["schemas"]["FileReceipt"][];
@@ -1536,20 +1586,8 @@ export interface components {
             /** @description Field of the failed items that run again. Only together with `code`. */
             field?: string | null;
         };
-        /** @description The records of a dataset as the items of a job. */
-        SourceRequest: {
-            /**
-             * @description Name of the dataset.
-             * @example customers
-             */
-            dataset: string;
-            /**
-             * Format: date-time
-             * @description Take only records that were written at this time or later. `source.nextSince` of an earlier job misses no change
-             *     since that job.
-             */
-            updatedSince?: string | null;
-        };
+        /** @description The source of a job whose items are in no file of its own. */
+        SourceRequest: components["schemas"]["DatasetRequest"] | components["schemas"]["PartRequest"];
         /**
          * @description The stage of a job, finer than its status. In `finishing`, all items have ended and the report is not yet written.
          * @enum {string}

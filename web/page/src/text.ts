@@ -17,12 +17,14 @@ export function jobName({ fileName, jobType, jobId, source }: Job): string {
 }
 
 /**
- * Describes the source of a job's items beside its name: the size of its file, the number of items, or the
- * time since which the records of its dataset were written; undefined for a job that is one item.
+ * Describes the source of a job's items beside its name: the size of its file, the number of items, the time
+ * since which the records of its dataset were written, or the job whose items were copied; undefined for a job
+ * that is one item.
  */
 export function jobSource({ source, itemCount, itemCountFinal }: Job): string | undefined {
   if (source?.kind === "file") return bytes(source.sizeBytes);
   if (source?.kind === "dataset" && source.updatedSince) return text.job.since(moment(source.updatedSince));
+  if (source?.kind === "job") return text.job.copied[source.part](source.jobId.slice(-6));
   if (source?.kind === "items") return text.job.fromItems(itemCountFinal ? itemCount : undefined);
   return undefined;
 }

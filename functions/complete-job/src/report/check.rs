@@ -1,8 +1,8 @@
 //! The comparison of a report's rows with the counts of the ledger, group by group.
 
+use longshore::chunk::{Rows, Unit};
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
-use super::chunks::{Rows, Unit};
 use super::issues::results_incomplete;
 use super::results::Results;
 use super::table::Table;

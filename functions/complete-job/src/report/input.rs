@@ -2,12 +2,12 @@
 //! before the job was stopped, streamed record by record.
 
 use longshore::failures_file::Columns;
-use longshore::files::ResumingReader;
+use longshore::files::{RecordWindow, ResumingReader, StreamedRecord};
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore::ports::Ports;
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
-use longshore_domain::records::{Cutter, Format, Span};
+use longshore_domain::records::Format;
 use longshore_domain::results::ResultsForm;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -66,6 +66,11 @@ impl InputLayout {
         if job.dataset().is_some() {
             // A record whose key is in no group is not part of the job. The item of a record is its key.
             return Ok(Self { columns: Columns::Key, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+        }
+        if let Some(part) = job.part() {
+            // An item that was not copied is not part of the job.
+            let columns = Columns::from_names(part.format, definition.columns).unwrap_or(Columns::Raw);
+            return Ok(Self { columns, options: Vec::new(), unsplit: Unsplit::Nothing, results });
         }
         let Some(source) = job.file() else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
@@ -129,12 +134,15 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
     at: &mut RecordAt,
     due: &(impl Fn() -> bool + Sync),
 ) -> Result<Option<Reached>, CompleteError> {
-    let mut rows = UnsplitRows::starting_at(source.format, at.offset);
+    let mut rows = RecordWindow::starting_at(source.format, at.offset, ROW_BYTES);
     let mut reader = ResumingReader::new(files, source, at.offset);
     let start = at.offset;
     loop {
         match reader.next().await? {
-            Read::Found(Some(block)) => rows.feed(&block, table, at),
+            Read::Found(Some(block)) => {
+                rows.feed(&block, &mut |record| write(table, record, at));
+                at.offset = rows.reached();
+            }
             Read::Found(None) => break,
             Read::Absent | Read::Changed => return Ok(None),
         }
@@ -144,67 +152,14 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
             return Ok(Some(Reached::Due));
         }
     }
-    rows.finish(table, at, source.size_bytes);
+    rows.finish(&mut |record| write(table, record, at));
+    at.offset = source.size_bytes;
     table.send_parts().await?;
     Ok(Some(Reached::End))
 }
 
-struct UnsplitRows {
-    cutter: Cutter,
-    spans: Vec<Span>,
-    /// Bytes from `kept_from` to the cutter's offset: a block, preceded by the record that was open.
-    kept: Vec<u8>,
-    kept_from: u64,
-}
-
-impl UnsplitRows {
-    fn starting_at(format: Format, offset: u64) -> Self {
-        let cutter = Cutter::starting_at(format, offset);
-        Self { cutter, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
-    }
-
-    /// Processes a block; the records that end in it become rows.
-    fn feed<F: Files + MultipartFiles>(&mut self, block: &[u8], table: &mut Table<'_, F>, at: &mut RecordAt) {
-        self.kept.extend_from_slice(block);
-        self.spans.clear();
-        let spans = &mut self.spans;
-        self.cutter.feed(block, &mut |span| spans.push(span));
-        for span in &self.spans {
-            table.push(at.number, self.content(*span), &[]);
-            at.number += 1;
-        }
-        at.offset = self.cutter.open_since().unwrap_or(self.cutter.offset());
-        self.drop_bytes();
-    }
-
-    /// Ends the stream: writes the last record, if one is open.
-    fn finish<F: Files + MultipartFiles>(&mut self, table: &mut Table<'_, F>, at: &mut RecordAt, end: u64) {
-        if let Some(span) = self.cutter.finish() {
-            table.push(at.number, self.content(span), &[]);
-            at.number += 1;
-        }
-        at.offset = end;
-    }
-
-    /// Returns a record's bytes; empty for a record that is too long.
-    fn content(&self, span: Span) -> &[u8] {
-        let range = span.start.checked_sub(self.kept_from).zip(span.content_end.checked_sub(self.kept_from));
-        let kept = range.and_then(|(start, end)| self.kept.get(start as usize..end as usize));
-        kept.filter(|bytes| bytes.len() as u64 <= ROW_BYTES).unwrap_or_default()
-    }
-
-    /// Returns true if the open record is too long to keep. Reading it again would take as long, so no turn ends within
-    /// it.
-    fn is_endless(&self) -> bool {
-        // Up to two bytes may be a terminator whose end is not known yet.
-        self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > ROW_BYTES + 2)
-    }
-
-    /// Drops bytes that are not needed again, and the beginning of a record that is already too long.
-    fn drop_bytes(&mut self) {
-        let needed = self.cutter.open_since().unwrap_or(self.cutter.offset());
-        let keep_from = if self.is_endless() { self.cutter.offset() } else { needed };
-        self.kept.drain(..(keep_from.saturating_sub(self.kept_from)) as usize);
-        self.kept_from = keep_from;
-    }
+/// Writes a row of the unprocessed items; without its bytes if it is too long.
+fn write<F: Files + MultipartFiles>(table: &mut Table<'_, F>, record: StreamedRecord<'_>, at: &mut RecordAt) {
+    table.push(at.number, record.content.unwrap_or_default(), &[]);
+    at.number += 1;
 }

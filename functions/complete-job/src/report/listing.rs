@@ -1,9 +1,9 @@
 //! The items that a report lists: those that failed, were skipped, or have not ended.
 
+use longshore::chunk::{ChunkRows, Rows};
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
 
-use super::chunks::{ChunkRows, Rows};
 use super::writer::ReportWriter;
 
 /// Positions of the tables of a report.

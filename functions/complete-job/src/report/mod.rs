@@ -3,7 +3,7 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `input` | the columns, and the rows of the source that was never split |
-//! | `chunks` | the groups of the report, and the rows of their chunks, which are read ahead |
+//! | `read_ahead` | the rows of the chunks, which are read ahead |
 //! | `row` | one row: rectangular and without formulas |
 //! | `parts` | one file: a single PutObject or a multipart upload |
 //! | `table` | one CSV file of items that did not succeed |
@@ -17,12 +17,12 @@
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
 mod check;
-mod chunks;
 mod input;
 mod issues;
 mod listing;
 mod members;
 mod parts;
+mod read_ahead;
 mod receipts;
 mod result_rows;
 mod results;

@@ -11,12 +11,12 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
+use longshore::chunk::Slice;
 use longshore::result::IndexedSlice;
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Read};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
-use super::chunks::Slice;
 use super::issues::columns_left_out;
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
 use super::result_rows::ResultRows;

@@ -1,16 +1,18 @@
 //! The files of a report, written from one position to the next.
 
+use longshore::chunk::{ChunkReader, ChunkRows, Rows, Unit};
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::{JobFolder, Ports};
 use longshore::result::{FailuresByCode, Report, ReportFiles, ResultCounts};
+use longshore_domain::group::Manifest;
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
-use super::chunks::{ChunkReader, ChunkRows, ReadAhead, Rows, Unit, units};
 use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
 use super::issues::{source_gone, unsplit_unreadable};
 use super::listing::{FAILED, SKIPPED, UNPROCESSED};
 use super::parts::FileKeys;
+use super::read_ahead::ReadAhead;
 use super::receipts::{file_receipt, results_receipt};
 use super::results::Results;
 use super::state::{Position, State};
@@ -150,7 +152,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     }
 
     async fn write_units(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
-        let units = units(self.ending, self.layout.results.is_some())?;
+        let units = self.ending.ended_groups().units(self.layout.results.is_some())?;
         let start = self.at;
         while let Some(unit) = units.get(self.at.unit) {
             if (self.at != start && due()) || self.write_unit(unit, due).await? == Reached::Due {
@@ -173,9 +175,9 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         due: &(impl Fn() -> bool + Sync),
     ) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
-        let manifest = unit.manifest(self.store, ending).await?;
-        let (folder, job) = (JobFolder::for_job(&ending.job), &ending.job);
-        let reader = ChunkReader { files: self.files, folder, job, options: &layout.options };
+        let job = &ending.job;
+        let manifest = manifest(self.store, ending, unit).await?;
+        let reader = ChunkReader { files: self.files, job, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
         let mut reads = ReadAhead::new(&reader, unit.group, chunks);
@@ -280,4 +282,13 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         };
         Ok(WrittenReport { report, files: receipts, results: results_receipt })
     }
+}
+
+/// Returns the plan of a group's chunks, if it is needed.
+async fn manifest(store: &impl Store, ending: &Ending, unit: &Unit<'_>) -> Result<Option<Manifest>, CompleteError> {
+    if !unit.needs_manifest() {
+        return Ok(None);
+    }
+    let manifest = store.manifest(ending.job.job_id, unit.group.number).await?;
+    manifest.map(Some).ok_or(CompleteError::ManifestMissing(unit.group.number))
 }

@@ -81,7 +81,7 @@ impl Records {
     }
 
     /// Checks that the chunks are contiguous: every item and every byte is in at most one chunk, and no item is
-    /// missing. The bytes of a job over a dataset begin anew with each key file.
+    /// missing. The bytes of a job with item files begin anew with each of them.
     fn check_plan(&self, findings: &mut Findings) {
         let (mut next, mut end, mut keys) = (1, 0, None);
         for (group, manifest) in self.planned().filter(|(_, manifest)| !manifest.chunks.is_empty()) {
@@ -101,7 +101,7 @@ impl Records {
             }
         }
         findings.count("item_count", "job", self.job.split.item_count, next - 1);
-        if next > 1 && self.job.dataset().is_none() {
+        if next > 1 && !self.job.has_item_files() {
             findings.count("split_offset", "job", self.job.split.offset, end);
         }
     }

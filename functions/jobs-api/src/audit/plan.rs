@@ -1,5 +1,5 @@
 //! Checks the plan: splits the input into records again, and compares the chunks of the manifests with them. The input
-//! of a job over a dataset is its key files.
+//! of a job over a dataset, or over a part of another job, is its item files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -58,7 +58,7 @@ pub(super) async fn check_plan(
     in_time: &(dyn Fn() -> bool + Sync),
     findings: &mut Findings,
 ) -> PortResult<()> {
-    let Some(source) = records.job.file() else { return check_key_files(files, records, in_time, findings).await };
+    let Some(source) = records.job.file() else { return check_item_files(files, records, in_time, findings).await };
     let offsets: BTreeSet<_> = ranges(records).flat_map(|(_, _, plan)| [plan.start, plan.end]).collect();
     let Some(start) = offsets.first().copied() else { return Ok(()) };
     let mut record_counts = RecordCounts::new(offsets);
@@ -87,20 +87,20 @@ pub(super) async fn check_plan(
     Ok(())
 }
 
-/// Compares the chunks that are ranges of key files with the keys in these files.
-async fn check_key_files(
+/// Compares the chunks that are ranges of item files with the items in these files.
+async fn check_item_files(
     files: &impl Files,
     records: &Records,
     in_time: &(dyn Fn() -> bool + Sync),
     findings: &mut Findings,
 ) -> PortResult<()> {
-    for (file, chunks) in key_files(records).into_values() {
+    for (file, chunks) in item_files(records).into_values() {
         let mut record_counts = RecordCounts::new(chunks.iter().flat_map(|(_, plan)| [plan.start, plan.end]).collect());
         let unchecked = match cut(files, &file, 0, in_time, &mut record_counts).await? {
             Some(Streamed::Complete) => None,
-            Some(Streamed::OutOfTime) => Some("there was not enough time to read all files with keys"),
-            Some(Streamed::Absent) => Some("a file with keys no longer exists"),
-            None => Some("a file with keys has been replaced by another file"),
+            Some(Streamed::OutOfTime) => Some("there was not enough time to read all files with items"),
+            Some(Streamed::Absent) => Some("a file with items no longer exists"),
+            None => Some("a file with items has been replaced by another file"),
         };
         if let Some(reason) = unchecked {
             findings.mark_unchecked("planned_items", reason);
@@ -115,20 +115,20 @@ async fn check_key_files(
     Ok(())
 }
 
-/// A key file, with the places and plans of its chunks.
-type PlannedKeys<'a> = (SourceFile, Vec<(String, &'a ChunkPlan)>);
+/// An item file, with the places and plans of its chunks.
+type PlannedItems<'a> = (SourceFile, Vec<(String, &'a ChunkPlan)>);
 
-/// Returns the key files by their names.
-fn key_files(records: &Records) -> BTreeMap<String, PlannedKeys<'_>> {
-    let mut key_files = BTreeMap::<_, PlannedKeys<'_>>::new();
+/// Returns the item files by their names.
+fn item_files(records: &Records) -> BTreeMap<String, PlannedItems<'_>> {
+    let mut item_files = BTreeMap::<_, PlannedItems<'_>>::new();
     for (group, chunk, plan) in ranges(records) {
         let Some(file) = records.job.chunk_file(plan) else { continue };
         let file = file.into_owned();
-        let (known, chunks) = key_files.entry(file.key.clone()).or_insert_with(|| (file.clone(), Vec::new()));
+        let (known, chunks) = item_files.entry(file.key.clone()).or_insert_with(|| (file.clone(), Vec::new()));
         known.size_bytes = known.size_bytes.max(file.size_bytes);
         chunks.push((format!("chunk {chunk} of group {}", group.number), plan));
     }
-    key_files
+    item_files
 }
 
 fn ranges(records: &Records) -> impl Iterator<Item = (&Group, u32, &ChunkPlan)> {

@@ -3,7 +3,7 @@
 //! Every key is derived from the job, never taken from a document.
 
 use longshore::ports::report_key;
-use longshore::receipt::{InputReceipt, RECEIPT_NAME, Receipt};
+use longshore::receipt::{InputReceipt, PartReceipt, RECEIPT_NAME, Receipt};
 use longshore::result::{RESULT_NAME, ResultCounts, ResultDocument};
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, PortResult, Read};
@@ -65,6 +65,11 @@ impl<F: Files> ReportAudit<'_, F> {
         let (input, corrected) = (source_name(job.file()), source_name(job.retry.selection.corrected()));
         self.findings.text("input_name", RECEIPT_NAME, &input, Some(&receipt_name(&receipt.input)));
         self.findings.text("corrected_name", RECEIPT_NAME, &corrected, Some(&receipt_name(&receipt.corrected)));
+        let part_name = |part: Option<PartReceipt>| {
+            part.map_or("no part".to_owned(), |of| format!("{} of {}, {}", of.part.as_str(), of.job_id, of.generation))
+        };
+        let (part, found) = (part_name(job.part().map(PartReceipt::from)), part_name(receipt.part.clone()));
+        self.findings.text("input_part", RECEIPT_NAME, &part, Some(&found));
         match &receipt.input {
             Some(input) => self.check_input(input).await,
             None => Ok(()),

@@ -163,7 +163,7 @@ impl ItemLayout {
     /// Reads the layout from the header of a job's `failed.csv`.
     pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
         let own = own(header)?;
-        let has_cells = job.file().map_or(job.dataset().is_some(), |file| file.format == Format::Csv);
+        let has_cells = job.record_format().map_or(job.dataset().is_some(), |format| format == Format::Csv);
         Ok(if has_cells { Self::Columns(own.iter().map(|cell| text(cell)).collect()) } else { Self::Json })
     }
 

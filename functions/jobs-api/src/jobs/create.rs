@@ -16,9 +16,10 @@ use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::export::with_columns;
 use super::items::CreateBody;
+use super::part_source::find_part;
 use super::request::{BadRequest, Draft, JobRequest, find_source};
 use super::source::{discard_items, store_items};
-use super::source_request::find_dataset;
+use super::source_request::{RequestedSource, find_dataset};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
@@ -43,6 +44,11 @@ use crate::openapi::refusals::CreateRefusals;
                 "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
                 "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
                 "metadata": { "team": "crm", "run": "2026-07-01" },
+            }))),
+            ("part" = (summary = "The failed items of another job", value = json!({
+                "jobType": "import",
+                "source": { "jobId": "01970c12-6f3a-7cc0-a1b2-3c4d5e6f7a8b", "part": "failed" },
+                "options": { "dataset": "customers", "key": "id" },
             }))),
             ("export" = (summary = "An export of a dataset", value = json!({
                 "jobType": "export",
@@ -105,7 +111,8 @@ pub(super) async fn store_job<B: Backend>(
     job.source = match (request.file, request.items, request.source) {
         (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
-        (None, None, Some(source)) => Some(find_dataset(&api.records, tenant, source).await?),
+        (None, None, Some(RequestedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
+        (None, None, Some(RequestedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
         (None, None, None) => None,
     };
     let results = match request.results {

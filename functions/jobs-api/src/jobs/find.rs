@@ -16,8 +16,12 @@ use longshore_domain::timestamp::Timestamp;
 pub(crate) async fn find_job(store: &impl JobStore, tenant: &Tenant, id: &str, now: Timestamp) -> Result<Job, Failure> {
     let Some(id) = JobId::parse(id) else { return Err(no_such_job().into()) };
     let job = store.job(id).await?;
-    let shown = |job: &Job| job.tenant == tenant.0 && !job.is_deleted() && job.times.expires_at > now.seconds();
-    Ok(job.filter(shown).ok_or_else(no_such_job)?)
+    Ok(job.filter(|job| is_shown(job, tenant, now)).ok_or_else(no_such_job)?)
+}
+
+/// Returns true if a client of this tenant can see the job.
+pub(super) fn is_shown(job: &Job, tenant: &Tenant, now: Timestamp) -> bool {
+    job.tenant == tenant.0 && !job.is_deleted() && job.times.expires_at > now.seconds()
 }
 
 /// Same as [`read_groups`], with an error for a deleted job.

@@ -28,6 +28,7 @@ pub(crate) mod get;
 mod items;
 pub(crate) mod list;
 pub(crate) mod metadata;
+mod part_source;
 mod poll_interval;
 mod request;
 mod results_request;

@@ -7,7 +7,7 @@ use longshore::handler::{AnyJobType, Input, Registry};
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
-use longshore_domain::job::{DatasetSource, Priority, SourceFile, Tolerance};
+use longshore_domain::job::{Priority, SourceFile, Tolerance};
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
 use longshore_domain::results::{ResultRow, ResultsForm};
@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::items::{CreateBody, Items, check_items};
 use super::metadata::{self, Metadata};
 use super::results_request::{ResultsRequest, results_form};
-use super::source_request::{SourceRequest, read_source};
+use super::source_request::{RequestedSource, SourceRequest, read_source};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -30,17 +30,18 @@ pub(super) struct JobRequest {
     /// Name of a job type that the deployment offers.
     #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
-    /// The upload to process. A job type that takes a file requires either `fileGuid` or `items`; any other job type
-    /// takes neither.
+    /// The upload to process. A job type that takes a file requires one of `fileGuid`, `items` and `source`; any other
+    /// job type takes neither file nor items.
     #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
     /// The items to process, instead of a file: any JSON values, objects for `import`. They are stored as JSON Lines
     /// without white space between tokens, and may have up to 2 MiB in this form.
     #[schema(value_type = Option<Vec<Value>>, min_items = 1, max_items = 10_000)]
     pub(super) items: Option<Items>,
-    /// The dataset whose records are the items. Required by job types that take a dataset; refused by others.
+    /// The dataset whose records are the items, required by job types that take a dataset; or a part of a job that has
+    /// ended, instead of a file or items.
     #[schema(value_type = Option<SourceRequest>)]
-    pub(super) source: Option<DatasetSource>,
+    pub(super) source: Option<RequestedSource>,
     /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
@@ -78,7 +79,7 @@ pub(super) struct Draft<'a> {
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
     items: Option<Items>,
-    source: Option<DatasetSource>,
+    source: Option<RequestedSource>,
     priority: Priority,
     metadata: BTreeMap<String, String>,
     options: Value,
@@ -94,7 +95,7 @@ impl<'a> Draft<'a> {
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         // The body's reader has taken the items; this adds them to the known fields.
         fields.optional("items", |_| Ok(()));
-        let source = read_source(&mut fields, job_type);
+        let source = read_source(&mut fields, job_type, file.is_some() || items.is_some());
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
         let metadata = fields.optional("metadata", |value| Ok(metadata::from_body(value))).transpose();
         let metadata = metadata.unwrap_or_else(|errors| {
@@ -110,11 +111,12 @@ impl<'a> Draft<'a> {
         });
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
-        if let Err(bad) = check_file(job_type, file, items.is_some()) {
+        if let Err(bad) = check_file(job_type, file, items.is_some() || source.is_some()) {
             fields.refuse("fileGuid", &bad);
         }
         let items = items.and_then(|items| check_items(&mut fields, job_type, file.is_some(), items));
-        let (file, metadata) = (file.flatten(), metadata.unwrap_or_default());
+        let (file, source) = (file.flatten(), source.flatten());
+        let metadata = metadata.unwrap_or_default();
         Self { fields, job_type, file, items, source, priority, metadata, options, results, timeout_s }
     }
 
@@ -199,9 +201,9 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     })
 }
 
-/// Checks that the request has a file or items if and only if the job type takes a file. `Some(None)` is a file id that
+/// Checks that the request has a file or another source of items if and only if the job type takes a file. `Some(None)` is a file id that
 /// is not a UUID. For an unknown job type, only the id is checked.
-fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_items: bool) -> Checked<()> {
+fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_other: bool) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),
         (Some(Input::Dataset), None) => Ok(()),
@@ -209,10 +211,10 @@ fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>,
             Err(Bad::new("file_not_allowed", "this job type takes a dataset, and no file"))
         }
         (None | Some(Input::File), Some(None)) => Err(unknown_file()),
-        (Some(Input::File), None) if has_items => Ok(()),
+        (Some(Input::File), None) if has_other => Ok(()),
         (Some(Input::File), None) => {
-            let detail = "this job type requires a file or items; upload the file with POST /api/uploads first, or \
-                          send a list of items";
+            let detail = "this job type requires a file or items; upload the file with POST /api/uploads first, send a \
+                          list of items, or name a part of another job";
             Err(Bad::new("file_required", detail))
         }
         (Some(Input::Options), Some(_)) => {

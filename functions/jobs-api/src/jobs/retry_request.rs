@@ -127,13 +127,13 @@ async fn find_corrected<B: Backend>(
     job: &Job,
     id: FileGuid,
 ) -> Result<SourceFile, Failure> {
-    let Some(source) = job.file() else { return Err(refused(no_file_to_correct())) };
+    let Some(format) = job.record_format() else { return Err(refused(no_file_to_correct())) };
     let file = find_source(api, tenant, id).await?;
     if file.size_bytes > CORRECTED_BYTES {
         return Err(refused(too_large(file.size_bytes)));
     }
     let definition = api.ports.store.definition(job.job_id).await?;
-    let columns = Columns::from_names(source.format, definition.and_then(|definition| definition.columns));
+    let columns = Columns::from_names(format, definition.and_then(|definition| definition.columns));
     let columns =
         columns.ok_or_else(|| refused(not_a_failures_file("no row of this job has failed; retry without a file")))?;
     let head = read_head(&api.ports.files, &file).await?;

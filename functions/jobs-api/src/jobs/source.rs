@@ -7,7 +7,8 @@
 use longshore::http::Failure;
 use longshore::ports::JobFolder;
 use longshore::telemetry;
-use longshore_domain::job::{DatasetSource, Job, Source, SourceFile};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{DatasetSource, Job, Part, PartSource, Source, SourceFile};
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::Format;
 use longshore_domain::timestamp::Timestamp;
@@ -35,6 +36,14 @@ pub enum JobSource {
         #[serde(rename = "sizeBytes")]
         size_bytes: u64,
     },
+    /// A part of another job, copied when this one was split.
+    Job {
+        /// The other job. It may have been deleted since.
+        #[serde(rename = "jobId")]
+        job_id: JobId,
+        /// The part.
+        part: Part,
+    },
     /// The records of a dataset, in the order of their keys.
     Dataset {
         /// Name of the dataset.
@@ -59,6 +68,7 @@ impl JobSource {
     pub fn new(job: &Job) -> Option<Self> {
         Some(match job.source.as_ref()? {
             Source::File(file) => Self::from(file),
+            Source::Job(PartSource { job_id, part, .. }) => Self::Job { job_id: *job_id, part: *part },
             Source::Dataset(DatasetSource { dataset, updated_since }) => Self::Dataset {
                 dataset: dataset.clone(),
                 updated_since: updated_since.map(Timestamp::to_rfc3339),

@@ -1,21 +1,33 @@
-//! The member `source` of a request: the dataset whose records are the items.
+//! The member `source` of a request: the dataset whose records are the items, or the ended job of which a part is.
 
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input};
 use longshore::http::{Bad, Failure, Fields, Tenant};
 use longshore::problem::Problem;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
-use longshore_domain::job::{DatasetSource, Source};
+use longshore_domain::ids::JobId;
+use longshore_domain::job::{DatasetSource, Part, Source};
 use longshore_domain::ports::RecordStore;
 use longshore_domain::timestamp::Timestamp;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+/// The source of a job whose items are in no file of its own.
+#[derive(Clone, Eq, PartialEq, Debug, ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code, reason = "describes the request; the members are read one by one")]
+pub(super) enum SourceRequest {
+    /// The records of a dataset.
+    Dataset(DatasetRequest),
+    /// A part of a job that has ended.
+    Job(PartRequest),
+}
 
 /// The records of a dataset as the items of a job.
 #[derive(Clone, Eq, PartialEq, Debug, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct SourceRequest {
+pub(super) struct DatasetRequest {
     /// Name of the dataset.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$", examples("customers"))]
     dataset: String,
@@ -26,11 +38,58 @@ pub(super) struct SourceRequest {
     updated_since: Option<String>,
 }
 
-impl SourceRequest {
+/// A part of a job that has ended, as the items of another job. They are copied; that job may be deleted once
+/// `itemCountFinal` is true.
+#[derive(Clone, Eq, PartialEq, Debug, Deserialize, ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub(super) struct PartRequest {
+    /// The job.
+    #[schema(value_type = JobId)]
+    job_id: String,
+    /// The outputs of its items (`results`), or its items with this outcome as they stood in its source.
+    #[schema(value_type = Part)]
+    part: String,
+}
+
+/// A source that was read, but not found yet.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(untagged)]
+pub(super) enum RequestedSource {
+    /// The records of a dataset.
+    Dataset(DatasetSource),
+    /// A part of a job.
+    Job(RequestedPart),
+}
+
+/// A part of a job that was not found yet.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct RequestedPart {
+    /// The job.
+    pub(super) job_id: JobId,
+    /// The part.
+    pub(super) part: Part,
+}
+
+impl RequestedSource {
     /// Reads the member of a request.
     ///
     /// # Errors
-    /// `invalid_type`, `unknown_field`, `invalid_source`, `invalid_dataset`.
+    /// `invalid_type`, `unknown_field`, `invalid_source`, and those of the members.
+    fn read(value: &Value) -> Result<Self, Vec<FieldError>> {
+        let has = |name| value.get(name).is_some();
+        match (has("dataset"), has("jobId") || has("part")) {
+            (true, true) => {
+                let detail = "the source is either a dataset or a part of a job; remove one of them";
+                Err(vec![FieldError::new("/source", "invalid_source", detail)])
+            }
+            (_, true) => RequestedPart::read(value).map(Self::Job),
+            (_, false) => DatasetRequest::read(value).map(Self::Dataset),
+        }
+    }
+}
+
+impl DatasetRequest {
     fn read(value: &Value) -> Result<DatasetSource, Vec<FieldError>> {
         let Self { dataset, updated_since } = FieldError::read_object("/source", value, "invalid_source")?;
         let mut errors = Vec::new();
@@ -46,23 +105,66 @@ impl SourceRequest {
     }
 }
 
-/// Reads the source, and checks that there is one if and only if the job type takes a dataset.
-pub(super) fn read_source(fields: &mut Fields, job_type: Option<&dyn AnyJobType>) -> Option<DatasetSource> {
-    let read = fields.optional("source", |value| Ok(SourceRequest::read(value)));
-    match (job_type.map(AnyJobType::input), read.is_some()) {
-        (Some(Input::Dataset), false) => {
+impl RequestedPart {
+    fn read(value: &Value) -> Result<Self, Vec<FieldError>> {
+        let PartRequest { job_id, part } = FieldError::read_object("/source", value, "invalid_source")?;
+        let (id, known) = (JobId::parse(&job_id), serde_json::from_value(Value::String(part)).ok());
+        let mut errors = Vec::new();
+        if id.is_none() {
+            errors.push(FieldError::new("/source/jobId", "invalid_job_id", "the id of a job must be a UUID"));
+        }
+        if known.is_none() {
+            let detail = "part must be results, failed, skipped or unprocessed";
+            errors.push(FieldError::new("/source/part", "invalid_part", detail));
+        }
+        id.zip(known).map(|(job_id, part)| Self { job_id, part }).ok_or(errors)
+    }
+}
+
+/// Reads the source, and checks that the job type takes it. `has_other` is true if the request has a file or items.
+/// `Some(None)` is a source that is not valid.
+pub(super) fn read_source(
+    fields: &mut Fields,
+    job_type: Option<&dyn AnyJobType>,
+    has_other: bool,
+) -> Option<Option<RequestedSource>> {
+    let input = job_type.map(AnyJobType::input);
+    let Some(read) = fields.optional("source", |value| Ok(RequestedSource::read(value))) else {
+        if input == Some(Input::Dataset) {
             let detail = "this job type requires a dataset: send source with its name";
             fields.refuse("source", &Bad::new("dataset_required", detail));
         }
-        (Some(Input::File | Input::Options), true) => {
-            fields.refuse("source", &Bad::new("dataset_not_allowed", "this job type does not take a dataset"));
+        return None;
+    };
+    match read {
+        Ok(source) => {
+            if let Some(bad) = misplaced(input, &source, has_other) {
+                fields.refuse("source", &bad);
+            }
+            Some(Some(source))
         }
-        _ => {}
+        Err(errors) => {
+            fields.refuse_all(errors);
+            Some(None)
+        }
     }
-    read.transpose().unwrap_or_else(|errors| {
-        fields.refuse_all(errors);
-        None
-    })
+}
+
+/// Returns the error of a source that the job type does not take, or that is not the only one.
+fn misplaced(input: Option<Input>, source: &RequestedSource, has_other: bool) -> Option<Bad> {
+    match (input?, source) {
+        (Input::File | Input::Options, RequestedSource::Dataset(_)) => {
+            Some(Bad::new("dataset_not_allowed", "this job type does not take a dataset"))
+        }
+        (Input::Dataset | Input::Options, RequestedSource::Job(_)) => {
+            Some(Bad::new("job_not_allowed", "this job type does not take the items of another job"))
+        }
+        (Input::File, RequestedSource::Job(_)) if has_other => {
+            let detail = "a job has one source: a file, items, or a part of another job; keep one of them";
+            Some(Bad::new("two_sources", detail))
+        }
+        _ => None,
+    }
 }
 
 /// Finds the dataset of a source. That of another tenant is unknown.

@@ -12,7 +12,7 @@ use longshore::http::{Answer, Failure, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobTimes, SourceFile, Status, Validation, deadline};
+use longshore_domain::job::{Job, JobTimes, PartSource, Source, SourceFile, Status, Validation, deadline};
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, Started};
 use longshore_domain::timestamp::Timestamp;
 
@@ -71,6 +71,9 @@ pub(crate) async fn start<B: Backend>(
     if let Some(validated) = checked.file() {
         let source = started_source(&api.ports.files, validated, &job).await?;
         job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());
+    } else if let Some(part) = checked.part() {
+        check_part(&api.ports.store, part).await?;
+        job.source = Some(Source::Job(part.clone()));
     }
     // If the store fails, the job may still have been stored, so its items stay.
     let started = api.ports.store.start_job(&job, &definition).await?;
@@ -126,6 +129,22 @@ async fn check_file(files: &impl Files, source: Option<&SourceFile>) -> Result<(
     let info = files.info(&source.key).await?;
     let same = info.is_some_and(|info| info.etag == source.etag && info.size_bytes == source.size_bytes);
     if same { Ok(()) } else { Err(file_gone(source).into()) }
+}
+
+/// Checks that the validated items can be copied once more from the job that they came from.
+///
+/// # Errors
+/// 409 `file-gone`.
+async fn check_part(store: &impl JobStore, part: &PartSource) -> Result<(), Failure> {
+    let job = store.job(part.job_id).await?.filter(|job| !job.is_deleted());
+    if job.is_some_and(|job| job.generation == part.generation) {
+        return Ok(());
+    }
+    let detail = format!(
+        "the job {} whose items were validated has been deleted or retried since; create another job for its items",
+        part.job_id
+    );
+    Err(Problem::new(Kind::FileGone, detail).into())
 }
 
 /// Creates the import job with all settings of the validation job, and without a source.

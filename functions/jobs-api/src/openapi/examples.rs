@@ -175,6 +175,7 @@ fn receipt() -> Receipt {
         item_count: 100_000,
         counts: ResultCounts { succeeded: 99_750, failed: 250, ..ResultCounts::default() },
         input: Some(InputReceipt { name: "people.csv".to_owned(), size: 5_242_880, sha256, basis: Basis::Upload }),
+        part: None,
         corrected: None,
         files: vec![FileReceipt { name: "people-failed.csv".to_owned(), rows: 250, fingerprint }],
         results: None,

@@ -16,6 +16,7 @@ mod items;
 mod limits;
 mod list;
 mod metadata;
+mod parts;
 mod read;
 mod requests;
 mod retry;

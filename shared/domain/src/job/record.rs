@@ -202,7 +202,8 @@ pub struct SplitState {
     /// The source is split up to this byte.
     #[serde(rename = "splitOffset")]
     pub offset: u64,
-    /// Last key of the committed groups of a job over a dataset: the place of the walk. `None` at the beginning.
+    /// Place of the walk behind the committed groups: for a dataset their last key, for a part of another job a position
+    /// among its groups. `None` at the beginning.
     #[serde(default, rename = "splitPlace", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Items in the groups committed so far; all items once `ended`.

@@ -1,10 +1,10 @@
-//! The source of a job's items: a file, or the records of a dataset.
+//! The source of a job's items: a file, the records of a dataset, or a part of another job.
 
 use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::Job;
+use super::{Job, PartSource};
 use crate::dataset::Dataset;
 use crate::group::ChunkPlan;
 use crate::ids::{FileGuid, JobId};
@@ -20,6 +20,8 @@ pub enum Source {
     File(SourceFile),
     /// The records of a dataset.
     Dataset(DatasetSource),
+    /// A part of another job.
+    Job(PartSource),
 }
 
 /// The records of a dataset, in the order of their keys.
@@ -33,18 +35,19 @@ pub struct DatasetSource {
     pub updated_since: Option<Timestamp>,
 }
 
-/// A file with some of the keys of a job over a dataset, as JSON Lines. It is written once. Only the transaction that
-/// commits a group names it, so the file of another attempt is never read.
+/// A file with the items of a group of a job without a file: the keys of a dataset as JSON Lines, or records of a part of
+/// another job in their format. It is written once. Only the transaction that commits a group names it, so the file of
+/// another attempt is never read.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
-pub struct KeyFile {
+pub struct ItemFile {
     /// Unique name within the job's folder.
     pub name: String,
     /// Entity tag: every read names it.
     pub etag: String,
 }
 
-impl KeyFile {
-    /// Returns the object key of the key file of this name.
+impl ItemFile {
+    /// Returns the object key of the file of this name.
     pub fn object_key(tenant: &TenantId, id: JobId, name: &str) -> String {
         format!("{JOB_FOLDERS}{tenant}/{id}/keys/{name}.jsonl")
     }
@@ -62,11 +65,12 @@ impl Source {
         if let Self::File(file) = self { Some(file) } else { None }
     }
 
-    /// Returns the name for people: that of the file or of the dataset.
+    /// Returns the name for people: that of the file, of the dataset, or of the part's records.
     pub fn name(&self) -> &str {
         match self {
             Self::File(file) => &file.name,
             Self::Dataset(source) => &source.dataset,
+            Self::Job(source) => &source.name,
         }
     }
 }
@@ -83,22 +87,40 @@ impl Job {
         Some(Dataset { tenant: self.tenant.clone(), name: dataset.clone() })
     }
 
-    /// Returns the file of which a chunk is a range: the job's file, or a key file. `None` for the options, and for a
-    /// chunk of a dataset's records that was planned from a work file.
-    pub fn chunk_file(&self, plan: &ChunkPlan) -> Option<Cow<'_, SourceFile>> {
-        match self.source.as_ref()? {
-            Source::File(file) => Some(Cow::Borrowed(file)),
-            Source::Dataset(source) => {
-                let KeyFile { name, etag } = plan.keys.as_ref()?;
-                Some(Cow::Owned(SourceFile {
-                    key: KeyFile::object_key(&self.tenant, self.job_id, name),
-                    size_bytes: plan.end,
-                    etag: etag.clone(),
-                    format: Format::JsonLines,
-                    name: source.dataset.clone(),
-                }))
-            }
+    /// Returns the part of another job whose items are this job's; `None` for a job with another source, or with none.
+    pub const fn part(&self) -> Option<&PartSource> {
+        if let Some(Source::Job(source)) = &self.source { Some(source) } else { None }
+    }
+
+    /// Returns the format of the records that are the items. `None` if an item is the options or a key of a dataset.
+    pub const fn record_format(&self) -> Option<Format> {
+        match &self.source {
+            Some(Source::File(file)) => Some(file.format),
+            Some(Source::Job(source)) => Some(source.format),
+            Some(Source::Dataset(_)) | None => None,
         }
+    }
+
+    /// Returns true if the splitter writes the items into item files, so that their number is unknown until its end.
+    pub const fn has_item_files(&self) -> bool {
+        matches!(self.source, Some(Source::Dataset(_) | Source::Job(_)))
+    }
+
+    /// Returns the file of which a chunk is a range: the job's file, or an item file. `None` for the options, and for a
+    /// chunk of a job with item files that was planned from a work file.
+    pub fn chunk_file(&self, plan: &ChunkPlan) -> Option<Cow<'_, SourceFile>> {
+        let source = self.source.as_ref()?;
+        if let Source::File(file) = source {
+            return Some(Cow::Borrowed(file));
+        }
+        let ItemFile { name, etag } = plan.keys.as_ref()?;
+        Some(Cow::Owned(SourceFile {
+            key: ItemFile::object_key(&self.tenant, self.job_id, name),
+            size_bytes: plan.end,
+            etag: etag.clone(),
+            format: self.record_format().unwrap_or(Format::JsonLines),
+            name: source.name().to_owned(),
+        }))
     }
 }
 
@@ -141,6 +163,7 @@ impl SourceFile {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::job::Part;
 
     #[test]
     fn a_file_is_stored_as_before_there_were_other_sources() {
@@ -152,6 +175,11 @@ mod tests {
         let stored = serde_json::to_value(Source::Dataset(dataset.clone())).unwrap();
         assert_eq!(stored, serde_json::json!({"dataset": "people", "updatedSince": 5}));
         assert_eq!(serde_json::from_value::<Source>(stored).unwrap(), Source::Dataset(dataset));
+        let (job_id, name) = (JobId(uuid::Uuid::nil()), "people.csv".to_owned());
+        let part = PartSource { job_id, part: Part::Failed, generation: 2, format: Format::Csv, name };
+        let stored = serde_json::to_value(Source::Job(part.clone())).unwrap();
+        assert_eq!(stored["part"], "failed");
+        assert_eq!(serde_json::from_value::<Source>(stored).unwrap(), Source::Job(part));
     }
 
     const ID: &str = "0b3d3f5e-7d0c-4e34-9c6c-000000000001";

@@ -15,8 +15,8 @@
 //! becomes a group of its own with up to two chunks: the range of the items that no worker has processed, and a work
 //! file of the others, with a cursor at the beginning of round 1.
 //!
-//! The walk of a dataset differs in its position only, which is a key. The key files are not modelled: only the commit
-//! of a group names one.
+//! The walk of a dataset, or of a part of another job, differs in its position only. The item files are not modelled:
+//! only the commit of a group names one.
 
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};

@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::KeyFile;
+use longshore_domain::job::ItemFile;
 use longshore_domain::outcome::Counts;
 use longshore_domain::timestamp::Timestamp;
 
@@ -18,7 +18,7 @@ use crate::store::own_write::CommittedGroup;
 /// size.
 type StoredPlan = (u64, u32, u64, u64, bool);
 
-/// The key files of the chunks of a manifest, in order; absent if no chunk has one.
+/// The item files of the chunks of a manifest, in order; absent if no chunk has one.
 const KEYS: &str = "keys";
 
 /// Returns the item of a group.
@@ -97,7 +97,7 @@ pub(super) fn manifest_from_item(group: u32, item: &Item) -> Result<CommittedGro
     let plans: Vec<StoredPlan> = serde_json::from_str(read_text(item, "chunks")?)?;
     let mut chunks: Vec<_> = plans.into_iter().map(plan).collect();
     if item.contains_key(KEYS) {
-        let keys: Vec<Option<KeyFile>> = serde_json::from_str(read_text(item, KEYS)?)?;
+        let keys: Vec<Option<ItemFile>> = serde_json::from_str(read_text(item, KEYS)?)?;
         chunks.iter_mut().zip(keys).for_each(|(chunk, keys)| chunk.keys = keys);
     }
     let manifest = Manifest { group, chunks };
@@ -170,7 +170,7 @@ mod tests {
     #[test]
     fn a_manifest_survives_storage() {
         let chunk = |oversize| ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize, keys: None };
-        let keys = Some(KeyFile { name: "k1".into(), etag: "\"e\"".into() });
+        let keys = Some(ItemFile { name: "k1".into(), etag: "\"e\"".into() });
         let manifest =
             Manifest { group: 7, chunks: vec![chunk(false), chunk(true), ChunkPlan { keys, ..chunk(false) }] };
         let group = CommittedGroup { manifest, at: Timestamp(5) };

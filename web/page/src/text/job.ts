@@ -34,6 +34,13 @@ export const jobText = {
       export: (dataset) => `Export of ${dataset}`,
     } as Record<string, (dataset: string) => string>,
     overOther: (jobType: string) => (dataset: string) => `${jobType}: ${dataset}`,
+    /** Parts of another job, which the end of its id names. */
+    copied: {
+      results: (job: string) => `Results of job ${job}`,
+      failed: (job: string) => `Failed items of job ${job}`,
+      skipped: (job: string) => `Skipped items of job ${job}`,
+      unprocessed: (job: string) => `Unprocessed items of job ${job}`,
+    },
     since: (when: string) => `Records written since ${when}`,
     attempt: (count: number) => `Attempt ${count}`,
     cancel: "Cancel",

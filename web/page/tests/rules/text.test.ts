@@ -39,6 +39,12 @@ test("a job over a dataset has the name of its dataset", () => {
   expect(jobSource(of("welcome", "2026-11-01T00:00:00Z"))).toMatch(/^Records written since .*Nov/);
 });
 
+test("a job over a part of another job names that part", () => {
+  const of = (part: string) => jobSource({ source: { kind: "job", jobId: "0198-c0ffee", part } } as Job);
+  expect(of("failed")).toBe("Failed items of job c0ffee");
+  expect(of("results")).toBe("Results of job c0ffee");
+});
+
 test("a failed row's reason depends on its code", () => {
   expect(failureReason({ code: "schema_type", field: "age" })).toBe('"age" has the wrong type:');
   expect(failureReason({ code: "schema_not", field: null })).toBe("The row does not match the schema:");

@@ -3,7 +3,7 @@
 use futures::FutureExt;
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::ports::{JobFolder, report_key};
-use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, RECEIPT_NAME, Receipt};
+use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, PartReceipt, RECEIPT_NAME, Receipt};
 use longshore::result::{RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Group, Manifest};
@@ -102,6 +102,7 @@ impl Audited {
             item_count: 7,
             counts,
             input: job.file().map(|_| input),
+            part: job.part().map(PartReceipt::from),
             corrected: None,
             files: vec![file("failed.csv", 2), file("skipped.csv", 1)],
             results: None,

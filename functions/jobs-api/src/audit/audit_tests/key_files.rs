@@ -1,12 +1,12 @@
-//! Audits of the key files of a job over a dataset.
+//! Audits of the item files of a job over a dataset.
 
 use futures::FutureExt;
-use longshore_domain::job::{DatasetSource, KeyFile, Source};
+use longshore_domain::job::{DatasetSource, ItemFile, Source};
 use longshore_domain::ports::Files;
 
 use super::audited::*;
 
-/// A job over a dataset, with a key file for each of its groups.
+/// A job over a dataset, with an item file for each of its groups.
 fn over_dataset() -> Audited {
     let mut audited = Audited::sound();
     let source = DatasetSource { dataset: "p".into(), updated_since: None };
@@ -24,13 +24,13 @@ fn over_dataset() -> Audited {
     audited
 }
 
-/// Stores the key file of a group, as if its commit had named it.
+/// Stores the item file of a group, as if its commit had named it.
 fn put_keys(audited: &mut Audited, group: usize, lines: &str) {
     let (name, job) = (format!("k{group}"), &audited.records.job);
-    let key = KeyFile::object_key(&job.tenant, job.job_id, &name);
+    let key = ItemFile::object_key(&job.tenant, job.job_id, &name);
     audited.files.put(&key, lines);
     let info = audited.files.info(&key).now_or_never().unwrap().unwrap().unwrap();
-    let keys = Some(KeyFile { name, etag: info.etag });
+    let keys = Some(ItemFile { name, etag: info.etag });
     let manifest = audited.records.groups[group].1.as_mut().unwrap();
     manifest.chunks.iter_mut().for_each(|chunk| chunk.keys.clone_from(&keys));
 }
@@ -47,7 +47,7 @@ fn the_chunks_of_a_job_over_a_dataset_are_compared_with_its_key_files() {
 fn a_key_file_that_is_missing_or_replaced_cannot_be_checked() {
     let audited = over_dataset();
     let job = &audited.records.job;
-    let key = KeyFile::object_key(&job.tenant, job.job_id, "k1");
+    let key = ItemFile::object_key(&job.tenant, job.job_id, "k1");
     audited.files.put(&key, "\"e\"\n\"f\"\n\"h\"\n");
     assert_eq!(audited.audit().equal, None, "replaced");
     audited.files.remove(&key);

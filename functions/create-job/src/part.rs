@@ -1,0 +1,238 @@
+//! The items of a part of an ended job, as the items of a walk. The place is a position among the groups of that job,
+//! which no longer change.
+
+use std::collections::VecDeque;
+
+use futures::{StreamExt, TryStreamExt, stream};
+use longshore::chunk::{ChunkReader, ChunkRows, READ_BYTES, Rows, Slice, Unit, UnitChunk};
+use longshore::ports::Ports;
+use longshore_domain::group::{CHUNKS_PER_GROUP, Manifest};
+use longshore_domain::job::{JobError, Part};
+use longshore_domain::ports::{Files, Read, Store};
+use longshore_domain::split::{ChunkLimits, Growth};
+use longshore_domain::work_file::{End, Entry};
+
+use crate::copied::Copier;
+use crate::next_group::Walked;
+use crate::outcome::{Halt, SplitError};
+use crate::part_place::PartPlace;
+use crate::part_source::{EndedJob, SourceGone, without_file};
+use crate::splitter::CONCURRENT_CHUNKS;
+use crate::unsplit::UnsplitRest;
+use crate::walk::Walker;
+
+/// The items of a part, from the job's place on.
+pub(crate) struct PartItems<'a, S, F: Files> {
+    store: &'a S,
+    files: &'a F,
+    ended: &'a EndedJob,
+    units: Vec<Unit<'a>>,
+    copier: Copier,
+    /// Items that were read and not returned, with the place behind each of them.
+    items: VecDeque<(PartPlace, Walked)>,
+    /// Outputs that are not read yet.
+    slices: VecDeque<OpenSlice>,
+    /// The next chunk to read, with the number of its items that were passed before this walk.
+    next: PartPlace,
+    /// Place behind the last item that was returned; the job's place at first.
+    passed: Option<PartPlace>,
+    /// The part of the ended job's file that is in no group.
+    rest: Option<UnsplitRest<'a, F>>,
+}
+
+/// A slice of the results whose rows have not all been passed.
+struct OpenSlice {
+    slice: Slice,
+    /// Place before its first row that was not passed.
+    before: PartPlace,
+    /// Number of its rows that were passed.
+    passed: usize,
+}
+
+impl<'a, S: Store, F: Files> PartItems<'a, S, F> {
+    pub(crate) fn new<Q>(
+        ports: &'a Ports<S, Q, F>,
+        ended: &'a EndedJob,
+        copier: Copier,
+        place: Option<&str>,
+    ) -> Result<Self, Halt> {
+        let units = ended.groups().units(ended.part == Part::Results).map_err(SplitError::from)?;
+        let passed = place.and_then(PartPlace::decode);
+        let next = passed.unwrap_or_default();
+        let is_in_rest = next.unit >= units.len();
+        let start = ended.unsplit_from.map(|start| if is_in_rest { start.max(next.item) } else { start });
+        let rest = ended.job.file().zip(start);
+        let rest = rest.map(|(source, start)| UnsplitRest::new(&ports.files, source, start, copier));
+        let (store, files) = (&ports.store, &ports.files);
+        let (items, slices) = Default::default();
+        Ok(Self { store, files, ended, units, copier, items, slices, next, passed, rest })
+    }
+
+    /// Reads some chunks of the next group.
+    async fn read_chunks(&mut self, unit: Unit<'a>) -> Result<(), Halt> {
+        let manifest = manifest(self.store, self.ended, &unit).await?;
+        let chunks = unit.chunks(manifest.as_ref());
+        let batch = batch(&unit, chunks.iter().skip(self.next.chunk));
+        let reader = ChunkReader { files: self.files, job: &self.ended.job, options: &[] };
+        let reads: Vec<_> = batch.into_iter().map(|chunk| reader.read(chunk)).collect();
+        let read: Vec<_> = stream::iter(reads).buffered(CONCURRENT_CHUNKS).try_collect().await.map_err(without_file)?;
+        for rows in read {
+            self.take(unit.rows, rows)?;
+            self.next = PartPlace { chunk: self.next.chunk + 1, item: 0, ..self.next };
+        }
+        if self.next.chunk >= chunks.len() {
+            self.next = PartPlace { unit: self.next.unit + 1, ..PartPlace::default() };
+        }
+        Ok(())
+    }
+
+    /// Takes the items of a chunk that were not passed.
+    fn take(&mut self, included: Rows, rows: ChunkRows) -> Result<(), Halt> {
+        if self.ended.part == Part::Unprocessed && rows.source_gone {
+            return Err(SourceGone::Missing.into());
+        }
+        if self.ended.part == Part::Results {
+            self.take_slices(rows.slices);
+            return Ok(());
+        }
+        let passed = usize::try_from(self.next.item).unwrap_or(usize::MAX);
+        let items = items(self.ended.part, included, &rows, self.copier);
+        for (item, n) in items.into_iter().zip(1..).skip(passed) {
+            self.items.push_back((PartPlace { item: n, ..self.next }, item));
+        }
+        Ok(())
+    }
+
+    fn take_slices(&mut self, slices: Vec<Slice>) {
+        let mut first = 0;
+        for slice in slices {
+            let rows = slice.outputs.rows;
+            let passed = self.next.item.saturating_sub(first);
+            if passed < rows {
+                let before = PartPlace { item: first + passed, ..self.next };
+                self.slices.push_back(OpenSlice {
+                    slice,
+                    before,
+                    passed: usize::try_from(passed).unwrap_or(usize::MAX),
+                });
+            }
+            first += rows;
+        }
+    }
+
+    async fn read_slice(&mut self, OpenSlice { slice, before, passed }: OpenSlice) -> Result<(), Halt> {
+        let Read::Found(lines) = self.files.read(&slice.key, None, None).await? else {
+            return Err(SourceGone::Missing.into());
+        };
+        let rows: Vec<_> = lines.split(|byte| *byte == b'\n').filter(|row| !row.is_empty()).collect();
+        if rows.len() as u64 != slice.outputs.rows || lines.len() as u64 != slice.outputs.bytes {
+            return Err(SourceGone::Changed.into());
+        }
+        for (row, n) in rows.iter().skip(passed).zip(before.item + 1..) {
+            let item = self.copier.output(row, self.ended.is_numbered).map_err(|_| SourceGone::Changed)?;
+            self.items.push_back((PartPlace { item: n, ..before }, item));
+        }
+        Ok(())
+    }
+}
+
+impl<S: Store, F: Files> Walker for PartItems<'_, S, F> {
+    /// One chunk of a group is for the items without bytes.
+    const CHUNKS: usize = CHUNKS_PER_GROUP - 1;
+
+    async fn read(&mut self) -> Result<bool, Halt> {
+        if let Some(slice) = self.slices.pop_front() {
+            self.read_slice(slice).await?;
+            return Ok(true);
+        }
+        while let Some(unit) = self.units.get(self.next.unit).copied() {
+            if may_have(self.ended.part, &unit) {
+                self.read_chunks(unit).await?;
+                return Ok(true);
+            }
+            self.next = PartPlace { unit: self.next.unit + 1, ..PartPlace::default() };
+        }
+        let Some(rest) = &mut self.rest else { return Ok(false) };
+        let (items, unit) = (&mut self.items, self.units.len());
+        let mut take = |end, item| items.push_back((PartPlace { unit, chunk: 0, item: end }, item));
+        let has_more = rest.read(&mut take).await?;
+        self.next = PartPlace { unit, chunk: 0, item: rest.reached };
+        Ok(has_more)
+    }
+
+    fn next(&mut self) -> Option<Walked> {
+        let (place, item) = self.items.pop_front()?;
+        self.passed = Some(place);
+        Some(item)
+    }
+
+    fn place(&self) -> Option<String> {
+        let read = match self.slices.front() {
+            _ if !self.items.is_empty() => None,
+            Some(slice) => Some(slice.before),
+            None => Some(self.next),
+        };
+        let place = self.passed.max(read);
+        place.filter(|place| *place != PartPlace::default()).map(PartPlace::encode)
+    }
+
+    fn chunk_bytes(limits: ChunkLimits, growth: Growth) -> u64 {
+        growth.copied_bytes(limits)
+    }
+
+    fn too_large(&self) -> JobError {
+        let message = format!("the part of the job {} has more items than one job can hold", self.ended.job.job_id);
+        JobError::new("part_too_large", message)
+    }
+}
+
+/// Returns the plan of a group's chunks, if it is needed.
+async fn manifest(store: &impl Store, ended: &EndedJob, unit: &Unit<'_>) -> Result<Option<Manifest>, Halt> {
+    if !unit.needs_manifest() {
+        return Ok(None);
+    }
+    let manifest = store.manifest(ended.job.job_id, unit.group.number).await?;
+    Ok(Some(manifest.ok_or(SourceGone::Missing)?))
+}
+
+/// Returns true if the group may have items of the part.
+fn may_have(part: Part, Unit { group, rows }: &Unit<'_>) -> bool {
+    match (part, rows) {
+        (Part::Results, Rows::Remaining(_)) => false,
+        (Part::Results, _) => group.counts.succeeded > 0,
+        (Part::Failed, Rows::Ended | Rows::All) => group.counts.failed > 0,
+        (Part::Skipped, Rows::Ended | Rows::All | Rows::CarriedOver) => group.counts.skipped > 0,
+        (Part::Unprocessed, Rows::All | Rows::Remaining(_)) => true,
+        (Part::Failed | Part::Skipped | Part::Unprocessed, _) => false,
+    }
+}
+
+/// Returns the next chunks that are read at once: as many as fit into memory, and at least one.
+fn batch<'a>(unit: &Unit<'_>, chunks: impl Iterator<Item = &'a UnitChunk<'a>>) -> Vec<UnitChunk<'a>> {
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    for chunk in chunks.take(CONCURRENT_CHUNKS) {
+        bytes += chunk.with_entries(unit.group).bytes;
+        if !batch.is_empty() && bytes > READ_BYTES {
+            break;
+        }
+        batch.push(*chunk);
+    }
+    batch
+}
+
+/// Returns the items of a part in a chunk, in their order. They are those that a report lists.
+fn items(part: Part, included: Rows, rows: &ChunkRows, copier: Copier) -> Vec<Walked> {
+    let is_of = |entry: &&Entry| match (&entry.end, part) {
+        (End::Failed(_), Part::Failed) | (End::Skipped { .. }, Part::Skipped) => true,
+        // What no generation has run again is left, whether it had failed or not.
+        (End::Failed(_), Part::Unprocessed) => matches!(included, Rows::Remaining(_)),
+        _ => false,
+    };
+    let ended = rows.ended.iter().filter(is_of).map(|entry| (entry.n, copier.entry(entry)));
+    if part != Part::Unprocessed {
+        return ended.map(|(_, item)| item).collect();
+    }
+    let mut left: Vec<_> = ended.chain(rows.open().map(|(n, raw)| (n, copier.record(raw)))).collect();
+    left.sort_by_key(|(n, _)| *n);
+    left.into_iter().map(|(_, item)| item).collect()
+}
