@@ -192,10 +192,15 @@ impl World {
             let ports = Ports { store, queues, files: () };
             return dead_letters::router(DeadLetters { ports, access, operators, clock: || NOW });
         }
-        let limits =
-            Limits { max_file_bytes: 5 << 30, retention_days: 14, job_time_limit_s: 3_600, max_queued_chunks: 9 };
+        let limits = Limits {
+            max_file_bytes: 5 << 30,
+            retention_days: 14,
+            job_time_limit_s: 3_600,
+            max_queued_chunks: 9,
+            stall_s: 60,
+        };
         let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
-        let (registry, queue_depths) = (builtin(records.clone()), QueueDepths::default());
+        let (registry, queue_depths) = (builtin(records.clone(), files.clone()), QueueDepths::default());
         let ports = Ports { store, queues, files };
         jobs_api::router(Api::<Memory> {
             tenant_calls,

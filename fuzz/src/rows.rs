@@ -12,7 +12,7 @@ use longshore_domain::outcome::Rejection;
 use longshore_domain::records::{Format, delimited_records};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::work_file::{End, Entry};
-use longshore_testing::MemoryRecords;
+use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Value, json};
 
 use crate::oracle;
@@ -48,7 +48,7 @@ fn compare_with_oracle(delimiter: u8, bytes: &[u8]) {
 }
 
 fn outcome(shape: Shape<'_>, options: &Value) -> Outcome {
-    let registry: Registry = builtin(MemoryRecords::default());
+    let registry: Registry = builtin(MemoryRecords::default(), MemoryFiles::default());
     let import = registry.find("import").unwrap_or_else(|| panic!("the import job type is missing"));
     let import = import.prepare(options).unwrap_or_else(|errors| panic!("{errors:?}"));
     let job = JobContext {

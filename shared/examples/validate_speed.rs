@@ -11,7 +11,7 @@ use longshore::job_types::builtin;
 use longshore_domain::ids::JobId;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::DEFAULT_TENANT;
-use longshore_testing::MemoryRecords;
+use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Value, json};
 
 /// Number of items per call of the handler.
@@ -38,7 +38,7 @@ fn measure(what: &str, schema: &Value, rows: usize) -> Result<(), Box<dyn Error>
     let columns = ["id", "email", "name", "amount", "active"].map(String::from);
     let lines: Vec<String> = (0..BATCH).map(line).collect();
     let items: Vec<_> = lines.iter().zip(1..).map(|(line, number)| item(line, number, &columns)).collect();
-    let types = builtin(MemoryRecords::default());
+    let types = builtin(MemoryRecords::default(), MemoryFiles::default());
     let options = json!({"dataset": "customers", "key": "id", "mode": "validate", "schema": schema});
     let import = types.find("import").ok_or("no import")?.prepare(&options).map_err(|e| format!("{e:?}"))?;
     let job = JobContext { job_id: JobId::generate(), tenant: DEFAULT_TENANT.clone(), dataset: None, round: 0 };

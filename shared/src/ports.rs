@@ -34,7 +34,8 @@ pub fn upload_key(tenant: &TenantId, id: FileGuid) -> String {
     format!("uploads/{tenant}/{id}")
 }
 
-/// Key prefix of one job's files: the items of its request, its work files and its report, below its tenant's name.
+/// Key prefix of one job's files: the items of its request, its work files, the records that it has
+/// overwritten and its report, below its tenant's name.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct JobFolder<'a> {
     /// The tenant that owns the job.
@@ -58,6 +59,11 @@ impl<'a> JobFolder<'a> {
     /// two calls write the same file.
     pub fn source_key(self) -> String {
         format!("jobs/{}/{}/source.jsonl", self.tenant, self.id)
+    }
+
+    /// Returns the key of a file with the previous versions of records that the job has overwritten. Its name is unique.
+    pub fn versions_key(self, file: &str) -> String {
+        format!("jobs/{}/{}/versions/{file}.jsonl", self.tenant, self.id)
     }
 
     /// Returns the folder of a chunk.

@@ -29,3 +29,4 @@ mod results;
 mod retries;
 mod shared;
 mod tenants;
+mod undos;

@@ -42,7 +42,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 29] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 30] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -58,6 +58,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 29] = [
     ("POST", "/api/jobs/{jobId}/cancel", Target::Job),
     ("POST", "/api/jobs/{jobId}/retry", Target::Job),
     ("POST", "/api/jobs/{jobId}/start", Target::Job),
+    ("POST", "/api/jobs/{jobId}/undo", Target::Job),
     ("DELETE", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/datasets", Target::Datasets),
     ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),

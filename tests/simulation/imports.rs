@@ -19,7 +19,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
-use longshore_testing::MemoryRecords;
+use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Map, Value, json};
 
 pub(crate) use crate::import_effects::check;
@@ -63,7 +63,10 @@ pub(crate) fn dataset(tenant: TenantId, rule: Rule) -> Dataset {
 }
 
 /// Records whose single writes can be interrupted, refused and repeated.
-type Records = Stepwise<Unguarded<MemoryRecords>>;
+pub(crate) type Records = Stepwise<Unguarded<MemoryRecords>>;
+
+/// The files of the previous versions.
+type Stored = Stepwise<Unguarded<MemoryFiles>>;
 
 /// The records that jobs over a dataset read.
 pub(crate) fn reader(records: &MemoryRecords) -> Arc<dyn AnyRecordReader> {
@@ -71,11 +74,11 @@ pub(crate) fn reader(records: &MemoryRecords) -> Arc<dyn AnyRecordReader> {
 }
 
 /// The production import, in chunks of few rows. A row's action is its key, so many rows share a key.
-pub(crate) struct SmallImport(Import<Records>);
+pub(crate) struct SmallImport(Import<Records, Stored>);
 
 impl SmallImport {
-    pub(crate) fn into(records: &MemoryRecords) -> Self {
-        Self(Import::new(Arc::new(Stepwise(Unguarded(records.clone())))))
+    pub(crate) fn into(records: &MemoryRecords, files: &MemoryFiles) -> Self {
+        Self(Import::new(Arc::new(Stepwise(Unguarded(records.clone()))), Stepwise(Unguarded(files.clone()))))
     }
 }
 
@@ -126,8 +129,9 @@ fn mode(rule: Rule) -> &'static str {
     }
 }
 
-pub(crate) fn options(rule: Rule) -> Value {
-    json!({ "dataset": mode(rule), "key": "action", "mode": mode(rule) })
+/// The options of an import, with or without previous versions of the records that it overwrites.
+pub(crate) fn options(rule: Rule, undo: bool) -> Value {
+    json!({ "dataset": mode(rule), "key": "action", "mode": mode(rule), "undo": undo && rule != Rule::Delete })
 }
 
 /// The code of a row that the rule fails.
@@ -144,19 +148,8 @@ impl RecordStore for Records {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         let mut written = Vec::new();
         for record in records {
-            let Ok(fault) = before("put_record").await else {
-                written.push(Written::Throttled("no capacity".into()));
-                continue;
-            };
-            let mut result = self.0.put(into, rule, vec![record.clone()]).await;
-            if fault == Fault::SentTwice {
-                again("put_record").await;
-                result = self.0.put(into, rule, vec![record]).await;
-            }
-            match after("put_record", fault).await {
-                Ok(()) => written.append(&mut result),
-                Err(_) => written.push(Written::Unknown("no answer".into())),
-            }
+            let first = self.0.put(into, rule, vec![record.clone()]);
+            written.push(one_write("put_record", first, self.0.put(into, rule, vec![record])).await);
         }
         written
     }
@@ -203,6 +196,24 @@ impl RecordReader for Records {
         exports::disturb(&self.0.0, of);
         after("read_records", fault).await?;
         Ok(KnownRecords { records, known })
+    }
+}
+
+/// Writes one record. The write can be throttled, have no response, or be executed a second time.
+pub(crate) async fn one_write(
+    name: &'static str,
+    first: impl Future<Output = Vec<Written>>,
+    second: impl Future<Output = Vec<Written>>,
+) -> Written {
+    let Ok(fault) = before(name).await else { return Written::Throttled("no capacity".into()) };
+    let mut written = first.await;
+    if fault == Fault::SentTwice {
+        again(name).await;
+        written = second.await;
+    }
+    match after(name, fault).await {
+        Ok(()) => written.pop().unwrap_or(Written::Untried),
+        Err(_) => Written::Unknown("no answer".into()),
     }
 }
 

@@ -15,7 +15,7 @@ use longshore_domain::job::{DatasetSource, Job, Source};
 use longshore_domain::ports::{NewRecord, RecordStore};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 use longshore_domain::writer::{Rule, Writer};
-use longshore_testing::MemoryRecords;
+use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Value, json};
 
 use crate::exports::{self, SmallExport};
@@ -125,7 +125,8 @@ impl Kind {
         if self == Self::Export {
             return json!({});
         }
-        self.rule().map_or_else(|| json!({ "max_failed": tolerated }), imports::options)
+        let of_import = |rule| imports::options(rule, tolerated.is_none());
+        self.rule().map_or_else(|| json!({ "max_failed": tolerated }), of_import)
     }
 
     /// Returns the form of the results, one of several; `None` if the rows have no output.
@@ -157,11 +158,12 @@ impl Default for Kinds {
 }
 
 impl Kinds {
-    pub(crate) fn registry(&self) -> Registry {
+    /// Returns the job types. Imports keep previous versions of records in the files of the jobs.
+    pub(crate) fn registry(&self, files: &MemoryFiles) -> Registry {
         let registry =
             Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching).with(Stored);
         let registry = registry.with(SmallExport);
-        registry.with(SmallImport::into(&self.records)).with_records(imports::reader(&self.records))
+        registry.with(SmallImport::into(&self.records, files)).with_records(imports::reader(&self.records))
     }
 
     /// Writes a record for each row into a dataset of the job's own, and returns the dataset as the job's source.

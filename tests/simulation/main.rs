@@ -19,6 +19,7 @@
 //! | `unguarded` | services without one of their conditions |
 //! | `kinds`, `handler`, `rows` | the job types, how to add another one, and their files |
 //! | `imports`, `import_effects` | the import, its records, and the checks of its effects |
+//! | `versions`, `undos` | versions of records; imports and their undos, compared with a plain program |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
@@ -54,5 +55,7 @@ mod stories;
 mod throughput;
 mod tokens;
 mod trace;
+mod undos;
 mod unguarded;
+mod versions;
 mod world;

@@ -106,7 +106,7 @@ impl Lane {
             Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
         let lane = Self {
             ports,
-            registry: Kinds::default().registry(),
+            registry: Kinds::default().registry(&MemoryFiles::default()),
             failure,
             rule,
             sent: Vec::new(),

@@ -79,6 +79,11 @@ fn catch<T>(output: PanicOutput, run: impl FnOnce() -> T) -> Result<T, String> {
     })
 }
 
+/// Runs `run` and returns the message of its panic as an error, without printing it.
+pub(crate) fn caught(run: impl FnOnce()) -> Result<(), String> {
+    catch(PanicOutput::Suppressed, run)
+}
+
 fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> RunResult {
     let mut rng = Rng::from_seed(seed);
     #[allow(clippy::disallowed_methods, reason = "the simulation decides all random numbers")]

@@ -12,7 +12,7 @@ use longshore_domain::records::Format;
 use longshore_domain::results::{ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::job::{Measured, Request, run};
 use crate::records::{NAMES, Records};
@@ -27,7 +27,7 @@ pub(crate) struct Case {
 }
 
 /// All kinds of jobs. The first is the base of the ratios.
-pub(crate) const CASES: [Case; 4] = [
+pub(crate) const CASES: [Case; 6] = [
     Case { name: "rows checked against a schema (`validate`)", set_up: validate },
     Case { name: "outputs of 100 bytes, as JSON Lines", set_up: outputs },
     Case {
@@ -35,6 +35,8 @@ pub(crate) const CASES: [Case; 4] = [
         set_up: |records| export(records, ResultFormat::Jsonl),
     },
     Case { name: "the same export, as CSV", set_up: |records| export(records, ResultFormat::Csv) },
+    Case { name: "import of new keys without undo", set_up: |rows| import(rows, json!({"undo": false})) },
+    Case { name: "the same import with undo", set_up: |rows| import(rows, json!({"undo": true})) },
 ];
 
 impl Case {
@@ -46,10 +48,16 @@ impl Case {
 }
 
 fn validate(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {
-    let options = json!({ "dataset": "bench", "key": "id", "mode": "validate", "schema": bench::rows::schema() });
+    import(rows, json!({ "mode": "validate", "schema": bench::rows::schema() }))
+}
+
+/// An import with these options into an empty dataset.
+fn import(rows: u64, mut options: Value) -> Result<(MemoryFiles, Registry, Request)> {
+    options["dataset"] = json!("bench");
+    options["key"] = json!("id");
     let (files, source) = upload(rows)?;
-    let request = Request { job_type: "import", source, options, results: None };
-    Ok((files, builtin(MemoryRecords::default()), request))
+    let registry = builtin(MemoryRecords::default(), files.clone());
+    Ok((files, registry, Request { job_type: "import", source, options, results: None }))
 }
 
 fn outputs(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {

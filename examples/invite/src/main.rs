@@ -11,7 +11,7 @@ use longshore::telemetry;
 async fn main() -> Result<(), Error> {
     telemetry::init();
     let aws = Aws::from_env().await?;
-    let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer });
+    let registry = builtin(aws.records()?, aws.files()?).with(Invite { mailer: LogMailer });
     match std::env::var("_HANDLER").as_deref() {
         Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
         Ok("create-job") => create_job::serve(&aws, registry).await,

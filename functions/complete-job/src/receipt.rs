@@ -63,10 +63,11 @@ async fn input<S: JobStore, Q, F: Files>(
 }
 
 /// Returns the SHA-256 that the client sent with the upload. It is signed into the upload's URL, so S3 accepted no
-/// other file.
+/// other file. An undo may have read a part of the file only.
 async fn uploaded_sha256(store: &impl JobStore, file: &SourceFile) -> PortResult<Option<String>> {
     let Some(id) = file.upload() else { return Ok(None) };
-    let upload = store.upload(id).await?.filter(|upload| upload.key == file.key);
+    let upload =
+        store.upload(id).await?.filter(|upload| upload.key == file.key && upload.size_bytes == file.size_bytes);
     let sha256 = upload.and_then(|upload| upload.sha256).and_then(|sha256| STANDARD.decode(sha256).ok());
     Ok(sha256.map(|sha256| HEXLOWER.encode(&sha256)))
 }

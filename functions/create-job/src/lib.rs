@@ -13,6 +13,9 @@
 //!   changed. A corrected file is read completely; it selects the failed items that run again, and their new contents.
 //!   For replayed dead letters, the work files of their chunks select the items; they are read when one of their items
 //!   may be replanned.
+//! - **An undo:** its items are the rows of its import, and behind them what the import's own splitter filed again for
+//!   later generations, from the work files. The transaction that commits a group moves the job's place among the
+//!   import's chunks.
 //! - **If it fails:** the next delivery continues from the split cursor, after it has sent again every committed group
 //!   that is not known to be sent. A duplicate chunk message is harmless.
 //! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the
@@ -22,6 +25,7 @@
 //! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory; sends a chunk whose
 //!   group is not committed.
 
+mod behind;
 mod copied;
 mod dead_letters;
 mod function;

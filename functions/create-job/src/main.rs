@@ -8,6 +8,6 @@ use longshore::telemetry;
 async fn main() -> Result<(), lambda_runtime::Error> {
     telemetry::init();
     let aws = Aws::from_env().await?;
-    let registry = builtin(aws.records()?);
+    let registry = builtin(aws.records()?, aws.files()?);
     create_job::serve(&aws, registry).await
 }

@@ -129,6 +129,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         if !self.group.is_empty() {
             self.commit_group().await?;
         }
+        if let Some(import) = self.job.undo.undoes {
+            return self.splitter.go_behind(self.job, self.groups, import, issues, self.turn.deadline).await;
+        }
         let mut issues = issues.to_vec();
         if self.groups == 0 {
             issues.push(JobError::new("no_rows", "the file has a header but no rows"));

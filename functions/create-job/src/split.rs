@@ -4,12 +4,13 @@ use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
-use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition};
+use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 
+use crate::behind::Behind;
 use crate::group_builder::messages;
 use crate::keys::Keys;
 use crate::outcome::{Halt, SplitEnd, SplitError};
@@ -91,6 +92,22 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let limits = limits.chunk().for_file(source.size_bytes);
         let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
         pass.run(&issues).await
+    }
+
+    /// Plans the items of an undo behind those of its file, of which all `groups` are committed.
+    pub(crate) async fn go_behind(
+        &self,
+        job: &Job,
+        groups: u32,
+        import: UndoneImport,
+        issues: &[JobError],
+        deadline: Timestamp,
+    ) -> Result<SplitEnd, Halt> {
+        let stored = self.ports.store.job(job.job_id).await?;
+        let is_ours = |stored: &Job| stored.split.groups == groups && stored.stage == Stage::Splitting;
+        let stored = stored.filter(is_ours).ok_or(Halt::Refused)?;
+        let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
+        Behind::new(self, stored, import, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).run(issues).await
     }
 
     /// Creates a turn that begins now.

@@ -54,7 +54,7 @@ async fn deliveries(priority: Priority) -> (usize, Job) {
     let (store, files, job) = import_of(rows, priority).await;
     let queues = MemoryQueues::default();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };
-    let registry = builtin(MemoryRecords::default());
+    let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock };
     let create = CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
     queues.send_create(&create).await.unwrap();
@@ -176,7 +176,7 @@ async fn split(fault: Fault, faults: u32, position: Position) -> (Result<SplitEn
     let (store, inner, job) = import_of(rows, Priority::default()).await;
     let files = Breaking { inner, fault, faults: Arc::new(AtomicU32::new(faults)), position };
     let ports = Ports { store: store.clone(), queues: MemoryQueues::default(), files };
-    let registry = builtin(MemoryRecords::default());
+    let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
     let message =
         CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };

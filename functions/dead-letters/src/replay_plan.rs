@@ -128,6 +128,9 @@ pub(crate) fn refused(replay: ReplayDecision) -> Problem {
         ReplayDecision::NoEffect(NoEffect::AlreadyRetried) => {
             nothing("a later attempt has already retried the items of the dead letter")
         }
+        ReplayDecision::NoEffect(NoEffect::Undone) => {
+            Problem::new(Kind::JobUndone, "the job is an undo, or an import that was undone; neither runs again")
+        }
         ReplayDecision::NoEffect(NoEffect::AlreadyDone) => nothing("the work of the dead letter has already ended"),
         ReplayDecision::RedriveToSource
         | ReplayDecision::SendAgain

@@ -49,6 +49,8 @@ pub struct Limits {
     pub job_time_limit_s: i64,
     /// Maximum queued chunks of one priority. Above it, no job of that priority is accepted.
     pub max_queued_chunks: u64,
+    /// Seconds after the end of an import until no worker of it can still write: the sweeper's stall time.
+    pub stall_s: i64,
 }
 
 impl Limits {

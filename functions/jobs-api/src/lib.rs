@@ -33,7 +33,7 @@ mod unreadable;
 pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use failures::{FailureDocument, FailuresDocument};
-pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links};
+pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};

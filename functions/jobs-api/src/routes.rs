@@ -17,7 +17,7 @@ use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::backend::{Api, Backend, Deployed, Limits};
-use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start};
+use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
 use crate::{audit, documents, failures, output, records, results};
@@ -39,6 +39,7 @@ longshore::routes! {
     POST   "/api/jobs/{jobId}/cancel"         cancel::cancel<B>,
     POST   "/api/jobs/{jobId}/retry"          retry::retry<B>,
     POST   "/api/jobs/{jobId}/start"          start::start<B>,
+    POST   "/api/jobs/{jobId}/undo"           undo::undo<B>,
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
     GET    "/api/datasets"                    datasets::list<B>,
     DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
@@ -93,6 +94,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
             retention_days: config::retention_days()?,
             job_time_limit_s: config::job_time_limit_s()?,
             max_queued_chunks: config::max_queued_chunks()?,
+            stall_s: config::stall_s()?,
         },
         tenant_calls: config::tenant_calls()?,
         queue_depths: QueueDepths::default(),

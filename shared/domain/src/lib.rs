@@ -17,6 +17,7 @@
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
+//! | [`history`], [`undo`] | earlier versions of records; the undo of an import |
 //! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
 //! | [`results`] | the form of the results of items that have outputs |
 //! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
@@ -30,6 +31,7 @@ pub mod dataset;
 pub mod dead_letter;
 pub mod deliveries;
 pub mod group;
+pub mod history;
 pub mod ids;
 pub mod job;
 pub mod message;
@@ -46,5 +48,6 @@ pub mod split;
 pub mod tenant;
 pub mod text;
 pub mod timestamp;
+pub mod undo;
 pub mod work_file;
 pub mod writer;

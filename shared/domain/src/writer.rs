@@ -79,8 +79,17 @@ pub enum Written {
     Unknown(String),
     /// The table had no capacity and did not write the record: write it again, later. The record itself is valid.
     Throttled(String),
+    /// The record is no longer the version that was to be replaced: read it again.
+    Changed,
     /// The write was not started, because earlier ones took too long: write the record again, now.
     Untried,
+}
+
+impl Written {
+    /// Returns the result for a key whose record no import wrote: no import overwrites it.
+    pub fn not_imported() -> Self {
+        Self::Refused(String::from("the key belongs to a record that no import wrote"))
+    }
 }
 
 #[cfg(test)]

@@ -67,6 +67,22 @@ pub async fn read_chain(
     Ok(chain)
 }
 
+/// Reads the first work file of a chunk, from the token of any later one: that of the splitter, if the chunk's items were
+/// in a work file from the beginning. Each header names up to 32 files before its own, so few files are read.
+///
+/// # Errors
+/// If the bucket fails, or a file is missing or damaged.
+pub async fn read_first(files: &impl Files, folder: ChunkFolder<'_>, last: &str) -> Result<WorkFile, ChunkError> {
+    let mut token = last.to_owned();
+    loop {
+        let file = read_one(files, folder.work_key(&token), 0).await?;
+        match file.header.named().last() {
+            Some(earliest) => token.clone_from(earliest),
+            None => return Ok(file),
+        }
+    }
+}
+
 async fn read_ahead(
     files: &impl Files,
     keys: Vec<(String, String)>,

@@ -84,7 +84,7 @@ mod tests {
     async fn a_job_with_a_given_up_chunk_is_processed_by_its_handler() {
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         let (ports, cache) = (Ports { store, queues, files }, DefinitionCache::default());
-        let registry = builtin(MemoryRecords::default());
+        let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
         let definition = Definition::new(json!({"dataset": "d", "key": "id"}));
         ports.store.create_job(&job, &definition, None).await.unwrap();

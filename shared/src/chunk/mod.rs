@@ -24,7 +24,7 @@ mod worker;
 
 pub use chain::{
     CHAIN_READS, EndedChunk, OpenItems, READ_BYTES, Remaining, RemainingError, concurrent_reads, open_items,
-    read_chain, read_remaining,
+    read_chain, read_first, read_remaining,
 };
 pub use definition_cache::{DefinitionCache, PreparedDefinition};
 pub use delivery::{ChunkEnd, ChunkError, Mode};

@@ -66,7 +66,10 @@ impl<'a, F: Files> ResumingReader<'a, F> {
                 },
             };
             let error = match stream.next().await {
-                Ok(Some(block)) => {
+                Ok(Some(mut block)) => {
+                    // The source of an undo ends where its import's split has ended, within the file.
+                    let left = self.end.unwrap_or(size_bytes) - self.position;
+                    block.truncate(usize::try_from(left).unwrap_or(usize::MAX));
                     (self.position, self.breaks) = (self.position + block.len() as u64, 0);
                     return Ok(Read::Found(Some(block)));
                 }
@@ -82,7 +85,7 @@ impl<'a, F: Files> ResumingReader<'a, F> {
             tracing::warn!(file.key = key, position = self.position, error, "the stream of a file was interrupted");
         }
         match self.stream.take() {
-            Some(mut stream) => stream.next().await.map(Read::Found),
+            Some(mut stream) => stream.next().await.map(|_| Read::Found(None)),
             None => Ok(Read::Found(None)),
         }
     }

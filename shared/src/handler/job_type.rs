@@ -53,6 +53,8 @@ pub trait JobType: Send + Sync + 'static {
     /// True if an item whose record was removed from its dataset while the job ran has succeeded, because the job is to
     /// remove it. Otherwise the item is skipped. Ignored if the type has an output.
     const REMOVED_IS_DONE: bool = false;
+    /// True if clients cannot create jobs of the type: a call of its own does.
+    const INTERNAL: bool = false;
     /// Shape of a row of the results.
     const ROW: ResultRow = ResultRow::Numbered;
     /// Required type of the items in a request.
@@ -90,6 +92,12 @@ pub trait JobType: Send + Sync + 'static {
     fn started(options: &Value) -> Option<Value> {
         let _ = options;
         None
+    }
+
+    /// Returns true if a job with these options can be undone. `options` are valid, and as the client sent them.
+    fn is_undoable(options: &Value) -> bool {
+        let _ = options;
+        false
     }
 
     /// Returns the number of failed items that the job tolerates.

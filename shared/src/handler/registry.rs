@@ -56,9 +56,9 @@ impl Registry {
         self.types.iter().find(|t| t.name() == name).map(AsRef::as_ref)
     }
 
-    /// Returns the names of all job types.
+    /// Returns the names of the job types that clients can create.
     pub fn names(&self) -> Vec<&'static str> {
-        self.types.iter().map(|t| t.name()).collect()
+        self.types.iter().filter(|t| !t.is_internal()).map(|t| t.name()).collect()
     }
 }
 
@@ -66,6 +66,8 @@ impl Registry {
 pub trait AnyJobType: Send + Sync {
     /// Returns the value of `jobType` in a client's request.
     fn name(&self) -> &'static str;
+    /// See [`JobType::INTERNAL`].
+    fn is_internal(&self) -> bool;
     /// Returns the source of the items.
     fn input(&self) -> Input;
     /// Returns the required type of the items in a request.
@@ -74,6 +76,8 @@ pub trait AnyJobType: Send + Sync {
     fn limits(&self) -> TypeLimits;
     /// See [`JobType::started`].
     fn started(&self, options: &Value) -> Option<Value>;
+    /// See [`JobType::is_undoable`].
+    fn is_undoable(&self, options: &Value) -> bool;
     /// Parses and checks options.
     ///
     /// # Errors
@@ -110,6 +114,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
         T::NAME
     }
 
+    fn is_internal(&self) -> bool {
+        T::INTERNAL
+    }
+
     fn input(&self) -> Input {
         T::INPUT
     }
@@ -124,6 +132,10 @@ impl<T: JobType> AnyJobType for Arc<T> {
 
     fn started(&self, options: &Value) -> Option<Value> {
         T::started(options)
+    }
+
+    fn is_undoable(&self, options: &Value) -> bool {
+        T::is_undoable(options)
     }
 
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {

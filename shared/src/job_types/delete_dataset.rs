@@ -91,6 +91,7 @@ fn outcome(written: Written) -> Option<Outcome> {
         }
         Written::Taken(_) => Outcome::Skip { reason: String::from("another writer has this record") },
         Written::Refused(reason) => Outcome::reject("record_refused", None, format!("the record stays: {reason}")),
+        Written::Changed => Outcome::Retry { after: None, reason: String::from("the record has changed") },
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
         Written::Throttled(reason) => Outcome::Busy { reason },
         Written::Untried => return None,

@@ -1,23 +1,32 @@
 //! The built-in job types. To add one, add a file and a line here.
 
+mod batch_results;
 pub mod delete_dataset;
 pub mod export;
 pub mod import;
+pub mod undo;
 
 use std::sync::Arc;
 
 use self::delete_dataset::DeleteDataset;
 use self::export::Export;
 use self::import::Import;
+use self::undo::Undo;
 use crate::handler::Registry;
-use longshore_domain::ports::{RecordReader, RecordStore};
+use longshore_domain::ports::{Files, RecordReader, RecordStore, RecordVersions};
 
 /// Returns all built-in job types.
-pub fn builtin<R: RecordStore + RecordReader>(records: R) -> Registry {
+/// `files` are those of the jobs.
+pub fn builtin<R, F>(records: R, files: F) -> Registry
+where
+    R: RecordStore + RecordReader + RecordVersions,
+    F: Files + Clone + 'static,
+{
     let records = Arc::new(records);
     Registry::default()
         .with_records(Arc::<R>::clone(&records))
         .with(DeleteDataset::new(Arc::clone(&records)))
         .with(Export)
-        .with(Import::new(records))
+        .with(Undo::new(Arc::clone(&records), files.clone()))
+        .with(Import::new(records, files))
 }

@@ -70,6 +70,8 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_schema", "The schema is not a valid JSON Schema (2020-12), or uses a feature that is not supported."),
     ("schema_too_large", "The schema is larger than 64 KiB."),
     ("schema_too_complex", "Checking a row against the schema could take too long."),
+    ("invalid_undo_mode", "The mode of an undo is not undo or validate."),
+    ("undo_not_possible", "The import deletes records, which cannot be restored: undo is not possible."),
     ("repeated_parameter", "The parameter occurs more than once."),
     ("invalid_limit", "The page size is not a whole number in the allowed range."),
     ("invalid_cursor", "The cursor was not returned by a page of this list."),

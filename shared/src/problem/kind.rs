@@ -86,6 +86,9 @@ kinds! {
     JobEnded = 409 "job-ended" "Job ended"
         "The job cannot be canceled: it already has a final status."
         "Read the job's result, or retry the job.";
+    JobUndone = 409 "job-undone" "Job undone"
+        "The job is an undo, or an import that is being undone or was undone. Neither runs again."
+        "To undo more rows, request another undo of the import. To import the rows again, create another job.";
     LetterSettled = 409 "letter-settled" "Dead letter already resolved"
         "The dead letter was already replayed or discarded. Its resolution does not change."
         "No action is needed. Read the dead letter for its resolution: what was done, by whom, and when.";
@@ -121,6 +124,10 @@ kinds! {
     NotFound = 404 "not-found" "Not found"
         "Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant."
         "Use ids and links exactly as in earlier responses.";
+    NotUndoable = 409 "not-undoable" "Cannot be undone"
+        "The job is no import that can be undone: it deletes or only validates, it was created with undo set to false, it \
+         wrote nothing, or it expires within the hour. The detail gives the reason."
+        "No action is needed. To change records, import a file with their new contents.";
     NotValidated = 409 "not-validated" "Not validated"
         "Only a job that has validated its whole file can be started. This job failed or was canceled, or it was \
          deleted or reopened at the same moment."
@@ -151,6 +158,12 @@ kinds! {
         "The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote \
          the same data."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+    UndoActive = 409 "undo-active" "Undo active"
+        "The import is being undone. Until the undo has ended, it needs the import, which therefore cannot be deleted."
+        "Wait until the undo ends, or cancel it.";
+    UndoTooEarly = 409 "undo-too-early" "Undo too early"
+        "The import ended moments ago, so one of its workers may still write a record. Nothing was done."
+        "Retry after the number of seconds in Retry-After.";
     UnsupportedMediaType = 415 "unsupported-media-type" "Unsupported media type"
         "The header Content-Type does not declare the body as JSON."
         "Send JSON, with the header Content-Type: application/json.";

@@ -8,7 +8,7 @@
 use longshore_domain::group::Manifest;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop};
-use longshore_domain::ports::{Created, IdempotencyKey, Started};
+use longshore_domain::ports::{Created, IdempotencyKey, Started, UndoCreated};
 use longshore_domain::timestamp::Timestamp;
 
 /// `begin` at `now` was applied: the start time is the caller's.
@@ -74,6 +74,14 @@ pub fn started(from: Option<&Job>, own: JobId) -> Started {
         Some(before) if before == own => Started::New,
         Some(before) => Started::Before(before),
         None => Started::Refused,
+    }
+}
+
+/// Resolves a refused creation of an undo: our own earlier write, or refused.
+pub fn undone(import: Option<&Job>, own: JobId) -> UndoCreated {
+    match import.and_then(|import| import.undo.undone_by) {
+        Some(by) if by == own => UndoCreated::New,
+        _ => UndoCreated::Refused,
     }
 }
 

@@ -14,7 +14,14 @@
 
 mod ended;
 mod queues;
-mod records;
+
+/// The records in memory, for tests, under the same rules and limits as the table.
+mod records {
+    mod memory;
+    mod versions;
+
+    pub use memory::MemoryRecords;
+}
 
 /// The files in memory, for tests. They refuse calls that S3 refuses.
 mod files {

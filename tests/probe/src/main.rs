@@ -12,7 +12,8 @@ use probe::{Brief, Bulk, Limited, Once, Probe, WithOutput};
 async fn main() -> Result<(), Error> {
     telemetry::init();
     let aws = Aws::from_env().await?;
-    let registry = builtin(aws.records()?).with(Invite { mailer: LogMailer }).with(Enrich { directory: Airlines });
+    let registry =
+        builtin(aws.records()?, aws.files()?).with(Invite { mailer: LogMailer }).with(Enrich { directory: Airlines });
     let registry = registry.with(Probe).with(Bulk).with(Brief).with(Limited).with(Once).with(WithOutput);
     match std::env::var("_HANDLER").as_deref() {
         Ok("jobs-api") => jobs_api::serve(&aws, registry).await,

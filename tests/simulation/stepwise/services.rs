@@ -4,12 +4,12 @@ use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Priority, Reopen, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MarkUndone, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, FileInfo, FileStream, Files,
     IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles,
     MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult, PrefixRemoval, Read, Removal, Reopened,
-    ResendCount, Started, Sweeps, Upload, UploadRelease, WakeMark,
+    ResendCount, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -52,6 +52,7 @@ impl<T: JobStore> JobStore for Stepwise<T> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
+        async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated>;
         async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
         async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsQuery<'_>) -> PortResult<JobsPage>;

@@ -29,4 +29,4 @@ macro_rules! as_is {
         })*
     };
 }
-pub(super) use as_is;
+pub(crate) use as_is;

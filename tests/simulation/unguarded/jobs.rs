@@ -2,10 +2,12 @@
 
 use longshore_domain::group::{GroupPlan, SplitStep};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition};
+use longshore_domain::job::{
+    Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition,
+};
 use longshore_domain::ports::{
     ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery, PortResult,
-    Reopened, Started, Upload,
+    Reopened, Started, UndoCreated, Upload,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -101,6 +103,7 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
+        async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated>;
         async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
         async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsQuery<'_>) -> PortResult<JobsPage>;

@@ -8,7 +8,7 @@ mod ledger;
 mod records;
 mod services;
 
-use condition::{NONCE, as_is};
+use condition::NONCE;
 
-pub(crate) use condition::{Unguarded, remove_condition, without};
+pub(crate) use condition::{Unguarded, as_is, remove_condition, without};
 pub(crate) use services::stored_key;

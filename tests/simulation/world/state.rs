@@ -110,7 +110,7 @@ impl World {
         let shared = Shared {
             ports,
             dead_letters: Stepwise(queues.clone()),
-            registry: kinds.registry(),
+            registry: kinds.registry(&files),
             definitions: DefinitionCache::default(),
             retry_base_s: plan.environment.retry_base_s,
             stall_s: plan.environment.stall_s,

@@ -52,6 +52,12 @@ export interface RetryOptions extends ChangeOptions {
   readonly field?: string;
 }
 
+/** Options of an undo. */
+export interface UndoOptions extends ChangeOptions {
+  /** `validate` only previews the outcomes and writes nothing. */
+  readonly mode?: "undo" | "validate";
+}
+
 /** The request of `run`, without the job type and the source. */
 export type RunRequest = Omit<JobRequest, "jobType" | "fileGuid" | "items" | "source">;
 
@@ -108,6 +114,11 @@ export interface Client {
   retry(jobId: string, options?: RetryOptions): Promise<Job>;
   /** Starts an import from a completed job of `mode: validate`. Returns the new job. */
   start(jobId: string, options?: ChangeOptions): Promise<Job>;
+  /**
+   * Undoes an import, or previews that. Returns the undo; while one is active, that one. Fails with
+   * `undo-too-early` for some minutes after the end of the import; `retryAfter` of the error has the seconds.
+   */
+  undo(jobId: string, options?: UndoOptions): Promise<Job>;
   /** Deletes a job, its file and its reports. Keeps the records that it imported. */
   delete(jobId: string, options?: ChangeOptions): Promise<void>;
   /** Returns the result of an ended job. */
@@ -246,6 +257,9 @@ export function createClient(access: Access): Client {
       return change(jobId, "retry", options, false, selects ? { fileGuid, code, field } : undefined);
     },
     start: (jobId, options) => change(jobId, "start", options),
+    undo: (jobId, { mode, ...options } = {}) =>
+      // A repeated preview would be another job.
+      change(jobId, "undo", options, mode !== "validate", mode && { mode }),
     delete: async (jobId, options = {}) => {
       await send({ method: "DELETE", path: jobPath(jobId), ...conditional(options), repeatable: false });
     },

@@ -153,6 +153,7 @@ export interface paths {
          * @description Hides the job immediately: every later call for it returns 404, including a second DELETE. An unfinished job is
          *     stopped. Some minutes after its end, its reports and its record are removed. Its upload is removed too, unless another
          *     job uses it. Imported records are kept. Its `Idempotency-Key` cannot be used for another job.
+         *     An import cannot be deleted while it is being undone.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -359,6 +360,38 @@ export interface paths {
          *     correct them with a retry of the new job. A body is ignored.
          */
         post: operations["startJob"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/jobs/{jobId}/undo": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Undo an import, or preview that.
+         * @description Creates a job that undoes an import: records that the import created are deleted, and records that it overwrote get their previous
+         *     version back. Only for a finished import in mode `upsert`, `insert` or `update`, also after a canceled or failed one, unless it was
+         *     created with the option `undo: false`. Rows whose record another job or program has written since are skipped with `changed_since`,
+         *     rows whose record the import did not write with `not_written`. A row fails with `no_previous_version` if nothing tells what its record
+         *     was before; the record then stays.
+         *
+         *     With `mode: validate`, the job only previews the undo: it has the outcomes that an undo would have now, writes nothing, and does not
+         *     mark the import.
+         *
+         *     From the creation of the undo on, the import cannot be retried, and until the undo has ended, the import cannot be deleted. While an
+         *     undo of the import is active, a repeated call returns it. Afterwards, a call creates another undo over the same rows: what was
+         *     skipped or canceled may be undone then. An undo begins at the earliest some minutes after the end of the import, when none of its
+         *     workers can still write (`undo-too-early`, with `Retry-After`), and is possible until an hour before the import or its upload expires.
+         */
+        post: operations["undoJob"];
         delete?: never;
         options?: never;
         head?: never;
@@ -943,6 +976,12 @@ export interface components {
              */
             mode?: components["schemas"]["Mode"];
             /**
+             * @description Stores each record before the import overwrites it, so that the import can be undone; the stored records are
+             *     removed with the job. `false` saves these reads and writes. A `delete` cannot be undone.
+             * @default true
+             */
+            undo?: boolean;
+            /**
              * @description `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
              *     text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
              *     are always taken as they are.
@@ -1037,6 +1076,8 @@ export interface components {
             attempts: number;
             startedFrom: components["schemas"]["JobId"] | null;
             startedAs: components["schemas"]["JobId"] | null;
+            undoes: components["schemas"]["Undoes"] | null;
+            undoneBy: components["schemas"]["JobId"] | null;
             error: components["schemas"]["JobError"] | null;
             /** @description Non-fatal warnings. */
             issues: components["schemas"]["JobError"][];
@@ -1145,6 +1186,11 @@ export interface components {
              * @description Path to start an import from a validation job, until one has been started.
              */
             start: string | null;
+            /**
+             * Format: uri-reference
+             * @description Path to undo the import, once it has ended. Imports that cannot be undone have none.
+             */
+            undo: string | null;
         };
         /**
          * @description A part of a job: the items with one outcome, or the outputs of those that succeeded.
@@ -1625,6 +1671,23 @@ export interface components {
              * @description Milliseconds from the start to the end.
              */
             runMs: number;
+        };
+        /**
+         * @description Effect of an undo.
+         * @enum {string}
+         */
+        UndoMode: "undo" | "validate";
+        /** @description Options of an undo. */
+        UndoRequest: {
+            /** @default undo */
+            mode?: components["schemas"]["UndoMode"] | null;
+        };
+        /** @description The import that a job undoes. */
+        Undoes: {
+            /** @description The import. */
+            jobId: components["schemas"]["JobId"];
+            /** @description `true` if the job only previews the undo, and writes nothing. */
+            preview: boolean;
         };
         /** @description Instructions for uploading a file by one PUT. */
         Upload: {
@@ -2624,7 +2687,8 @@ export interface operations {
                      *             "output": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output",
                      *             "results": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/results",
                      *             "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *             "start": null
+                     *             "start": null,
+                     *             "undo": null
                      *           },
                      *           "message": "Job complete",
                      *           "metadata": {
@@ -2644,6 +2708,8 @@ export interface operations {
                      *           "startedFrom": null,
                      *           "status": "completed",
                      *           "timeoutSeconds": 86400,
+                     *           "undoes": null,
+                     *           "undoneBy": null,
                      *           "updatedAt": "2026-07-01T09:00:05.9Z"
                      *         }
                      *       ],
@@ -2854,7 +2920,8 @@ export interface operations {
                      *         "output": null,
                      *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Waiting for job to start...",
                      *       "metadata": {
@@ -2874,6 +2941,8 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
                      *     }
                      */
@@ -3121,7 +3190,8 @@ export interface operations {
                      *         "output": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output",
                      *         "results": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/results",
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Job complete",
                      *       "metadata": {
@@ -3141,6 +3211,8 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "completed",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:05.9Z"
                      *     }
                      */
@@ -3352,6 +3424,15 @@ export interface operations {
             };
             /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `undo-active`: The import is being undone. Until the undo has ended, it needs the import, which therefore cannot be deleted. */
+            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -4518,7 +4599,8 @@ export interface operations {
                      *         "output": null,
                      *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Job running, 41% complete...",
                      *       "metadata": {
@@ -4538,6 +4620,8 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "running",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:02.7Z"
                      *     }
                      */
@@ -4760,7 +4844,8 @@ export interface operations {
                      *         "output": null,
                      *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Waiting for job to start...",
                      *       "metadata": {
@@ -4780,6 +4865,8 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
                      *     }
                      */
@@ -4825,7 +4912,9 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             * @description `job-undone`: The job is an undo, or an import that is being undone or was undone. Neither runs again.
+             *
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
              *
              *     `nothing-to-retry`: Every item of the job succeeded or was skipped.
              */
@@ -5029,7 +5118,8 @@ export interface operations {
                      *         "output": null,
                      *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Waiting for job to start...",
                      *       "metadata": {
@@ -5049,6 +5139,8 @@ export interface operations {
                      *       "startedFrom": "019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b",
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
                      *     }
                      */
@@ -5133,6 +5225,295 @@ export interface operations {
             };
             /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
+             *
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
+             *
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
+             *
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    undoJob: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
+                 *     nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the job. */
+                jobId: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 4 KiB, or nothing. */
+        requestBody?: {
+            content: {
+                /**
+                 * @example {
+                 *       "mode": "validate"
+                 *     }
+                 */
+                "application/json": components["schemas"]["UndoRequest"] | null;
+            };
+        };
+        responses: {
+            /** @description Accepted. Poll the undo at `Location`. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The undo. */
+                    Location?: string;
+                    /** @description Seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "pending": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:00.12Z",
+                     *       "deadlineAt": "2026-07-02T09:00:00.12Z",
+                     *       "durationSeconds": null,
+                     *       "error": null,
+                     *       "etaSeconds": null,
+                     *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
+                     *       "finishedAt": null,
+                     *       "issues": [],
+                     *       "itemCount": 0,
+                     *       "itemCountFinal": false,
+                     *       "itemProgress": 0,
+                     *       "itemsPerSecond": 0,
+                     *       "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *       "jobType": "undo",
+                     *       "links": {
+                     *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
+                     *         "failures": null,
+                     *         "output": null,
+                     *         "results": null,
+                     *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *         "start": null,
+                     *         "undo": null
+                     *       },
+                     *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
+                     *       "percent": 0,
+                     *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
+                     *       "stage": "queued",
+                     *       "startedAs": null,
+                     *       "startedAt": null,
+                     *       "startedFrom": null,
+                     *       "status": "waiting",
+                     *       "timeoutSeconds": 86400,
+                     *       "undoes": {
+                     *         "jobId": "019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b",
+                     *         "preview": true
+                     *       },
+                     *       "undoneBy": null,
+                     *       "updatedAt": "2026-07-01T09:00:00.12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `file-gone`: The file that the job validated was removed or replaced, so no import can be started from the job.
+             *
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *
+             *     `not-undoable`: The job is no import that can be undone: it deletes or only validates, it was created with undo set to false, it wrote nothing, or it expires within the hour. The detail gives the reason.
+             *
+             *     `undo-too-early`: The import ended moments ago, so one of its workers may still write a record. Nothing was done.
+             */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -5460,7 +5841,8 @@ export interface operations {
                      *         "output": null,
                      *         "results": null,
                      *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
-                     *         "start": null
+                     *         "start": null,
+                     *         "undo": null
                      *       },
                      *       "message": "Waiting for job to start...",
                      *       "metadata": {
@@ -5480,6 +5862,8 @@ export interface operations {
                      *       "startedFrom": null,
                      *       "status": "waiting",
                      *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
                      *       "updatedAt": "2026-07-01T09:00:00.12Z"
                      *     }
                      */

@@ -240,6 +240,8 @@ test("every other call has its path, query and result", async () => {
     [`GET /api/jobs/${JOB_ID}/output`, () => client.output(JOB_ID), ""],
     [`GET /api/jobs/${JOB_ID}/audit`, () => client.audit(JOB_ID), ""],
     [`POST /api/jobs/${JOB_ID}/start`, () => client.start(JOB_ID), ""],
+    [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID), ""],
+    [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID, { mode: "validate" }), ""],
     ["GET /api/datasets", () => client.listDatasets(page), "?limit=5&cursor=abc"],
     [
       "GET /api/datasets/my%2Fpeople/records",

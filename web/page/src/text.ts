@@ -10,7 +10,11 @@ import { jobText } from "./text/job";
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
 /** Returns a job's display name. */
-export function jobName({ fileName, jobType, jobId, source }: Job): string {
+export function jobName({ fileName, jobType, jobId, source, undoes }: Job): string {
+  if (undoes) {
+    const of = fileName ?? undoes.jobId.slice(-6);
+    return undoes.preview ? text.job.previewOf(of) : text.job.undoOf(of);
+  }
   if (source?.kind === "dataset")
     return (text.job.over[jobType] ?? text.job.overOther(jobType))(source.dataset);
   return fileName ?? `${jobType} ${jobId.slice(-6)}`;

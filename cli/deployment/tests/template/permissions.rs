@@ -9,7 +9,7 @@ use super::port_calls::{CALLS, Need};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 12] = [
+const PORTS: [&str; 13] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -20,6 +20,7 @@ const PORTS: [&str; 12] = [
     "shared/domain/src/ports/sweeps.rs",
     "shared/domain/src/ports/records.rs",
     "shared/domain/src/ports/record_reader.rs",
+    "shared/domain/src/ports/record_versions.rs",
     "shared/domain/src/ports/uploads.rs",
     "shared/domain/src/ports/limits.rs",
 ];
@@ -91,9 +92,14 @@ fn a_removed_permission_is_reported() {
             "ProcessItem: put needs dynamodb:PartiQLInsert",
         ),
         (
-            "Action: [dynamodb:GetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
-            "Action: dynamodb:Query\n                Resource: !GetAtt RecordsTable.Arn",
+            "Action: [dynamodb:GetItem, dynamodb:BatchGetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
+            "Action: [dynamodb:BatchGetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
             "ProcessItem: read_records needs dynamodb:GetItem",
+        ),
+        (
+            "Action: [dynamodb:GetItem, dynamodb:BatchGetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
+            "Action: [dynamodb:GetItem, dynamodb:Query]\n                Resource: !GetAtt RecordsTable.Arn",
+            "ProcessItem: read_versions needs dynamodb:BatchGetItem",
         ),
         (", dynamodb:PartiQLDelete]", "]", "ProcessItem: put needs dynamodb:PartiQLDelete"),
         (

@@ -22,6 +22,7 @@ const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
 const FIND_RECORDS: Need = ("dynamodb:Query", "RecordsTable", None);
 const FIND_DATASET: Need = ("dynamodb:GetItem", "RecordsTable", Some("DATASETS#"));
 const READ_RECORD: Need = ("dynamodb:GetItem", "RecordsTable", None);
+const READ_RECORDS: Need = ("dynamodb:BatchGetItem", "RecordsTable", None);
 const INSERT_RECORD: Need = ("dynamodb:PartiQLInsert", "RecordsTable", None);
 const UPDATE_RECORD: Need = ("dynamodb:PartiQLUpdate", "RecordsTable", None);
 const DELETE_BY_STATEMENT: Need = ("dynamodb:PartiQLDelete", "RecordsTable", None);
@@ -50,6 +51,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "upload", &[READ]),
     (STORES, "create_job", &[PUT, UPDATE, READ, READ_MANY]),
     (STORES, "start_job", &[PUT, UPDATE, READ, READ_MANY]),
+    (STORES, "create_undo", &[PUT, UPDATE, READ, READ_MANY]),
     (STORES, "upload_created_before", &[READ]),
     (STORES, "job_created_before", &[READ]),
     (STORES, "job", &[READ]),
@@ -102,6 +104,10 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (&["records"], "delete", &[DELETE_RECORD]),
     (&["records"], "datasets", &[FIND_RECORDS]),
     (&["records"], "find_dataset", &[FIND_DATASET]),
+    (&["records"], "insert_new", &[INSERT_RECORD, PUT_DATASET]),
+    (&["records"], "read_versions", &[READ_RECORDS]),
+    (&["records"], "overwrite", &[UPDATE_RECORD]),
+    (&["records"], "revert", &[UPDATE_RECORD, DELETE_BY_STATEMENT]),
     (&["reader"], "walk_keys", &[FIND_RECORDS]),
     (&["reader"], "read_records", &[FIND_RECORDS, READ_RECORD]),
     (QUEUES, "send_create", &[SEND_CREATE]),

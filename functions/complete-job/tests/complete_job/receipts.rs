@@ -40,7 +40,7 @@ fn uploaded(fixture: &Fixture, sha256: Option<String>, key: &str) {
     let file_guid = FileGuid::parse(SOURCE_KEY.rsplit('/').next().unwrap()).unwrap();
     let (tenant, file_name, content_type) = (DEFAULT_TENANT.clone(), "people.csv".into(), "text/csv".into());
     let (key, promised_at) = (key.to_owned(), Timestamp(0));
-    let (size_bytes, multipart, expires_at) = (1, None, 9);
+    let (size_bytes, multipart, expires_at) = (PEOPLE.len() as u64, None, 9);
     let upload = Upload {
         file_guid,
         tenant,

@@ -179,7 +179,7 @@ impl World {
 
     /// Splits the current generation in invocations of this duration. Returns the total duration in milliseconds.
     pub(crate) fn split_within(&self, invocation_ms: i64) -> i64 {
-        let registry = builtin(MemoryRecords::default());
+        let registry = builtin(MemoryRecords::default(), MemoryFiles::default());
         let splitter = Splitter { ports: &self.ports, registry: &registry, clock };
         let (mut message, first_start) = (CreateMessage::new(&self.job()), clock().0);
         for _ in 0..MAX_DELIVERIES {

@@ -88,6 +88,10 @@ impl Records {
             if self.is_replanned(manifest, next) {
                 continue;
             }
+            if self.is_behind(manifest) {
+                next = check_numbers(group, manifest, next, findings);
+                continue;
+            }
             findings.count("group_bytes", place(group), manifest.bytes(), group.bytes);
             for (number, chunk) in manifest.chunks.iter().enumerate() {
                 let place = format!("chunk {number} of group {}", group.number);
@@ -106,10 +110,25 @@ impl Records {
         }
     }
 
+    /// Returns true if the items of a group are behind those of an undo's file: in work files, and in no range of it.
+    pub(super) fn is_behind(&self, manifest: &Manifest) -> bool {
+        self.job.is_undo() && manifest.chunks.first().is_some_and(|chunk| chunk.start == chunk.end && !chunk.oversize)
+    }
+
     /// Returns true if a retry replanned items that belonged to earlier chunks of the file.
     fn is_replanned(&self, manifest: &Manifest, next: u64) -> bool {
         self.job.generation > 0 && manifest.chunks.first().is_some_and(|chunk| chunk.first < next)
     }
+}
+
+/// Checks that the items of a group without ranges follow those before. Returns the number of the next item.
+fn check_numbers(group: &Group, manifest: &Manifest, mut next: u64, findings: &mut Findings) -> u64 {
+    for (number, chunk) in manifest.chunks.iter().enumerate() {
+        let place = format!("chunk {number} of group {}", group.number);
+        findings.count("item_numbers", &place, next, chunk.first);
+        next = chunk.first + u64::from(chunk.items);
+    }
+    next
 }
 
 /// Checks that a group's counts match its cursors. In a later round, only the work files show the number of ended

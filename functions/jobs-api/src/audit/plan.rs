@@ -66,7 +66,9 @@ pub(super) async fn check_plan(
         Some(Streamed::Complete) => {
             record_counts.reach(u64::MAX);
             if records.job.item_count_final() {
-                findings.count("input_items", &source.name, records.job.split.item_count, record_counts.records);
+                let behind: u64 = records.planned().filter(|(_, m)| records.is_behind(m)).map(|(_, m)| m.items()).sum();
+                let expected = records.job.split.item_count.saturating_sub(behind);
+                findings.count("input_items", &source.name, expected, record_counts.records);
             }
         }
         Some(Streamed::OutOfTime) => {

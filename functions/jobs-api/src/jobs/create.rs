@@ -9,7 +9,7 @@ use longshore::http::{Answer, Failure, Tenant, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobTimes, Validation, deadline};
+use longshore_domain::job::{Job, JobTimes, UndoState, Validation, deadline};
 use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
 
 use super::accept::{accepted, accepted_before};
@@ -115,6 +115,8 @@ pub(super) async fn store_job<B: Backend>(
         (None, None, Some(RequestedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
         (None, None, None) => None,
     };
+    // The items of an undo are those of a file.
+    job.undo.undoable &= job.file().is_some();
     let results = match request.results {
         Some(form) => Some(with_columns(&api.records, &job, form).await?),
         None => None,
@@ -183,6 +185,7 @@ fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest) -> J
             ..JobTimes::accepted(now)
         },
         validation: Validation { checks_only: request.checks_only, ..Validation::default() },
+        undo: UndoState { undoable: request.undoable, ..UndoState::default() },
         ..Job::waiting(JobId::generate(), tenant.0.clone(), &request.job_type, now)
     }
 }

@@ -12,6 +12,7 @@ use axum::response::IntoResponse;
 use longshore::chunk::stop_job;
 use longshore::http::{Answer, PathText, Tenant, count_work_call};
 use longshore::ports::Ports;
+use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::job::{Job, Stop, Transition};
 use longshore_domain::ports::{JobProgress, JobTransitions, Queues, Store};
@@ -19,6 +20,7 @@ use longshore_domain::timestamp::Timestamp;
 
 use super::document::JobDocument;
 use super::find::{find_job, no_such_job, with_groups};
+use super::undo::active_undo;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::parameters::{IfMatchHeader, JobIdInPath};
@@ -54,7 +56,11 @@ pub(crate) async fn delete<B: Backend>(
             with_groups(&api.ports.store, find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?).await?;
         etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
         let (now, store) = ((api.clock)(), &api.ports.store);
-        let is_conditional = etag::is_conditional(&headers);
+        if active_undo(store, &job).await?.is_some() {
+            return Err(undo_active().into());
+        }
+        // An import that has ended may be marked by an undo at this moment.
+        let is_conditional = etag::is_conditional(&headers) || job.is_undoable();
         let outcome = match is_conditional {
             true => store.delete_if_unchanged(&job, now).await?,
             false => store.delete(job.job_id, now).await?,
@@ -69,6 +75,11 @@ pub(crate) async fn delete<B: Backend>(
             Transition::Refused => return Err(no_such_job().into()),
         }
     }
+}
+
+fn undo_active() -> Problem {
+    let detail = "the import is being undone and is needed until then; wait until its undo ends, or cancel it";
+    Problem::new(Kind::UndoActive, detail)
 }
 
 /// Stops a deleted job. A failure does not fail the call: the sweeper stops the job.

@@ -86,5 +86,6 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         tolerance: Tolerance::default(),
         timeout_s,
         checks_only: false,
+        undoable: false,
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, JobError, Priority, Stage, Status};
+use longshore_domain::job::{Job, JobError, Priority, Stage, Status, UndoneImport};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::timestamp::Timestamp;
@@ -69,6 +69,12 @@ pub struct JobDocument {
     /// The import job that was started from this validation job; `null` if there is none.
     #[schema(required = true)]
     pub started_as: Option<JobId>,
+    /// The import that this job undoes, or of whose undo it is a preview; `null` for another job.
+    #[schema(required = true)]
+    pub undoes: Option<Undoes>,
+    /// The last undo of this import; `null` if there is none. An import with an undo is not retried.
+    #[schema(required = true)]
+    pub undone_by: Option<JobId>,
     /// Reason why the job did not complete; otherwise `null`.
     #[schema(required = true)]
     pub error: Option<JobError>,
@@ -130,6 +136,22 @@ impl From<Counts> for JobCounts {
     }
 }
 
+/// The import that a job undoes.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct Undoes {
+    /// The import.
+    pub job_id: JobId,
+    /// `true` if the job only previews the undo, and writes nothing.
+    pub preview: bool,
+}
+
+impl From<UndoneImport> for Undoes {
+    fn from(UndoneImport { job_id, preview, .. }: UndoneImport) -> Self {
+        Self { job_id, preview }
+    }
+}
+
 /// Paths of a job's resources and actions; `null` while not available.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
 #[schema(as = JobLinks)]
@@ -153,6 +175,9 @@ pub struct Links {
     /// Path to start an import from a validation job, until one has been started.
     #[schema(required = true, format = "uri-reference")]
     pub start: Option<String>,
+    /// Path to undo the import, once it has ended. Imports that cannot be undone have none.
+    #[schema(required = true, format = "uri-reference")]
+    pub undo: Option<String>,
 }
 
 impl JobDocument {
@@ -185,6 +210,8 @@ impl JobDocument {
             attempts: job.generation + 1,
             started_from: job.validation.started_from,
             started_as: job.validation.started_as,
+            undoes: job.undo.undoes.map(Undoes::from),
+            undone_by: job.undo.undone_by,
             error: job.error.clone(),
             issues: job.issues.clone(),
             created_at: job.times.created_at.to_rfc3339(),
@@ -207,7 +234,8 @@ impl Links {
         let failures = job.status.is_final().then(|| failures_path(job.job_id));
         let cancel = job.is_live().then(|| format!("{itself}/cancel"));
         let start = job.is_startable().then(|| format!("{itself}/start"));
-        Self { itself, output, results, failures, cancel, start }
+        let undo = job.is_undoable().then(|| format!("{itself}/undo"));
+        Self { itself, output, results, failures, cancel, start, undo }
     }
 }
 

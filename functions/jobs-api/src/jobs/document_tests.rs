@@ -63,11 +63,12 @@ fn the_document_has_every_property_of_the_contract() {
         "itemCount": 100, "itemCountFinal": false, "itemProgress": 50,
         "counts": {"succeeded": 40, "failed": 6, "skipped": 4, "pending": 50},
         "percent": 50, "itemsPerSecond": 5, "etaSeconds": 10, "durationSeconds": 10,
-        "attempts": 1, "startedFrom": null, "startedAs": null, "error": null, "issues": [],
+        "attempts": 1, "startedFrom": null, "startedAs": null, "undoes": null, "undoneBy": null, "error": null, "issues": [],
         "createdAt": "2023-11-14T22:13:20Z", "startedAt": "2023-11-14T22:13:21Z", "finishedAt": null,
         "updatedAt": "2023-11-14T22:13:31Z", "timeoutSeconds": 100, "deadlineAt": "2023-11-14T22:15:00Z",
         "expiresAt": "2027-01-15T08:00:00Z",
-        "links": {"self": path, "output": null, "results": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null},
+        "links": {"self": path, "output": null, "results": null, "failures": null, "cancel": format!("{path}/cancel"), "start": null,
+            "undo": null},
     });
     assert_eq!(serde_json::to_value(document(&job)).unwrap(), expected);
 }

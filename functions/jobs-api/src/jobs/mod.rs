@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `delete`, `delete_dataset` | the calls |
+//! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `undo`, `delete`, `delete_dataset` | the calls |
 //! | `request` | the parameters of a create, and the check of the upload that a call names |
 //! | `results_request` | the form of the results file in a create |
 //! | `export` | the columns of an export that names none |
@@ -37,6 +37,7 @@ mod retry_request;
 mod source;
 mod source_request;
 pub(crate) mod start;
+pub(crate) mod undo;
 
-pub use document::{JobCounts, JobDocument, JobsDocument, Links};
+pub use document::{JobCounts, JobDocument, JobsDocument, Links, Undoes};
 pub use source::JobSource;

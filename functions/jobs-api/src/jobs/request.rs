@@ -64,6 +64,9 @@ pub(super) struct JobRequest {
     /// Validation only: the job checks its file, and another job can be started to import it.
     #[schema(ignore)]
     pub(super) checks_only: bool,
+    /// True if the job stores what its undo needs.
+    #[schema(ignore)]
+    pub(super) undoable: bool,
 }
 
 /// Errors of an invalid request that were found without calling a service, and its file, which may be invalid too.
@@ -162,7 +165,7 @@ impl<'a> Draft<'a> {
             Err(errors) => fields.refuse_all(errors),
         }
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
-        let checks_only = job_type.started(&options).is_some();
+        let (checks_only, undoable) = (job_type.started(&options).is_some(), job_type.is_undoable(&options));
         let job_type = job_type.name().to_owned();
         let results = form;
         Ok(JobRequest {
@@ -177,12 +180,13 @@ impl<'a> Draft<'a> {
             tolerance,
             timeout_s,
             checks_only,
+            undoable,
         })
     }
 }
 
 fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJobType> {
-    let known = value.as_str().and_then(|name| registry.find(name));
+    let known = value.as_str().and_then(|name| registry.find(name)).filter(|job_type| !job_type.is_internal());
     known.ok_or_else(|| {
         let names = registry.names().join(", ");
         Bad::new("unknown_job_type", format!("unknown job type {value}; the job types are: {names}"))

@@ -67,7 +67,7 @@ pub(crate) async fn retry<B: Backend>(
     // A refused call costs the same reads, so every call is counted.
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
-    if !job.has_remaining() {
+    if !job.is_reopenable() {
         return Err(not_retryable(&job).into());
     }
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
@@ -90,6 +90,10 @@ pub(crate) async fn retry<B: Backend>(
 fn not_retryable(job: &Job) -> Problem {
     if !job.status.is_final() {
         return not_ended("cancel the job, or wait until it ends");
+    }
+    if job.has_remaining() {
+        let detail = "the job is an undo, or an import that is or was undone, so it is not retried";
+        return Problem::new(Kind::JobUndone, detail);
     }
     let detail = "every item of the job succeeded or was skipped, so no item can be retried";
     Problem::new(Kind::NothingToRetry, detail)

@@ -68,6 +68,8 @@ pub(crate) async fn start<B: Backend>(
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
     admit(&api, &tenant, checked.priority).await?;
     let mut job = started_job(&checked, &api.limits, (api.clock)());
+    let job_type = api.registry.find(&checked.job_type);
+    job.undo.undoable = job_type.is_some_and(|job_type| job_type.is_undoable(&definition.options));
     if let Some(validated) = checked.file() {
         let source = started_source(&api.ports.files, validated, &job).await?;
         job.source = Some(source.ok_or_else(|| file_gone(validated))?.into());

@@ -13,7 +13,7 @@ use crate::records::records_path;
 use crate::{
     AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
     FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobSource, JobsDocument, Links, OutputDocument,
-    ReceiptLink, RecordDocument, RecordsDocument,
+    ReceiptLink, RecordDocument, RecordsDocument, Undoes,
 };
 
 fn id() -> JobId {
@@ -77,6 +77,13 @@ pub(crate) fn started() -> JobDocument {
     JobDocument { started_from: JobId::parse("019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b"), ..waiting() }
 }
 
+/// Example: the preview of an undo.
+pub(crate) fn undoing() -> JobDocument {
+    let undoes = JobId::parse("019f2c3a-11d2-7e05-a3b4-5c6d7e8f9a0b");
+    let undoes = undoes.map(|job_id| Undoes { job_id, preview: true });
+    JobDocument { job_type: "undo".to_owned(), undoes, ..waiting() }
+}
+
 /// Example: a completed job.
 pub(crate) fn completed() -> JobDocument {
     JobDocument {
@@ -102,6 +109,8 @@ pub(crate) fn completed() -> JobDocument {
         attempts: 1,
         started_from: None,
         started_as: None,
+        undoes: None,
+        undone_by: None,
         error: None,
         issues: Vec::new(),
         created_at: "2026-07-01T09:00:00.12Z".to_owned(),
@@ -123,6 +132,7 @@ fn links(ended: Option<JobId>, cancel: Option<String>) -> Links {
         failures: ended.map(failures_path),
         cancel,
         start: None,
+        undo: None,
     }
 }
 

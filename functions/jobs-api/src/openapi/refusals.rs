@@ -26,7 +26,7 @@ refusals!(
 );
 refusals!(
     /// Refusals of `DELETE /api/jobs/{jobId}`.
-    DeleteRefusals: NotFound, PreconditionFailed
+    DeleteRefusals: NotFound, UndoActive, PreconditionFailed
 );
 refusals!(
     /// Refusals of `POST /api/jobs/{jobId}/cancel`.
@@ -34,13 +34,18 @@ refusals!(
 );
 refusals!(
     /// Refusals of `POST /api/jobs/{jobId}/retry`.
-    RetryRefusals: MalformedJson, NotFound, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
+    RetryRefusals: MalformedJson, NotFound, JobUndone, NotEnded, NothingToRetry, PreconditionFailed, BodyTooLarge, UnsupportedMediaType,
     InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Refusals of `POST /api/jobs/{jobId}/start`.
     StartRefusals: NotFound, FileGone, JobDeleted, NotEnded, NothingToStart, NotValidated, PreconditionFailed, TooManyJobs,
     UploadQuotaExceeded, Busy
+);
+refusals!(
+    /// Refusals of `POST /api/jobs/{jobId}/undo`.
+    UndoRefusals: MalformedJson, NotFound, FileGone, NotEnded, NotUndoable, UndoTooEarly, PreconditionFailed, BodyTooLarge,
+    UnsupportedMediaType, InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/output`.

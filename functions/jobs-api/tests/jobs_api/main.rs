@@ -23,5 +23,6 @@ mod retry;
 mod start;
 mod tenants;
 mod throttling;
+mod undo;
 mod unsent;
 mod world;

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 29] = [
+const ROWS: [(&str, &str, Class); 30] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -34,6 +34,7 @@ const ROWS: [(&str, &str, Class); 29] = [
     ("POST", "/api/jobs/{jobId}/cancel", Class::Usual),
     ("POST", "/api/jobs/{jobId}/retry", Class::Create),
     ("POST", "/api/jobs/{jobId}/start", Class::Create),
+    ("POST", "/api/jobs/{jobId}/undo", Class::Create),
     ("DELETE", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/datasets", Class::List),
     ("DELETE", "/api/datasets/{dataset}", Class::Create),

@@ -25,6 +25,8 @@ use serde_json::{Value, json};
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
 /// Limit of queued chunks.
 pub(crate) const MAX_QUEUED_CHUNKS: u64 = 3;
+/// Seconds after the end of an import until it can be undone.
+pub(crate) const STALL_S: i64 = 60;
 /// The uploaded file.
 pub(crate) const FILE: &str = "id,name\n1,Ann\n2,Bob\n";
 
@@ -129,13 +131,14 @@ impl World {
         B: Backend<Store = MemoryStore, Files = MemoryFiles, Records = MemoryRecords>,
     {
         let World { store, files, records, .. } = self.clone();
-        let registry: Registry = builtin(records.clone()).with(Ping);
+        let registry: Registry = builtin(records.clone(), files.clone()).with(Ping);
         let access = Access::SignedIn { tenant_claim: "sub".into() };
         let limits = Limits {
             max_file_bytes: 1_000,
             retention_days: 14,
             job_time_limit_s: 3_600,
             max_queued_chunks: MAX_QUEUED_CHUNKS,
+            stall_s: STALL_S,
         };
         let (ports, queue_depths) = (Ports { store, queues, files }, QueueDepths::default());
         let tenant_calls = self.tenant_calls.unwrap_or(Rate { per_second: 1_000, burst: 10_000 });

@@ -41,6 +41,8 @@ pub enum NoEffect {
     AlreadyRetried,
     /// The work was done despite the dead letter.
     AlreadyDone,
+    /// The job is an undo, or an import that is or was undone.
+    Undone,
 }
 
 /// Decides the effect of a replay, from the stored job and, for a chunk message, the chunk's cursor.
@@ -100,7 +102,8 @@ fn once_ended(job: &Job) -> ReplayDecision {
     match job.status {
         Status::Waiting | Status::Running => ReplayDecision::Wait,
         Status::Canceled => ReplayDecision::NoEffect(NoEffect::Canceled),
-        Status::Completed | Status::Failed if job.has_remaining() => ReplayDecision::Open,
+        Status::Completed | Status::Failed if job.is_reopenable() => ReplayDecision::Open,
+        Status::Completed | Status::Failed if job.has_remaining() => ReplayDecision::NoEffect(NoEffect::Undone),
         Status::Completed | Status::Failed => ReplayDecision::NoEffect(NoEffect::AlreadyDone),
     }
 }

@@ -38,10 +38,16 @@ impl Job {
         self.file().map_or(0, |source| source.size_bytes)
     }
 
+    /// Returns true if the job can be reopened: it has remaining items, and is neither an undo nor an import that is or
+    /// was undone.
+    pub fn is_reopenable(&self) -> bool {
+        self.has_remaining() && self.undo.undone_by.is_none() && !self.is_undo()
+    }
+
     /// Reopens the job as a new generation over its failed and unprocessed items. Refused unless the requested
-    /// generation is the current one, has ended and has remaining items.
+    /// generation is the current one, has ended and [can be reopened](Self::is_reopenable).
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
-        if self.generation != reopen.generation || !self.has_remaining() {
+        if self.generation != reopen.generation || !self.is_reopenable() {
             return Transition::Refused;
         }
         *self = self.reopened(reopen);

@@ -12,6 +12,7 @@ mod status;
 mod times;
 mod tolerance;
 mod transition;
+mod undo;
 
 pub use checkpoint::MoveCheckpoint;
 pub use error::{JobError, Stop};
@@ -25,3 +26,4 @@ pub use status::{Stage, Status};
 pub use times::{JobTimes, deadline, has_time};
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
+pub use undo::{MarkUndone, UndoState, UndoneImport};

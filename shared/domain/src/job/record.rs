@@ -11,6 +11,7 @@ use super::source::{Source, SourceFile};
 use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
+use super::undo::UndoState;
 use crate::ids::{ChunkId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
@@ -66,6 +67,9 @@ pub struct Job {
     /// The link between a validation and the import started from it.
     #[serde(flatten)]
     pub validation: Validation,
+    /// The link between an import and its undo.
+    #[serde(flatten)]
+    pub undo: UndoState,
 }
 
 impl Job {
@@ -92,6 +96,7 @@ impl Job {
             completion: CompletionState::default(),
             times: JobTimes::accepted(now),
             validation: Validation::default(),
+            undo: UndoState::default(),
         }
     }
 
@@ -203,7 +208,8 @@ pub struct SplitState {
     #[serde(rename = "splitOffset")]
     pub offset: u64,
     /// Place of the walk behind the committed groups: for a dataset their last key, for a part of another job a position
-    /// among its groups. `None` at the beginning.
+    /// among its groups, for an undo the next chunk of the import whose items behind those of its file are planned. `None`
+    /// at the beginning.
     #[serde(default, rename = "splitPlace", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Items in the groups committed so far; all items once `ended`.

@@ -1,4 +1,4 @@
-//! Outcomes of creating an upload or a job, and of starting or reopening a job: done, repeated under its idempotency
+//! Outcomes of creating an upload or a job, and of starting, undoing or reopening a job: done, repeated under its idempotency
 //! key, or refused.
 
 use super::QuotaExceeded;
@@ -39,6 +39,17 @@ pub enum Reopened {
     /// Reopened; the job as it is now.
     Made(Box<Job>),
     /// The job has not ended, is deleted, or was reopened by another call.
+    Refused,
+    /// The tenant has reached one of its limits. Nothing is stored.
+    OverQuota(QuotaExceeded),
+}
+
+/// The outcome of the creation of an undo.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum UndoCreated {
+    /// Stored as new, and the import is marked.
+    New,
+    /// The import has not ended, was reopened or deleted, or has another undo than the one that was read.
     Refused,
     /// The tenant has reached one of its limits. Nothing is stored.
     OverQuota(QuotaExceeded),

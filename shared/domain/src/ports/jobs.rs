@@ -5,9 +5,9 @@ use std::future::Future;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult, Started};
+use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult, Started, UndoCreated};
 use crate::ids::{FileGuid, JobId};
-use crate::job::Job;
+use crate::job::{Job, MarkUndone};
 use crate::parts::Multipart;
 use crate::results::ResultsForm;
 use crate::tenant::TenantId;
@@ -81,6 +81,14 @@ pub trait JobStore: Send + Sync {
     /// Stores the import that is started from the validated job `job.started_from`, like [`JobStore::create_job`]
     /// without a key, and records it on that job, in one transaction; see [`Job::start`].
     fn start_job(&self, job: &Job, definition: &Definition) -> impl Future<Output = PortResult<Started>> + Send;
+    /// Stores an undo, like [`JobStore::create_job`] without a key, and marks its import, in one transaction; see
+    /// [`Job::mark_undone`].
+    fn create_undo(
+        &self,
+        undo: &Job,
+        definition: &Definition,
+        mark: &MarkUndone,
+    ) -> impl Future<Output = PortResult<UndoCreated>> + Send;
     /// Returns the earlier outcome of an upload's idempotency key, or `None` if the key is free. Reads only.
     fn upload_created_before(
         &self,

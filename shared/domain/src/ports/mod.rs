@@ -15,13 +15,14 @@ mod limits;
 mod listing;
 mod queues;
 mod record_reader;
+mod record_versions;
 mod records;
 mod sweeps;
 mod transitions;
 mod uploads;
 
 pub use concurrency::{Acquisition, ParkedChunks, Permits, WakeMark};
-pub use created::{Created, IdempotencyKey, Reopened, Started};
+pub use created::{Created, IdempotencyKey, Reopened, Started, UndoCreated};
 pub use dead_letters::{
     DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
 };
@@ -33,6 +34,7 @@ pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimit
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
 pub use queues::{InFlight, QueueDepth, Queues, Visibility};
 pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
+pub use record_versions::{KnownVersions, Overwrite, RecordVersions, Revert};
 pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;

@@ -1,6 +1,7 @@
 //! The job type `import`.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use longshore_domain::job::{JobError, Tolerance};
 use serde_json::Value;
@@ -9,35 +10,59 @@ use super::columns;
 use super::options::{self, ImportOptions, Mode};
 use super::row::{self, Row, Target};
 use super::sheet::names;
+use super::write_ahead::WriteAhead;
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
-use longshore_domain::ports::RecordStore;
+use crate::job_types::undo;
+use crate::ports::JobFolder;
+use longshore_domain::ports::{Files, NewRecord, RecordStore, RecordVersions};
+use longshore_domain::writer::{Rule, Written};
+
+/// Limits of jobs that write a record for each row.
+pub(crate) const LIMITS: TypeLimits = TypeLimits {
+    // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well under a
+    // minute either way.
+    chunk_items: 50_000,
+    chunk_bytes: 4 << 20,
+    // Forty calls of 25 statements, eight at once: about 100 ms between two checks that the job is still running.
+    batch_items: 1_000,
+    ..TypeLimits::DEFAULT
+};
 
 /// Imports the rows of a file into a dataset.
 #[derive(Debug)]
-pub struct Import<R> {
+pub struct Import<R, F> {
     records: Arc<R>,
+    files: F,
+    /// True if most keys of the last batch existed.
+    mostly_present: AtomicBool,
 }
 
-impl<R> Import<R> {
-    /// Creates the job type, which writes to this store.
-    pub fn new(records: Arc<R>) -> Self {
-        Self { records }
+impl<R, F> Import<R, F> {
+    /// Creates the job type, which writes to this store, and previous versions of records to these files.
+    pub fn new(records: Arc<R>, files: F) -> Self {
+        Self { records, files, mostly_present: AtomicBool::new(false) }
     }
 }
 
-impl<R: RecordStore> JobType for Import<R> {
+impl<R: RecordStore + RecordVersions, F: Files + 'static> Import<R, F> {
+    /// Writes records with different keys, so that they can be undone if the options say so. An insert overwrites
+    /// nothing: a record's creator is all that its undo needs.
+    async fn put(&self, job: &JobContext, target: &Target<'_>, undo: bool, records: Vec<NewRecord>) -> Vec<Written> {
+        let (dataset, rule) = (&target.dataset, target.rule);
+        if !undo || !matches!(rule, Rule::Upsert | Rule::Update) {
+            return self.records.put(dataset, rule, records).await;
+        }
+        let folder = JobFolder { tenant: &job.tenant, id: job.job_id };
+        let (store, files, mostly_present) = (&*self.records, &self.files, &self.mostly_present);
+        WriteAhead { records: store, files, folder, dataset, rule, mostly_present }.put(&records).await
+    }
+}
+
+impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, F> {
     const NAME: &'static str = "import";
     const ITEM: ItemShape = ItemShape::Object;
-    const LIMITS: TypeLimits = TypeLimits {
-        // Checking a row takes one or two microseconds, and writing one a tenth of a millisecond: a chunk takes well
-        // under a minute either way.
-        chunk_items: 50_000,
-        chunk_bytes: 4 << 20,
-        // Forty calls of 25 statements, eight at once: about 100 ms between two checks that the job is still running.
-        batch_items: 1_000,
-        ..TypeLimits::DEFAULT
-    };
+    const LIMITS: TypeLimits = LIMITS;
     type Options = ImportOptions;
     type Item = Row;
     type Output = ();
@@ -55,6 +80,10 @@ impl<R: RecordStore> JobType for Import<R> {
 
     fn started(options: &Value) -> Option<Value> {
         options::started(options)
+    }
+
+    fn is_undoable(options: &Value) -> bool {
+        undo::undoable(options).is_ok()
     }
 
     fn tolerance(&self, options: &ImportOptions) -> Tolerance {
@@ -81,7 +110,8 @@ impl<R: RecordStore> JobType for Import<R> {
             None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
-                row::write(&*self.records, &target, items).await
+                let put = |records| self.put(job, &target, options.undo(), records);
+                row::write(&target, items, put).await
             }
         }
     }

@@ -2,7 +2,8 @@
 //!
 //! A message can be delivered twice, late, or to two workers at once. Every write contains its writer (job and row) and
 //! a condition on the stored record's writer, so the records are the same as if the file had been processed once, in
-//! order. Only an import in mode `delete` deletes records. In mode `insert`, an import never overwrites one.
+//! order. Unless its option `undo` is false, an import stores each record before it overwrites it (`write_ahead`). Only an
+//! import in mode `delete` deletes records. In mode `insert`, an import never overwrites one.
 
 mod columns;
 mod cost;
@@ -16,7 +17,10 @@ mod row;
 mod schema;
 mod sheet;
 mod violation;
+mod write_ahead;
 
 pub use job_type::Import;
+pub(crate) use job_type::LIMITS;
 pub use options::{ImportOptions, Mode};
 pub use row::Row;
+pub(crate) use row::read_key;

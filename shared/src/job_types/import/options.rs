@@ -44,6 +44,11 @@ pub struct ImportOptions {
     #[serde(default)]
     #[schema(default = "upsert")]
     pub mode: Mode,
+    /// Stores each record before the import overwrites it, so that the import can be undone; the stored records are
+    /// removed with the job. `false` saves these reads and writes. A `delete` cannot be undone.
+    #[serde(default)]
+    #[schema(value_type = bool, default = true)]
+    pub undo: Option<bool>,
     /// `escaped` for a CSV file of a report or an export whose formulas were escaped: the apostrophe that was put before a
     /// text such as `=1+1` is removed, in cells and column names. `raw` takes every cell as it is. JSON Lines and items
     /// are always taken as they are.
@@ -115,8 +120,17 @@ impl ImportOptions {
             let detail = "maxFailedPercent must be a number from 0 to 100";
             errors.push(FieldError::new("/options/maxFailedPercent", "invalid_percent", detail));
         }
+        if self.mode == Mode::Delete && self.undo == Some(true) {
+            let detail = "deleted records cannot be restored; remove undo, or set it to false";
+            errors.push(FieldError::new("/options/undo", "undo_not_possible", detail));
+        }
         errors.extend(self.compile().err());
         errors
+    }
+
+    /// Returns true if the import stores what its undo needs.
+    pub(super) fn undo(&self) -> bool {
+        self.undo.unwrap_or(true) && self.mode != Mode::Delete
     }
 
     /// Returns the schema, if there is one and [`ImportOptions::check`] has found no error.
@@ -142,7 +156,7 @@ impl ImportOptions {
     }
 
     /// Returns the dataset of the job's tenant.
-    pub(super) fn dataset_of(&self, job: &JobContext) -> Dataset {
+    pub(crate) fn dataset_of(&self, job: &JobContext) -> Dataset {
         Dataset { tenant: job.tenant.clone(), name: self.dataset.clone() }
     }
 

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::{NewRecord, RecordStore};
+use longshore_domain::ports::NewRecord;
 use longshore_domain::text::{NAME_CHARS, shortened};
 use longshore_domain::writer::{Rule, Writer, Written};
 use serde::Deserialize;
@@ -42,6 +42,18 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
         }
         Record::Line(line) => checked(options, &object(record, line)?),
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
+    }
+}
+
+/// Returns the key of a record, without a check of its other properties; `None` if it cannot be read.
+pub(crate) fn read_key(options: &ImportOptions, record: &Record<'_>) -> Option<String> {
+    let key = |row: &Value| Some(key_of(&options.key, row.as_object()?).ok()?.into_owned());
+    match record {
+        Record::Row { columns, cells } => {
+            key(options.sheet().fill(options.compiled(), options.formulas, columns, *cells))
+        }
+        Record::Line(line) => key(&object(record, line).ok()?),
+        Record::Stored(_) | Record::Options(_) => None,
     }
 }
 
@@ -166,16 +178,20 @@ pub(super) struct Target<'a> {
     pub(super) key: &'a str,
 }
 
-/// Writes rows of one job, in the order of the file. Returns fewer outcomes than rows if the store ran out of time: the
-/// remaining rows are processed again later.
+/// Writes rows of one job, in the order of the file; `put` writes the records. Returns fewer outcomes than rows if the
+/// store ran out of time: the remaining rows are processed again later.
 ///
 /// Of several rows with the same key, only one is sent: the first in an insert, else the last. The results of the
 /// others follow from its result.
-pub(super) async fn write(records: &impl RecordStore, target: &Target<'_>, items: Vec<(ItemKey, Row)>) -> Vec<Outcome> {
+pub(super) async fn write<P: Future<Output = Vec<Written>>>(
+    target: &Target<'_>,
+    items: Vec<(ItemKey, Row)>,
+    put: impl FnOnce(Vec<NewRecord>) -> P,
+) -> Vec<Outcome> {
     let rule = target.rule;
     let (rows, chosen) = choose(rule, items);
     let senders: Vec<Writer> = chosen.iter().map(|record| record.writer).collect();
-    let written = records.put(&target.dataset, rule, chosen).await;
+    let written = put(chosen).await;
     let results = rows.into_iter().map_while(|(writer, sent)| {
         let written = written.get(sent).cloned().unwrap_or(Written::Untried);
         let written = if senders[sent] == writer { written } else { follow(rule, written, senders[sent]) };
@@ -239,6 +255,7 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
             Outcome::reject("record_refused", None, format!("the records table rejected this row: {reason}"))
         }
         Written::Unknown(reason) => Outcome::Retry { after: None, reason },
+        Written::Changed => Outcome::Retry { after: None, reason: String::from(CHANGED) },
         Written::Throttled(reason) => Outcome::Busy { reason },
         Written::Untried => return None,
     })
@@ -247,6 +264,9 @@ fn outcome(written: Written, writer: Writer, key: &str) -> Option<Outcome> {
 /// Message of a row whose key does not exist.
 const MISSING: &str =
     "no record has this key, and an update creates none; fix the key, or import the row with mode upsert";
+
+/// Reason of a row whose record others keep writing.
+const CHANGED: &str = "other writers keep changing this record";
 
 fn taken(holder: Option<Writer>, writer: Writer) -> String {
     match holder {

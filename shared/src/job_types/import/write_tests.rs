@@ -34,7 +34,7 @@ fn rows(job: JobId, numbered: &[(u64, String)]) -> Vec<(ItemKey, Row)> {
 
 pub(super) fn deliver(records: &impl RecordStore, rule: Rule, job: JobId, numbered: &[(u64, String)]) -> Vec<Outcome> {
     let target = Target { dataset: dataset(), rule, key: "id" };
-    block_on(write(records, &target, rows(job, numbered)))
+    block_on(write(&target, rows(job, numbered), |records_of_keys| records.put(&target.dataset, rule, records_of_keys)))
 }
 
 pub(super) fn all(records: &MemoryRecords) -> BTreeMap<String, StoredRecord> {

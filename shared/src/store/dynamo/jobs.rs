@@ -2,10 +2,10 @@
 
 use aws_sdk_dynamodb::types::{Put, TransactWriteItem};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::job::{Job, MarkUndone, SourceFile};
 use longshore_domain::ports::{
     ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobsPage, JobsQuery, PortResult, QuotaExceeded,
-    Started, Upload,
+    Started, UndoCreated, Upload,
 };
 use longshore_domain::tenant::TenantId;
 
@@ -91,6 +91,10 @@ impl JobStore for DynamoStore {
     /// See `DynamoStore::start`.
     async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         self.start(job, definition).await
+    }
+
+    async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated> {
+        self.undo(undo, definition, mark).await
     }
 
     /// Consistent GetItem of `JOB#id` / `JOB`.

@@ -47,6 +47,7 @@ mod store;
 mod sweeps;
 mod transaction;
 mod transitions;
+mod undo;
 mod update;
 mod upload_item;
 mod work_calls;

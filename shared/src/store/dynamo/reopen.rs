@@ -16,11 +16,11 @@ use crate::store::own_write;
 const OPERATION: &str = "reopen";
 
 impl DynamoStore {
-    /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final and `deletedAt`
-    /// is absent (then nothing that was read has changed); counts the job as active and the bytes of its file, if
+    /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final, and `deletedAt` and
+    /// `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of its file, if
     /// there is room; and records the use of its corrected file's upload.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
-        if job.generation != reopen.generation || !job.has_remaining() {
+        if job.generation != reopen.generation || !job.is_reopenable() {
             return Ok(Reopened::Refused);
         }
         let next = job.reopened(reopen);
@@ -57,7 +57,7 @@ impl DynamoStore {
             key: Key::job(next.job_id),
             update: format!("{set} REMOVE #stop, #totals, #report, #checkpoint, #error, #startedAt, #finishedAt"),
             condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
-                        AND attribute_not_exists(#deletedAt)"
+                        AND attribute_not_exists(#deletedAt) AND attribute_not_exists(#undoneBy)"
                 .into(),
             values: vec![
                 (":ended", number(reopen.generation)),

@@ -5,10 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::group::{Commit, CommitOutcome, Group, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Transition};
+use longshore_domain::job::{Job, MarkUndone, Transition};
 use longshore_domain::ports::{
     ByAge, CallCount, ChunkState, Created, Definition, IdempotencyKey, JobPosition, JobProgress, JobStore, JobsPage,
-    JobsQuery, Ledger, PortResult, Removal, ResendCount, Started, TenantCounts, TenantLimits, Upload, UploadRelease,
+    JobsQuery, Ledger, PortResult, Removal, ResendCount, Started, TenantCounts, TenantLimits, UndoCreated, Upload,
+    UploadRelease,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -102,6 +103,11 @@ impl JobStore for MemoryStore {
     async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started> {
         items::check_new_job(job, definition, None)?;
         Ok(self.records().start_job(job, definition))
+    }
+
+    async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated> {
+        items::check_new_job(undo, definition, None)?;
+        Ok(self.records().create_undo(undo, definition, mark))
     }
 
     async fn upload_created_before(

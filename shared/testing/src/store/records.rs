@@ -7,10 +7,10 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Priority, Reopen, Transition};
+use longshore_domain::job::{Job, MarkUndone, Priority, Reopen, Transition};
 use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
-    QuotaExceeded, Reopened, Started, TenantLimits, Upload, UploadRelease,
+    QuotaExceeded, Reopened, Started, TenantLimits, UndoCreated, Upload, UploadRelease,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -183,6 +183,29 @@ impl Records {
             of_job.job = from;
         }
         Started::New
+    }
+
+    /// Stores an undo and its definition, and marks its import, if the tenant has room for the undo.
+    pub(super) fn create_undo(&mut self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> UndoCreated {
+        let Some(mut import) = self.jobs.get(&mark.import).map(|of_job| of_job.job.clone()) else {
+            return UndoCreated::Refused;
+        };
+        let before = import.clone();
+        if import.mark_undone(mark) == Transition::Refused {
+            return own_write::undone(Some(&before), undo.job_id);
+        }
+        let active = self.active_jobs(&undo.tenant);
+        if active >= self.limits.active_jobs {
+            return UndoCreated::OverQuota(QuotaExceeded::ActiveJobs(active));
+        }
+        if let Some(bytes) = self.job_bytes_without_room(undo, undo.times.created_at) {
+            return UndoCreated::OverQuota(QuotaExceeded::DailyBytes(bytes));
+        }
+        self.create_job(undo, definition, None);
+        if let Some(of_job) = self.jobs.get_mut(&mark.import) {
+            of_job.job = import;
+        }
+        UndoCreated::New
     }
 
     /// Reopens a job, if that is allowed and the tenant has room for it.

@@ -8,6 +8,7 @@ import { go } from "../router";
 import { text } from "../text";
 import { ErrorNotice } from "./errors";
 import { isCheck } from "./status";
+import { UndoImport } from "./undo";
 
 /** The answer of the dialog that confirms a deletion. */
 const YES = "yes";
@@ -48,8 +49,9 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
       onReopened,
     );
   const stopping = job.stage === "stopping";
-  // A second check of the same rows would have the same result.
-  const canRetry = job.counts.failed + job.counts.pending > 0 && !isCheck(job);
+  // A second check of the same rows would have the same result; an undo, or an import with one, is not retried.
+  const isFixed = isCheck(job) || job.undoes !== null || job.undoneBy !== null;
+  const canRetry = job.counts.failed + job.counts.pending > 0 && !isFixed;
   return (
     <>
       <ErrorNotice error={error} />
@@ -75,6 +77,9 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
             {t.retry}
           </button>
         )}
+        {job.undoes && <a href={`/jobs/${job.undoes.jobId}`}>{t.undoes}</a>}
+        {job.undoneBy && <a href={`/jobs/${job.undoneBy}`}>{t.undoneBy}</a>}
+        {job.links.undo && <UndoImport job={job} />}
         {hasEnded(job) && (
           <button type="button" class="plain" disabled={busy} onClick={() => setIsConfirming(true)}>
             {t.delete}

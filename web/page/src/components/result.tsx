@@ -32,10 +32,10 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       <Issues issues={job.issues} />
       {job.jobType === "export" && output.value && <Exported job={job} output={output.value} />}
       {job.status === "completed" && failed === 0 && job.jobType !== "export" && (
-        <p class="notice good">{isCheck(job) ? text.job.allChecked : text.job.allRight}</p>
+        <p class="notice good">{successText(job)}</p>
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
-      {failed > 0 && !isCheck(job) && job.source?.kind !== "dataset" && (
+      {failed > 0 && !isCheck(job) && !job.undoes && !job.undoneBy && job.source?.kind !== "dataset" && (
         <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
       {failed > 0 && <Failures job={job} />}
@@ -49,6 +49,11 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
     </>
   );
+}
+
+function successText(job: Job): string {
+  if (job.undoes) return job.undoes.preview ? text.undo.previewed : text.undo.done;
+  return isCheck(job) ? text.job.allChecked : text.job.allRight;
 }
 
 /** The file of an export, or that there is none. */

@@ -50,6 +50,10 @@ export const jobText = {
     start: "Start import",
     startedAs: "See the started import",
     startedFrom: "See the original check",
+    undoes: "See the import",
+    undoneBy: "See its undo",
+    undoOf: (name: string) => `Undo of ${name}`,
+    previewOf: (name: string) => `Preview of the undo of ${name}`,
     announced: (percent: number) => `${percent} percent`,
     issues: "Warnings",
     files: "Files",
@@ -69,6 +73,25 @@ export const jobText = {
     checkedBadStarted: "The same rows fail in the import. Correct them there.",
     another: "Import another file",
     dataset: (name: string) => `See the records of ${name}`,
+  },
+
+  undo: {
+    button: "Undo this import",
+    title: "Undo this import?",
+    body:
+      "Records that the import created are deleted, and records that it overwrote get their previous version back. Records " +
+      "that were changed since stay as they are.",
+    counting: "Counting what an undo would do...",
+    undone: (count: number) => `${plural(count, "row", "rows")} will be undone`,
+    stays: (count: number) =>
+      `${plural(count, "row", "rows")} will be skipped: their records were changed since, or were not written by this import`,
+    unknown: (count: number) => `${plural(count, "row", "rows")} cannot be undone: no previous version is stored`,
+    confirm: "Undo import",
+    keep: "Keep it",
+    tooEarly: (seconds: number) =>
+      `The import has just ended, and one of its workers may still write. Try again in ${plural(seconds, "second", "seconds")}.`,
+    done: "Nothing of this import is left, except what was changed since.",
+    previewed: "Nothing was written.",
   },
 
   results: {
@@ -115,6 +138,7 @@ export const jobText = {
       key_too_long: (what) => `${what} is the key, and is too long:`,
       duplicate_key: () => "the key already exists:",
       key_not_found: () => "no record has the key:",
+      no_previous_version: () => "no previous version of the record is stored, so it stays as it is",
       too_few_cells: () => "the row has too few cells:",
       too_many_cells: () => "the row has too many cells:",
       not_utf8: () => 'the row is not encoded in UTF-8: save the file as "CSV UTF-8"',

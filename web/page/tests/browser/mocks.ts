@@ -37,6 +37,7 @@ export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
         results: null,
         failures: null,
         start: null,
+        undo: null,
         cancel: `${job.links.self}/cancel`,
       },
     };
@@ -87,6 +88,8 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
     attempts: 1,
     startedFrom: null,
     startedAs: null,
+    undoes: null,
+    undoneBy: null,
     error: null,
     issues: [],
     createdAt: at,
@@ -103,6 +106,7 @@ export function fakeJob(number: number, change: Partial<Job> = {}): Job {
       failures: null,
       cancel: null,
       start: null,
+      undo: null,
     },
     ...change,
   };

@@ -39,6 +39,14 @@ test("a job over a dataset has the name of its dataset", () => {
   expect(jobSource(of("welcome", "2026-11-01T00:00:00Z"))).toMatch(/^Records written since .*Nov/);
 });
 
+test("an undo has the name of its import", () => {
+  const of = (preview: boolean, fileName: string | null = "people.csv") =>
+    jobName({ undoes: { jobId: "0198c0de-0000", preview }, fileName, jobType: "undo", jobId: "0199" } as Job);
+  expect(of(false)).toBe("Undo of people.csv");
+  expect(of(true)).toBe("Preview of the undo of people.csv");
+  expect(of(false, null)).toBe("Undo of e-0000");
+});
+
 test("a job over a part of another job names that part", () => {
   const of = (part: string) => jobSource({ source: { kind: "job", jobId: "0198-c0ffee", part } } as Job);
   expect(of("failed")).toBe("Failed items of job c0ffee");

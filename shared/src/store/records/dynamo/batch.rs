@@ -13,13 +13,10 @@ use aws_sdk_dynamodb::types::BatchStatementResponse;
 use futures::StreamExt;
 use futures::stream::FuturesUnordered;
 use longshore_domain::random::fraction;
-use longshore_domain::timestamp::Timestamp;
 
-use super::statement::{Next, Pending, STATEMENTS, Step, WriteRate};
+use super::statement::{Next, Pending};
+use super::write_rate::{STATEMENTS, WriteRate};
 use crate::back_off::full_jitter;
-use crate::store::records::size;
-use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::NewRecord;
 use longshore_domain::writer::{Rule, Written};
 
 /// Codes of calls that were refused as a whole for lack of capacity
@@ -90,15 +87,6 @@ pub(super) struct Done {
     pub(super) written: Written,
 }
 
-/// Parameters of a write.
-#[derive(Copy, Clone, Debug)]
-pub(super) struct Parameters<'a> {
-    pub(super) into: &'a Dataset,
-    pub(super) rule: Rule,
-    /// The first statement to try.
-    pub(super) first: Step,
-}
-
 /// A write of records under one rule.
 pub(super) struct Batch<'a, C> {
     calls: &'a C,
@@ -118,7 +106,6 @@ struct Waiting {
 /// Attempts made for a record so far.
 #[derive(Default)]
 struct Tried {
-    bytes: usize,
     attempts: u32,
     /// True if nothing of it was written, for lack of capacity, and no later response has left that open.
     throttled: bool,
@@ -134,26 +121,9 @@ struct Answer {
 
 impl<'a, C: Calls> Batch<'a, C> {
     /// Creates a write in which no record has been sent.
-    pub(super) fn new(
-        calls: &'a C,
-        write_rate: &'a WriteRate,
-        parameters: Parameters<'_>,
-        records: Vec<NewRecord>,
-    ) -> Self {
-        let now = Timestamp::now();
-        let waiting = records.into_iter().enumerate().map(|(index, record)| {
-            let bytes = size::bytes(&record.key, &record.data);
-            let pending = Pending::new(parameters.into, index, record, parameters.first, now);
-            Waiting { pending, tried: Tried { bytes, ..Tried::default() } }
-        });
-        Self {
-            calls,
-            write_rate,
-            rule: parameters.rule,
-            started: calls.now(),
-            waiting: waiting.collect(),
-            done: Vec::new(),
-        }
+    pub(super) fn new(calls: &'a C, write_rate: &'a WriteRate, rule: Rule, records: Vec<Pending>) -> Self {
+        let waiting = records.into_iter().map(|pending| Waiting { pending, tried: Tried::default() }).collect();
+        Self { calls, write_rate, rule, started: calls.now(), waiting, done: Vec::new() }
     }
 
     /// Sends statements until every record's result is known; records without a known result are reported as unknown.
@@ -193,11 +163,11 @@ impl<'a, C: Calls> Batch<'a, C> {
         {
             if let Some(written) = waiting.tried.given_up(late) {
                 self.done.push(Done::new(&waiting.pending, written));
-            } else if bytes > 0 && bytes + waiting.tried.bytes > BYTES {
+            } else if bytes > 0 && bytes + waiting.pending.bytes > BYTES {
                 self.waiting.push_front(waiting);
                 break;
             } else {
-                bytes += waiting.tried.bytes;
+                bytes += waiting.pending.bytes;
                 next.push(waiting);
             }
         }

@@ -12,9 +12,11 @@ use futures::future::join_all;
 use futures::task::noop_waker;
 use longshore_domain::ids::JobId;
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::Map;
 
-use super::{Batch, CallError, Calls, Parameters, Pending, Step, WriteRate};
+use super::super::statement::Step;
+use super::{Batch, CallError, Calls, Pending, WriteRate};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::NewRecord;
 use longshore_domain::writer::Writer;
@@ -135,19 +137,11 @@ impl Calls for Limited {
     }
 }
 
-fn records(count: usize) -> Vec<NewRecord> {
-    let job = JobId::generate();
+fn records(count: usize) -> Vec<Pending> {
+    let (job, into) = (JobId::generate(), Dataset { tenant: TenantId::from_static("t"), name: "d".into() });
     let record =
         |row: usize| NewRecord { key: format!("k{row}"), data: Map::new(), writer: Writer { job, row: row as u64 } };
-    (0..count).map(record).collect()
-}
-
-fn dataset() -> Dataset {
-    Dataset { tenant: TenantId::from_static("t"), name: "d".into() }
-}
-
-fn parameters(rule: Rule, into: &Dataset) -> Parameters<'_> {
-    Parameters { into, rule, first: Step::Insert }
+    (0..count).map(|row| Pending::new(&into, row, &record(row), Step::Insert, Timestamp(1))).collect()
 }
 
 /// One worker: writes rows until each is stored, in chunks of a thousand. Returns the number of rows deferred to a
@@ -157,7 +151,7 @@ async fn work(table: &Limited, rows: usize) -> usize {
     let (mut left, mut written) = (rows, 0);
     while left > 0 {
         let count = left.min(1_000);
-        let done = Batch::new(table, &write_rate, parameters(Rule::Upsert, &dataset()), records(count)).run().await;
+        let done = Batch::new(table, &write_rate, Rule::Upsert, records(count)).run().await;
         assert_eq!(done.len(), count, "each record has one answer");
         for done in done {
             match done.written {
@@ -197,7 +191,7 @@ fn no_row_fails_on_a_slow_table_and_the_rate_stays_near_its_limit() {
 fn a_table_without_capacity_soon_gets_few_statements_and_every_row_is_reported_as_throttled() {
     let table = Limited::new(0.0);
     let write_rate = WriteRate::default();
-    let done = run(Batch::new(&table, &write_rate, parameters(Rule::Insert, &dataset()), records(1_000)).run());
+    let done = run(Batch::new(&table, &write_rate, Rule::Insert, records(1_000)).run());
     let count = |wanted: fn(&Written) -> bool| done.iter().filter(|done| wanted(&done.written)).count();
     let (throttled, untried) =
         (count(|written| matches!(written, Written::Throttled(_))), count(|written| *written == Written::Untried));
@@ -213,8 +207,7 @@ fn records_without_throttling_are_written_in_full_calls() {
     let table = Limited::new(1e9);
     NOW.set(Duration::ZERO);
     table.state.lock().unwrap().tokens = 1e6;
-    let done =
-        run(Batch::new(&table, &WriteRate::default(), parameters(Rule::Upsert, &dataset()), records(1_000)).run());
+    let done = run(Batch::new(&table, &WriteRate::default(), Rule::Upsert, records(1_000)).run());
     assert!(
         done.iter().all(|done| done.written == Written::Stored && done.was_present == done.index.is_multiple_of(3))
     );

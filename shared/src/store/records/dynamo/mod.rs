@@ -1,5 +1,6 @@
-//! The records table: `PK` = dataset and shard, `SK` = key, `data`, `writer`, `updatedAt`, and `expiresAt` if another
-//! program sets it. It also has an item for each dataset, from which datasets are listed.
+//! The records table: `PK` = dataset and shard, `SK` = key, `data`, `writer`, `updatedAt`, `createdBy`,
+//! `previous` once an import has overwritten it, `restoredBy` once an undo has restored it, and `expiresAt` if another program sets it. It also has an item for
+//! each dataset, from which datasets are listed.
 //!
 //! A write is an `INSERT`; if the key exists, an `UPDATE` with the rule as its condition. Both are sent in batches of
 //! PartiQL, because `BatchWriteItem` has no conditions (docs/decisions/0004-records-partiql.md).
@@ -9,9 +10,12 @@ mod datasets;
 mod list;
 mod reader;
 mod reads;
+mod sql;
 mod statement;
 mod store;
 mod table;
+mod versions;
+mod write_rate;
 
 pub use datasets::list_key;
 pub use table::DynamoRecords;

@@ -1,13 +1,4 @@
-//! The pure half of the adapter: one record's write as a PartiQL statement, the meaning of its response, and the number
-//! of statements in flight.
-//!
-//! That number is limited, and adapted to the table's capacity: it grows after each call without throttling, and halves
-//! after one with throttled statements. An on-demand table begins with 4,000 write units a second and a partition takes
-//! 1,000 (<https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html>). Statements
-//! above that are refused one by one, and each still costs a call. Additive increase and multiplicative decrease
-//! bring any number of independent workers near to the limit, and to equal shares of it.
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
+//! The pure half of the adapter: one record's write as a PartiQL statement, and the meaning of its response.
 
 use aws_sdk_dynamodb::error::BuildError;
 use aws_sdk_dynamodb::types::{
@@ -15,20 +6,30 @@ use aws_sdk_dynamodb::types::{
     ReturnValuesOnConditionCheckFailure,
 };
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ports::NewRecord;
+use longshore_domain::history::VersionMark;
+use longshore_domain::ports::{NewRecord, Overwrite, Revert};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer, Written};
+use serde_json::Map;
 
-use crate::aws_limits::dynamodb::BATCH_STATEMENTS;
-use crate::store::records::shard;
+use super::sql;
+use crate::store::records::{shard, size};
 
 /// The statement to send for a record.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Step {
     /// Writes the record if the key does not exist.
     Insert,
+    /// As an insert; the result is known if the key exists.
+    InsertNew,
     /// Overwrites the existing record, if the rule allows.
     Update,
+    /// Overwrites one version of the record.
+    Overwrite,
+    /// Restores an earlier version of the record in place of one version.
+    Restore,
+    /// Deletes one version of the record.
+    Remove,
     /// Deletes the record, if the rule allows.
     Delete,
 }
@@ -55,47 +56,112 @@ pub(super) struct Pending {
     pub(super) step: Step,
     /// True if the key was found to exist.
     pub(super) was_present: bool,
+    /// Bytes of the record.
+    pub(super) bytes: usize,
     /// Number of times that `INSERT` found the key to exist.
     duplicates: u32,
     key: [AttributeValue; 2],
     values: [AttributeValue; 3],
     writer: Writer,
+    replaced: Option<Replaced>,
+}
+
+/// The version that a write replaces.
+#[derive(Clone, Debug)]
+struct Replaced {
+    mark: VersionMark,
+    /// Place of the previous version, if the statement sets it.
+    place: Option<AttributeValue>,
+    /// Creator of the record, if the statement restores it.
+    created_by: Option<AttributeValue>,
 }
 
 impl Pending {
     /// Converts a record to the table's types.
-    pub(super) fn new(into: &Dataset, index: usize, record: NewRecord, step: Step, now: Timestamp) -> Self {
+    pub(super) fn new(into: &Dataset, index: usize, record: &NewRecord, step: Step, now: Timestamp) -> Self {
         let partition = shard::partition(into, shard::shard_of(&record.key));
         // DynamoDB can represent each JSON value, so this cannot fail.
-        let data = serde_dynamo::to_attribute_value(record.data).unwrap_or(AttributeValue::Null(true));
+        let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
         Self {
             index,
             step,
             was_present: false,
+            bytes: size::bytes(&record.key, &record.data),
             duplicates: 0,
-            key: [AttributeValue::S(partition), AttributeValue::S(record.key)],
-            values: [data, AttributeValue::S(record.writer.to_string()), AttributeValue::N(now.0.to_string())],
+            key: [AttributeValue::S(partition), AttributeValue::S(record.key.clone())],
+            values: [data, text(&record.writer), AttributeValue::N(now.0.to_string())],
             writer: record.writer,
+            replaced: None,
         }
     }
 
-    /// Returns the statement of the current step. Idempotent: an `UPDATE` accepts its own writer, under every rule, and
-    /// a `DELETE` succeeds if there is no record.
+    /// Converts the replacement of one version.
+    pub(super) fn overwrite(into: &Dataset, index: usize, overwrite: &Overwrite<'_>, now: Timestamp) -> Self {
+        let Overwrite { record, mark, previous } = overwrite;
+        let replaced = Replaced { mark: *mark, place: previous.as_ref().map(text), created_by: None };
+        Self { replaced: Some(replaced), ..Self::new(into, index, record, Step::Overwrite, now) }
+    }
+
+    /// Converts the reversal of one version.
+    pub(super) fn revert(of: &Dataset, index: usize, revert: &Revert<'_>, now: Timestamp) -> Self {
+        let Revert { key, mark, by, to } = revert;
+        let record = NewRecord { key: (*key).to_owned(), data: Map::new(), writer: *by };
+        let place = to.and_then(|to| to.previous.clone()).map(AttributeValue::S);
+        let created_by = to.and_then(|to| to.created_by.as_ref()).map(text);
+        let replaced = Some(Replaced { mark: *mark, place, created_by });
+        let Some(to) = to else { return Self { replaced, ..Self::new(of, index, &record, Step::Remove, now) } };
+        let restored = Self::new(of, index, &record, Step::Restore, now);
+        let data = serde_dynamo::to_attribute_value(&to.data).unwrap_or(AttributeValue::Null(true));
+        let [_, _, updated_at] = restored.values;
+        let values = [data, AttributeValue::S(to.writer.clone()), updated_at];
+        Self { replaced, values, bytes: size::bytes(key, &to.data), ..restored }
+    }
+
+    /// Returns the statement of the current step. Idempotent: an `UPDATE` under a rule accepts its own writer, a
+    /// `DELETE` succeeds if there is no record, and a second overwrite finds that the version has changed.
     pub(super) fn statement(&self, table: &str, rule: Rule) -> Result<BatchStatementRequest, BuildError> {
         let (key, values) = (self.key.iter().cloned(), self.values.iter().cloned());
         let builder = BatchStatementRequest::builder();
         let builder = match self.step {
-            Step::Insert => builder.statement(insert(table)).set_parameters(Some(key.chain(values).collect())),
+            Step::Insert | Step::InsertNew => {
+                let created_by = text(&self.writer.job);
+                let parameters = key.chain(values).chain([created_by]).collect();
+                builder.statement(sql::insert(table)).set_parameters(Some(parameters))
+            }
             Step::Update => builder
-                .statement(update(table, rule))
+                .statement(sql::update(table, rule))
                 .set_parameters(Some(values.chain(key).chain([self.values[1].clone()]).collect()))
                 .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
+            Step::Overwrite => {
+                let Replaced { mark, place, .. } = self.replaced();
+                let sets_previous = place.is_some();
+                let parameters = values.chain(place).chain(key).chain(parameters_of(mark)).collect();
+                builder.statement(sql::overwrite(table, mark, sets_previous)).set_parameters(Some(parameters))
+            }
+            Step::Restore => {
+                let Replaced { mark, place, created_by } = self.replaced();
+                let statement = sql::restore(table, mark, [created_by.is_some(), place.is_some()]);
+                let restored = [text(&self.writer)].into_iter().chain(created_by).chain(place);
+                let parameters = values.chain(restored).chain(key).chain(parameters_of(mark)).collect();
+                builder.statement(statement).set_parameters(Some(parameters))
+            }
+            Step::Remove => {
+                let Replaced { mark, .. } = self.replaced();
+                let parameters = key.chain(parameters_of(mark)).collect();
+                builder.statement(sql::remove(table, mark)).set_parameters(Some(parameters))
+            }
             Step::Delete => builder
-                .statement(delete(table))
+                .statement(sql::delete(table))
                 .set_parameters(Some(key.chain([self.values[1].clone()]).collect()))
                 .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
         };
         builder.build()
+    }
+
+    /// Returns the version that is replaced; without one, a mark that no item has.
+    fn replaced(&self) -> Replaced {
+        let nothing = VersionMark { writer: None, updated_at: None };
+        self.replaced.clone().unwrap_or(Replaced { mark: nothing, place: None, created_by: None })
     }
 
     /// Returns true if the table cannot take a statement now, but may later.
@@ -117,11 +183,16 @@ impl Pending {
         let Some(error) = error else { return Next::Done(Written::Stored) };
         let message = error.message().unwrap_or("no reason given");
         match error.code() {
+            Some(Code::DuplicateItem) if self.step == Step::InsertNew => {
+                self.was_present = true;
+                Next::Done(Written::Taken(None))
+            }
             Some(Code::DuplicateItem) => {
                 self.was_present = true;
                 self.duplicates += 1;
                 Next::Go(Step::Update)
             }
+            Some(Code::ConditionalCheckFailed) if self.replaced.is_some() => Next::Done(Written::Changed),
             Some(Code::ConditionalCheckFailed) => self.refused(rule, error),
             Some(Code::ValidationError | Code::ItemCollectionSizeLimitExceeded) => {
                 Next::Done(Written::Refused(message.to_owned()))
@@ -143,7 +214,7 @@ impl Pending {
             Some(Some(refusal)) => Next::Done(refusal),
             Some(None) => Next::Go(self.step),
             None if rule == Rule::Insert => Next::Done(Written::Taken(None)),
-            None => Next::Done(Written::Refused(String::from("the key belongs to a record that no import wrote"))),
+            None => Next::Done(Written::not_imported()),
         }
     }
 
@@ -167,88 +238,16 @@ fn unseen_holder() -> Written {
     Written::Unknown(String::from("the key exists, and the table does not show which writer has it"))
 }
 
-/// Key: `PK`, `SK`. Condition, built into `INSERT`: the item does not exist.
-fn insert(table: &str) -> String {
-    format!(r#"INSERT INTO "{table}" VALUE {{'PK': ?, 'SK': ?, 'data': ?, 'writer': ?, 'updatedAt': ?}}"#)
+/// Returns a value as text.
+fn text(value: &impl std::fmt::Display) -> AttributeValue {
+    AttributeValue::S(value.to_string())
 }
 
-/// Key: `PK`, `SK`. Condition: the item exists, and its writer is this one or, unless the rule is an insert, an earlier
-/// one. Keeps other attributes of the item, in particular `expiresAt`.
-fn update(table: &str, rule: Rule) -> String {
-    let holder = match rule {
-        Rule::Insert => "=",
-        Rule::Upsert | Rule::Update | Rule::Delete => "<=",
-    };
-    format!(
-        r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? WHERE "PK" = ? AND "SK" = ? AND "writer" {holder} ?"#
-    )
-}
-
-/// Key: `PK`, `SK`. Condition: the item does not exist, or its writer is this one or an earlier one.
-fn delete(table: &str) -> String {
-    format!(r#"DELETE FROM "{table}" WHERE "PK" = ? AND "SK" = ? AND "writer" <= ?"#)
-}
-
-/// Statements in one `BatchExecuteStatement`.
-pub(super) const STATEMENTS: usize = BATCH_STATEMENTS;
-/// Maximum number of statements in flight: eight full calls. Enough to hide a call's 10 ms; more would only queue up
-/// in one Lambda's CPU share.
-const MAX_STATEMENTS: usize = 8 * STATEMENTS;
-/// Statements added after each call without throttling.
-const GAIN: usize = 2;
-
-/// The write rate of one process.
-#[derive(Debug)]
-pub(super) struct WriteRate(Mutex<Window>);
-
-#[derive(Debug)]
-struct Window {
-    statements: usize,
-    /// Calls that were in flight at the last halving: their results do not concern the new rate.
-    stale_calls: usize,
-}
-
-impl Default for WriteRate {
-    fn default() -> Self {
-        Self(Mutex::new(Window { statements: MAX_STATEMENTS, stale_calls: 0 }))
-    }
-}
-
-impl Window {
-    /// Returns true if the returned call was sent before the last reduction, and counts it.
-    fn is_stale(&mut self) -> bool {
-        let is_stale = self.stale_calls > 0;
-        self.stale_calls = self.stale_calls.saturating_sub(1);
-        is_stale
-    }
-}
-
-impl WriteRate {
-    /// Returns the maximum number of statements in flight, at least 1.
-    pub(super) fn statements(&self) -> usize {
-        self.window().statements
-    }
-
-    /// Records an accepted call.
-    pub(super) fn accepted(&self) {
-        let mut window = self.window();
-        if !window.is_stale() {
-            window.statements = (window.statements + GAIN).min(MAX_STATEMENTS);
-        }
-    }
-
-    /// Records a throttled call, and the number of other calls that were in flight.
-    pub(super) fn throttled(&self, in_flight: usize) {
-        let mut window = self.window();
-        if !window.is_stale() {
-            window.statements = (window.statements / 2).max(1);
-            window.stale_calls = in_flight;
-        }
-    }
-
-    fn window(&self) -> MutexGuard<'_, Window> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+/// Returns the parameters of the condition that an item is the version of this mark.
+fn parameters_of(mark: VersionMark) -> impl Iterator<Item = AttributeValue> {
+    let writer = AttributeValue::S(mark.writer.map(|writer| writer.to_string()).unwrap_or_default());
+    let updated_at = mark.updated_at.map(|at| AttributeValue::N(at.0.to_string()));
+    [writer].into_iter().chain(updated_at)
 }
 
 #[cfg(test)]

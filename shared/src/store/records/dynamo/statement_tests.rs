@@ -6,14 +6,14 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Map;
 
-use super::{MAX_STATEMENTS, Next, Pending, Step, WriteRate};
+use super::{Next, Pending, Step};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::NewRecord;
 use longshore_domain::writer::{Rule, Writer, Written};
 
 fn pending(writer: Writer, step: Step) -> Pending {
     let into = Dataset { tenant: TenantId::from_static("default"), name: "d".into() };
-    Pending::new(&into, 0, NewRecord { key: "k".into(), data: Map::new(), writer }, step, Timestamp(1))
+    Pending::new(&into, 0, &NewRecord { key: "k".into(), data: Map::new(), writer }, step, Timestamp(1))
 }
 
 fn error(code: Code, holder: Option<&str>) -> BatchStatementError {
@@ -100,7 +100,7 @@ fn a_statement_carries_its_condition() {
     let writer = Writer { job: JobId::generate(), row: 1 };
     let text = |step, rule| pending(writer, step).statement("t", rule).unwrap();
     let insert = text(Step::Insert, Rule::Upsert);
-    assert_eq!(insert.parameters().len(), 5);
+    assert_eq!(insert.parameters().last(), Some(&AttributeValue::S(writer.job.to_string())), "the creator");
     assert!(insert.statement().starts_with("INSERT INTO \"t\" VALUE {"));
     let delete = text(Step::Delete, Rule::Delete);
     assert!(delete.statement().starts_with("DELETE FROM \"t\"") && delete.statement().ends_with("\"writer\" <= ?"));
@@ -114,23 +114,4 @@ fn a_statement_carries_its_condition() {
         assert_eq!(update.parameters().last(), Some(&AttributeValue::S(writer.to_string())));
         assert!(update.return_values_on_condition_check_failure().is_some());
     }
-}
-
-#[test]
-fn concurrent_throttled_calls_halve_the_rate_once_and_it_grows_again() {
-    let write_rate = WriteRate::default();
-    for in_flight in (0..8).rev() {
-        write_rate.throttled(in_flight);
-    }
-    assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2);
-    write_rate.accepted();
-    assert_eq!(write_rate.statements(), MAX_STATEMENTS / 2 + 2);
-    for _ in 0..100 {
-        write_rate.throttled(0);
-    }
-    assert_eq!(write_rate.statements(), 1);
-    for _ in 0..MAX_STATEMENTS {
-        write_rate.accepted();
-    }
-    assert_eq!(write_rate.statements(), MAX_STATEMENTS);
 }

@@ -7,8 +7,9 @@ use aws_sdk_dynamodb::error::ProvideErrorMetadata;
 use aws_sdk_dynamodb::types::{AttributeValue, BatchStatementResponse};
 use longshore_domain::ports::{Page, PortResult};
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 
-use super::batch::{Batch, CallError, Calls, Parameters};
+use super::batch::{Batch, CallError, Calls};
 use super::statement::{Pending, Step};
 use super::table::DynamoRecords;
 use super::{datasets, list};
@@ -41,9 +42,10 @@ impl RecordStore for DynamoRecords {
         {
             return vec![error.into(); count];
         }
-        let done = Batch::new(self, &self.write_rate, Parameters { into, rule, first: self.first_step(rule) }, records)
-            .run()
-            .await;
+        let (first, now) = (self.first_step(rule), Timestamp::now());
+        let numbered = records.iter().enumerate();
+        let pending = numbered.map(|(index, record)| Pending::new(into, index, record, first, now)).collect();
+        let done = Batch::new(self, &self.write_rate, rule, pending).run().await;
         let mut written = vec![Written::Untried; count];
         let mut present = 0;
         for done in done {

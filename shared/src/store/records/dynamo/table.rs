@@ -9,7 +9,7 @@ use aws_sdk_dynamodb::Client;
 use aws_sdk_dynamodb::config::retry::RetryConfig;
 use aws_sdk_dynamodb::config::timeout::TimeoutConfig;
 
-use super::statement::WriteRate;
+use super::write_rate::WriteRate;
 use longshore_domain::dataset::Dataset;
 
 /// Attempts of the SDK for one call. Few and close together: a failed write is retried in a later round, half a

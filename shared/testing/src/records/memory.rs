@@ -15,6 +15,8 @@ use longshore::aws_limits::dynamodb::{BATCH_STATEMENTS, Call, Item, check_call, 
 use longshore::store::records::cursor::RecordsCursor;
 use longshore::store::records::shard;
 use longshore_domain::dataset::Dataset;
+use longshore_domain::history::{RecordVersion, VersionPlace};
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{
     DatasetInfo, KeyPage, KeyWalk, KnownRecords, ListError, NewRecord, RecordReader, RecordStore, StoredRecord,
 };
@@ -28,13 +30,16 @@ pub struct MemoryRecords {
 }
 
 /// Key in the order in which the table is walked.
-type RecordKey = (Dataset, u8, String);
+pub(super) type RecordKey = (Dataset, u8, String);
 
 #[derive(Clone, Debug)]
-struct Stored {
-    data: Map<String, Value>,
-    writer: Writer,
-    updated_at: Timestamp,
+pub(super) struct Stored {
+    pub(super) data: Map<String, Value>,
+    pub(super) writer: Option<Writer>,
+    pub(super) updated_at: Timestamp,
+    pub(super) created_by: Option<JobId>,
+    pub(super) previous: Option<VersionPlace>,
+    pub(super) restored_by: Option<Writer>,
 }
 
 impl MemoryRecords {
@@ -48,22 +53,26 @@ impl MemoryRecords {
         self.lock().is_empty()
     }
 
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<RecordKey, Stored>> {
+    pub(super) fn lock(&self) -> MutexGuard<'_, BTreeMap<RecordKey, Stored>> {
         self.records.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn lock_datasets(&self) -> MutexGuard<'_, BTreeMap<Dataset, Timestamp>> {
+    pub(super) fn lock_datasets(&self) -> MutexGuard<'_, BTreeMap<Dataset, Timestamp>> {
         self.datasets.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn put_one(&self, into: &Dataset, rule: Rule, record: NewRecord) -> Written {
-        if let Err(refusal) = check_item(&item_of(into, &record)) {
+    fn put_one(&self, into: &Dataset, rule: Rule, record: &NewRecord) -> Written {
+        let key = record_key(into, &record.key);
+        let mut records = self.lock();
+        let holder = records.get(&key);
+        let stored = Stored::new(record, holder);
+        if let Err(refusal) = check_item(&stored.item(into, &record.key)) {
             return Written::Refused(refusal.message);
         }
-        let key = (into.clone(), shard::shard_of(&record.key), record.key);
-        let mut records = self.lock();
-        match records.get(&key).map(|holder| rule.refusal(holder.writer, record.writer)) {
-            Some(Some(refusal)) => return refusal,
+        match holder.map(|holder| holder.writer.map(|writer| rule.refusal(writer, record.writer))) {
+            Some(Some(Some(refusal))) => return refusal,
+            Some(None) if rule == Rule::Insert => return Written::Taken(None),
+            Some(None) => return Written::not_imported(),
             None if rule == Rule::Update => return Written::Missing,
             _ => {}
         }
@@ -71,9 +80,22 @@ impl MemoryRecords {
             records.remove(&key);
             return Written::Stored;
         }
-        let stored = Stored { data: record.data, writer: record.writer, updated_at: Timestamp::now() };
         records.insert(key, stored);
         Written::Stored
+    }
+
+    /// Writes as another program does: without a writer.
+    pub fn write_directly(&self, into: &Dataset, key: &str, data: Map<String, Value>) {
+        let (writer, updated_at) = (None, Timestamp::now());
+        let stored = Stored { data, writer, updated_at, created_by: None, previous: None, restored_by: None };
+        self.lock().insert(record_key(into, key), stored);
+    }
+
+    /// Returns all versions of a dataset by key.
+    pub fn versions(&self, of: &Dataset) -> BTreeMap<String, RecordVersion> {
+        let records = self.lock();
+        let own = records.iter().filter(|((dataset, ..), _)| dataset == of);
+        own.map(|((.., key), stored)| (key.clone(), stored.version(key))).collect()
     }
 }
 
@@ -87,13 +109,7 @@ impl RecordStore for MemoryRecords {
         while records.peek().is_some() {
             let batch: Vec<_> = records.by_ref().take(BATCH_STATEMENTS).collect();
             let keys: Vec<_> = batch.iter().map(|record| &record.key).collect();
-            match check_call(Call::BatchStatements, &keys) {
-                Ok(()) => written.extend(batch.into_iter().map(|record| self.put_one(into, rule, record))),
-                Err(Refusal { code, .. }) => {
-                    let unknown = Written::Unknown(format!("the table could not be written: {code}"));
-                    written.extend(batch.iter().map(|_| unknown.clone()));
-                }
-            }
+            written.extend(one_call(&keys, |index| self.put_one(into, rule, &batch[index])));
         }
         written
     }
@@ -134,6 +150,20 @@ impl RecordStore for MemoryRecords {
     }
 }
 
+/// Makes one call for records of these keys; refuses it as the table does.
+pub(super) fn one_call(keys: &[&String], write: impl FnMut(usize) -> Written) -> Vec<Written> {
+    match check_call(Call::BatchStatements, keys) {
+        Ok(()) => (0..keys.len()).map(write).collect(),
+        Err(Refusal { code, .. }) => {
+            vec![Written::Unknown(format!("the table could not be written: {code}")); keys.len()]
+        }
+    }
+}
+
+pub(super) fn record_key(dataset: &Dataset, key: &str) -> RecordKey {
+    (dataset.clone(), shard::shard_of(key), key.to_owned())
+}
+
 /// Keys on a page of a walk.
 const PAGE_KEYS: usize = 1_000;
 
@@ -166,27 +196,54 @@ fn key_of(dataset: &Dataset, key: &str) -> Item {
     [("PK", partition), ("SK", key.to_owned())].map(|(name, of)| (name.to_owned(), AttributeValue::S(of))).into()
 }
 
-/// Returns the item that the table would hold.
-fn item_of(into: &Dataset, record: &NewRecord) -> Item {
-    // DynamoDB can represent each JSON value, so this cannot fail.
-    let data = serde_dynamo::to_attribute_value(&record.data).unwrap_or(AttributeValue::Null(true));
-    let writer = AttributeValue::S(record.writer.to_string());
-    let updated_at = AttributeValue::N(Timestamp::now().0.to_string());
-    let attributes = [("data", data), ("writer", writer), ("updatedAt", updated_at)];
-    let attributes = attributes.map(|(name, value)| (name.to_owned(), value));
-    key_of(into, &record.key).into_iter().chain(attributes).collect()
-}
-
-fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {
+pub(super) fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {
     move |refusal| PortError { service: "store", operation, source: refusal.into() }
 }
 
 impl Stored {
+    /// The record that a write leaves; it keeps what writes by rule do not set.
+    pub(super) fn new(record: &NewRecord, holder: Option<&Self>) -> Self {
+        Self {
+            data: record.data.clone(),
+            writer: Some(record.writer),
+            updated_at: Timestamp::now(),
+            created_by: holder.map_or(Some(record.writer.job), |holder| holder.created_by),
+            previous: holder.and_then(|holder| holder.previous.clone()),
+            restored_by: holder.and_then(|holder| holder.restored_by),
+        }
+    }
+
+    /// The item that the table would hold.
+    pub(super) fn item(&self, into: &Dataset, key: &str) -> Item {
+        // DynamoDB can represent each JSON value, so this cannot fail.
+        let data = serde_dynamo::to_attribute_value(&self.data).unwrap_or(AttributeValue::Null(true));
+        let text = |name, value: Option<String>| value.map(|value| (name, AttributeValue::S(value)));
+        let updated_at = AttributeValue::N(self.updated_at.0.to_string());
+        let attributes = [("data", data), ("updatedAt", updated_at)].into_iter();
+        let attributes = attributes.chain(text("writer", self.writer.map(|writer| writer.to_string())));
+        let attributes = attributes.chain(text("createdBy", self.created_by.map(|job| job.to_string())));
+        let attributes = attributes.chain(text("previous", self.previous.as_ref().map(VersionPlace::to_string)));
+        let attributes = attributes.chain(text("restoredBy", self.restored_by.map(|writer| writer.to_string())));
+        key_of(into, key).into_iter().chain(attributes.map(|(name, value)| (name.to_owned(), value))).collect()
+    }
+
+    pub(super) fn version(&self, key: &str) -> RecordVersion {
+        RecordVersion {
+            key: key.to_owned(),
+            data: self.data.clone(),
+            writer: self.writer,
+            updated_at: Some(self.updated_at),
+            created_by: self.created_by,
+            previous: self.previous.clone(),
+            restored_by: self.restored_by,
+        }
+    }
+
     fn named(&self, key: &str) -> StoredRecord {
         StoredRecord {
             key: key.to_owned(),
             record: self.data.clone(),
-            writer: Some(self.writer),
+            writer: self.writer,
             updated_at: self.updated_at,
         }
     }
