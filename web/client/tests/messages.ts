@@ -64,6 +64,8 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
     attempts: 1,
     startedFrom: null,
     startedAs: null,
+    undoes: null,
+    undoneBy: null,
     error: null,
     issues: [],
     createdAt: "2026-01-01T00:00:00Z",
@@ -80,6 +82,7 @@ export function jobAt(percent: number, more: Partial<Job> = {}): Job {
       failures: null,
       cancel: null,
       start: null,
+      undo: null,
     },
     ...more,
   };

@@ -45,9 +45,15 @@ function UndoDialog({ job, onClose }: { job: Job; onClose: () => void }) {
     <dialog ref={dialog} aria-labelledby="undo-title" onClose={onClose}>
       <h2 id="undo-title">{t.title}</h2>
       <p>{t.body}</p>
-      <div role="status">{preview ? <Numbers preview={preview} /> : !previewError && <p>{t.counting}</p>}</div>
+      <div role="status">
+        {preview ? <Numbers preview={preview} /> : !previewError && <p>{t.counting}</p>}
+      </div>
       <ErrorNotice error={previewError} />
-      {isTooEarly(error) ? <p class="notice warn">{t.tooEarly(error.retryAfter ?? 0)}</p> : <ErrorNotice error={error} />}
+      {isTooEarly(error) ? (
+        <p class="notice warn">{t.tooEarly(error.retryAfter ?? 0)}</p>
+      ) : (
+        <ErrorNotice error={error} />
+      )}
       <div class="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
           {t.keep}

@@ -85,7 +85,8 @@ export const jobText = {
     undone: (count: number) => `${plural(count, "row", "rows")} will be undone`,
     stays: (count: number) =>
       `${plural(count, "row", "rows")} will be skipped: their records were changed since, or were not written by this import`,
-    unknown: (count: number) => `${plural(count, "row", "rows")} cannot be undone: no previous version is stored`,
+    unknown: (count: number) =>
+      `${plural(count, "row", "rows")} cannot be undone: no previous version is stored`,
     confirm: "Undo import",
     keep: "Keep it",
     tooEarly: (seconds: number) =>

@@ -20,7 +20,8 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
 
   const previews: string[] = [];
   page.on("request", (request) => {
-    if (request.method() === "POST" && request.url().endsWith("/undo")) previews.push(request.postData() ?? "");
+    if (request.method() === "POST" && request.url().endsWith("/undo"))
+      previews.push(request.postData() ?? "");
   });
   await page.getByRole("button", { name: "Undo this import" }).click();
   const dialog = page.getByRole("dialog", { name: "Undo this import?" });
