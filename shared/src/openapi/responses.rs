@@ -220,7 +220,8 @@ pub fn refused_publicly(kinds: &[Kind]) -> Responses {
 fn response(status: u16, kinds: &[Kind]) -> Response {
     let meanings: Vec<_> = kinds.iter().map(|kind| format!("`{}`: {}", kind.name(), kind.about().meaning)).collect();
     let mut response = ResponseBuilder::new().content("application/problem+json", problem(kinds));
-    if matches!(status, 429 | 503) || kinds.contains(&Kind::UploadIncomplete) {
+    let has_wait = kinds.iter().any(|kind| matches!(kind, Kind::UploadIncomplete | Kind::UndoTooEarly));
+    if matches!(status, 429 | 503) || has_wait {
         let retry_after = HeaderBuilder::new().schema(Some(RefusalRetryAfter::schema()));
         response = response.header("Retry-After", retry_after.description(Some("Seconds, with a problem.")).build());
     }
