@@ -1,9 +1,10 @@
 //! Results: the outputs of the items, as a file in each format, page by page, and across a retry; and jobs over the
 //! items of a request.
 
-use std::io::Read;
+use std::io::{Cursor, Read};
 
 use anyhow::{Context, Result, ensure};
+use calamine::{Reader as _, Xlsx};
 use flate2::read::MultiGzDecoder;
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::watch::Watch;
@@ -48,6 +49,29 @@ fn the_results_are_a_file_in_the_requested_format() -> Story {
     assert_eq!(text.lines().nth(1), Some(line));
     let missing = client.get(&format!("/api/jobs/{}/output/results.csv", id_of(&job)?))?.expect(404)?;
     ensure!(missing["detail"].to_string().contains("results.jsonl.gz"), "{missing}");
+    let audit = client.get(&format!("/api/jobs/{}/audit", id_of(&job)?))?.expect(200)?;
+    assert_eq!(audit["equal"], true, "{audit}");
+    Ok(())
+}
+
+#[test]
+fn the_results_are_a_workbook() -> Story {
+    let client = &stack().client;
+    let columns = json!([{ "name": "flight", "as": "Flug" }, { "name": "country" }]);
+    let job = run("enrich", &flights(), &json!({ "format": "xlsx", "columns": columns }))?;
+    assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [3, 1, 0]), "{job}");
+    let mut workbook = Xlsx::new(Cursor::new(client.output(id_of(&job)?, "results.xlsx")?))?;
+    let cells = workbook.worksheet_range("results")?;
+    let rows: Vec<Vec<_>> = cells.rows().map(|row| row.iter().map(ToString::to_string).collect()).collect();
+    let expected = [
+        ["number", "Flug", "country"],
+        ["1", "LH400", "Germany"],
+        ["3", "NZ5", "New Zealand"],
+        ["4", "AF,1", "France"],
+    ];
+    assert_eq!(rows, expected);
+    let page = client.get(&format!("/api/jobs/{}/results", id_of(&job)?))?.expect(200)?;
+    assert_eq!(page["results"].as_array().map(Vec::len), Some(3), "{page}");
     let audit = client.get(&format!("/api/jobs/{}/audit", id_of(&job)?))?.expect(200)?;
     assert_eq!(audit["equal"], true, "{audit}");
     Ok(())

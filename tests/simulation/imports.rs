@@ -24,6 +24,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) use crate::import_effects::check;
 
+use crate::clock::clock;
 use crate::exports;
 use crate::faults::{Fault, after, again, before};
 use crate::plan::TENANTS;
@@ -38,7 +39,7 @@ pub(crate) const LATER: usize = RETRY;
 
 /// The records before the first import: in the datasets of updates and deletes, most keys have one.
 pub(crate) fn records() -> MemoryRecords {
-    let records = MemoryRecords::default();
+    let records = MemoryRecords::default().with_clock(clock);
     let job = |digit: &str| {
         JobId::parse(&format!("{0}-{1}-7{2}-b{2}-{0}{1}", digit.repeat(8), digit.repeat(4), digit.repeat(3)))
     };

@@ -135,7 +135,7 @@ impl Kind {
         let forms = [
             ResultsForm { format: ResultFormat::Csv, ..jsonl.clone() },
             ResultsForm { gzip: true, ..jsonl.clone() },
-            jsonl.clone(),
+            ResultsForm { format: ResultFormat::Xlsx, ..jsonl.clone() },
             jsonl,
         ];
         let forms = if self == Self::Export { exports::forms() } else { forms };

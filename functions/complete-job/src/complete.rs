@@ -1,66 +1,25 @@
 //! Completion of a job in turns: writes its report and receipt, stores a checkpoint after each turn, and sets the final
 //! status. `Ending` closes the groups first.
 
-use longshore::ports::{JobFolder, report_key, report_name};
+use longshore::ports::{JobFolder, report_key};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
 use longshore_domain::job::{Checkpoint, Finish, Job, MoveCheckpoint, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Files, MultipartFiles, Queues, Read, Store};
 use longshore_domain::random::nonce;
-use longshore_domain::timestamp::Timestamp;
 
+use crate::attempt::{Attempt, TurnBudget};
 use crate::completer::Completer;
 use crate::ending::{Ending, nothing_to_end};
-use crate::outcome::{CompleteEnd, CompleteError, Halt};
+use crate::outcome::{CompleteEnd, CompleteError, Halt, Unfit};
 use crate::receipt::receipt;
 use crate::report::{InputLayout, Reached, ReportName, ReportWriter, WrittenReport};
-
-/// Length of a completion's turn, in seconds. After a turn, the completion stores its report so far and sends a
-/// continuation to the end of its tenant's lane. The turn bounds the wait of other jobs, and the work that is lost with
-/// a crash. Reading the input for the receipt is not part of a turn.
-pub const TURN_S: i64 = 10;
-
-/// Time reserved at the end of an invocation for the last chunk, the checkpoint and the continuation. A short
-/// invocation reserves a quarter of its time instead.
-const RESERVE_MS: i64 = 20_000;
 
 /// Maximum number of attempts to end a job. If the job is stopped while its report is written, the final status is
 /// refused, and the second attempt sees a stopping job, which can only end. The third attempt is for a report whose
 /// upload another completion has ended.
 const MAX_ATTEMPTS: usize = 3;
-
-/// Time and attempts of one invocation.
-struct TurnBudget {
-    /// Time after which the report is handed over.
-    ends_at: Timestamp,
-    /// Token of a checkpoint that cannot be continued: its upload has ended, or other code has stored it.
-    unusable_checkpoint: Option<String>,
-}
-
-impl TurnBudget {
-    /// Creates the budget of an invocation that starts now.
-    fn new(now: Timestamp, deadline: Timestamp) -> Self {
-        let left_ms = deadline.0.saturating_sub(now.0);
-        let ends_at = Timestamp(deadline.0.saturating_sub(RESERVE_MS.min(left_ms / 4)));
-        Self { ends_at: ends_at.min(now.plus_seconds(TURN_S)), unusable_checkpoint: None }
-    }
-
-    /// Makes the next attempt start from the beginning.
-    fn restart(&mut self, attempt: &Attempt) -> Halt {
-        self.unusable_checkpoint = attempt.checkpoint.as_ref().map(|at| at.token.clone());
-        Halt::Again
-    }
-
-    /// Makes the next attempt start from the beginning if an upload of this attempt no longer exists. Returns any other
-    /// error.
-    fn restart_if_upload_gone(&mut self, attempt: &Attempt, error: CompleteError) -> Halt {
-        match error {
-            CompleteError::UploadGone => self.restart(attempt),
-            error => Halt::Error(error),
-        }
-    }
-}
 
 /// Outcome of a checkpoint.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -69,26 +28,6 @@ enum CheckpointOutcome {
     Moved,
     /// Another completion has moved the job's checkpoint.
     Overtaken,
-}
-
-/// An attempt to write the report of a generation, over as many invocations as it takes.
-struct Attempt {
-    name: String,
-    /// Name of the report of this attempt. No other attempt writes under this name.
-    report: String,
-    /// The job's checkpoint that this attempt has read or written.
-    checkpoint: Option<Checkpoint>,
-    /// True if all rows are before the checkpoint.
-    is_ended: bool,
-    /// True if all rows were before the checkpoint when this delivery started.
-    began_complete: bool,
-}
-
-impl Attempt {
-    fn new(name: String, checkpoint: Option<Checkpoint>) -> Self {
-        let report = report_name(&name, &nonce());
-        Self { name, report, checkpoint, is_ended: false, began_complete: false }
-    }
 }
 
 impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
@@ -155,7 +94,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         }
         let started = (self.clock)();
         let (mut attempt, stored) = self.attempt(&ending.job, turn_budget).await?;
-        let layout = InputLayout::read(self.ports, ending).await?;
+        let as_csv = turn_budget.results_as_csv || stored.as_deref().is_some_and(ReportWriter::<S, F>::is_as_csv);
+        let layout = InputLayout::read(self.ports, ending, as_csv).await?;
         let (name, report) = (attempt.name.clone(), attempt.report.clone());
         let name = ReportName { attempt: &name, report: &report, part_bytes: self.part_bytes };
         let mut writer = ReportWriter::new(self.ports, ending, &layout, name);
@@ -163,9 +103,14 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             writer = writer.restore(&stored).ok_or_else(|| turn_budget.restart(&attempt))?;
             // The next checkpoint claims the attempt, and does not count as progress.
             attempt.began_complete = writer.is_ended();
+            if writer.is_out_of_tries() {
+                return Err(turn_budget.restart_as_csv(&ending.job, &attempt, &Unfit::TooManyTries));
+            }
         }
         self.write_rows(&ending.job, &mut attempt, &mut writer, turn_budget).await?;
-        let written = writer.finish().await.map_err(|error| turn_budget.restart_if_upload_gone(&attempt, error))?;
+        let workbook_ends_at = turn_budget.workbook_ends_at;
+        let written = writer.finish(&|| (self.clock)() >= workbook_ends_at).await;
+        let written = written.map_err(|error| turn_budget.restart_if_possible(&ending.job, &attempt, error))?;
         // If the job is stopped meanwhile, the report is written again after the grace period, so reading the input
         // must leave time for it. A report with a checkpoint is not written again.
         let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(started) };
@@ -200,8 +145,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         loop {
             let ends_at = turn_budget.ends_at;
             let written = writer.write(&|| (self.clock)() >= ends_at).await;
-            let reached = written.map_err(|error| turn_budget.restart_if_upload_gone(attempt, error))?;
-            if reached == Reached::End && (!writer.has_parts() || attempt.is_ended) {
+            let reached = written.map_err(|error| turn_budget.restart_if_possible(job, attempt, error))?;
+            if reached == Reached::End && (!writer.needs_checkpoint() || attempt.is_ended) {
                 return Ok(());
             }
             if self.checkpoint(job, attempt, writer).await? == CheckpointOutcome::Overtaken {

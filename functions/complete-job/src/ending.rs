@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use longshore::chunk::EndedGroups;
-use longshore_domain::group::Group;
+use longshore::chunk::{EndedGroups, Unit};
+use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::Counts;
@@ -31,6 +31,22 @@ impl Ending {
     /// Returns the job with its groups.
     pub(crate) fn ended_groups(&self) -> EndedGroups<'_> {
         EndedGroups { job: &self.job, groups: &self.groups, older: &self.older }
+    }
+
+    /// Returns the plan of a group's chunks, if it is needed.
+    ///
+    /// # Errors
+    /// If the store fails, or if the plan does not exist.
+    pub(crate) async fn manifest(
+        &self,
+        store: &impl Store,
+        unit: &Unit<'_>,
+    ) -> Result<Option<Manifest>, CompleteError> {
+        if !unit.needs_manifest() {
+            return Ok(None);
+        }
+        let manifest = store.manifest(self.job.job_id, unit.group.number).await?;
+        manifest.map(Some).ok_or(CompleteError::ManifestMissing(unit.group.number))
     }
 
     /// Returns all groups of all generations.

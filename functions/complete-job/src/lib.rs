@@ -14,7 +14,7 @@
 //!   the valid report.
 //! - **Fair:** a delivery lasts one turn of some seconds, and then sends a continuation to the end of its tenant's
 //!   lane. The second delivery of a message puts a copy into the copies lane, so that the tenant's other jobs do not
-//!   wait behind it.
+//!   wait behind it. A workbook of results is written in one invocation, which can take most of its time.
 //! - **If it fails:** the next delivery continues from the checkpoint. If the rows found do not match the counts of the
 //!   ledger, no file appears and the job gets no final status: no report is better than a wrong one.
 //! - **Never:** holds more than a few chunks and a part of each file in memory; reads a work file to which no commit
@@ -24,6 +24,7 @@
 //! apostrophe precedes each cell that a spreadsheet could interpret as a formula (also after a semicolon, a tab or a
 //! line end in the cell: see `longshore::formula`; plain numbers are not escaped).
 
+mod attempt;
 mod complete;
 mod completer;
 mod ending;
@@ -32,7 +33,7 @@ mod outcome;
 mod receipt;
 mod report;
 
-pub use complete::TURN_S;
+pub use attempt::TURN_S;
 pub use completer::Completer;
 pub use function::{CompleteJob, serve};
-pub use outcome::{CompleteEnd, CompleteError};
+pub use outcome::{CompleteEnd, CompleteError, Unfit};

@@ -3,6 +3,7 @@
 use longshore::chunk::{ChunkError, GroupMissing};
 use longshore_domain::job::Status;
 use longshore_domain::ports::PortError;
+use rust_xlsxwriter::XlsxError;
 
 /// Outcome of a delivery that processed its message. The message is acknowledged in every case.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -85,10 +86,36 @@ pub enum CompleteError {
     /// The results could not be compressed.
     #[error("cannot compress the results")]
     Compress(#[source] std::io::Error),
+    /// The results do not fit into a workbook. The completion writes them as CSV.
+    #[error("the results cannot be a workbook")]
+    Workbook(#[from] Unfit),
     /// An upload of the report no longer exists: another completion was first, or the upload has expired.
     #[error("an upload of the report no longer exists")]
     UploadGone,
     /// The result document could not be serialized as JSON.
     #[error("cannot serialize the result document")]
     Result(#[from] serde_json::Error),
+}
+
+/// Reasons why results do not fit into a workbook. They become CSV instead.
+#[derive(Debug, thiserror::Error)]
+pub enum Unfit {
+    /// There are too many cells, bytes or slices.
+    #[error("the results are too large for a workbook")]
+    TooLarge,
+    /// The rows could not be written in the time of one invocation.
+    #[error("the time of the function is too short for the workbook")]
+    OutOfTime,
+    /// Earlier invocations ended while they wrote it.
+    #[error("writing the workbook has failed repeatedly")]
+    TooManyTries,
+    /// A cell has too much text, or the temporary storage is full.
+    #[error(transparent)]
+    Library(#[from] XlsxError),
+    /// The temporary storage failed.
+    #[error(transparent)]
+    Io(#[from] std::io::Error),
+    /// A line is not JSON.
+    #[error(transparent)]
+    Line(#[from] serde_json::Error),
 }

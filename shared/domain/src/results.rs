@@ -22,6 +22,8 @@ pub enum ResultFormat {
     Jsonl,
     /// Comma-separated values with a header, `results.csv` (RFC 4180).
     Csv,
+    /// A workbook of spreadsheet programs, `results.xlsx` (Office Open XML).
+    Xlsx,
 }
 
 /// Treatment of cells that a spreadsheet would run as a formula.
@@ -74,7 +76,7 @@ pub struct ResultsForm {
     pub bom: bool,
     /// Delimiter of a CSV file.
     pub delimiter: Delimiter,
-    /// Columns of the file. If there are none, each row of CSV has the output as JSON in one column.
+    /// Columns of the file. If there are none, each row of CSV or of a workbook has the output as JSON in one column.
     pub columns: Vec<ResultColumn>,
     /// Origin of the columns.
     pub columns_from: ColumnsFrom,
@@ -128,16 +130,29 @@ impl ResultsForm {
             (ResultFormat::Jsonl, true) => "results.jsonl.gz",
             (ResultFormat::Csv, false) => "results.csv",
             (ResultFormat::Csv, true) => "results.csv.gz",
+            (ResultFormat::Xlsx, _) => "results.xlsx",
         }
     }
 
     /// Returns the media type of the results file.
     pub const fn content_type(&self) -> &'static str {
         match (self.format, self.gzip) {
+            (ResultFormat::Xlsx, _) => "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
             (_, true) => "application/gzip",
             (ResultFormat::Jsonl, false) => "application/x-ndjson",
             (ResultFormat::Csv, false) => "text/csv; charset=utf-8",
         }
+    }
+
+    /// Returns the form of the CSV file that replaces a workbook.
+    #[must_use]
+    pub fn as_csv(&self) -> Self {
+        Self { format: ResultFormat::Csv, ..self.clone() }
+    }
+
+    /// Returns the cells of a row of CSV or of a workbook.
+    pub fn width(&self) -> usize {
+        self.columns.len().max(1) + usize::from(self.row == ResultRow::Numbered)
     }
 }
 
@@ -163,12 +178,26 @@ mod tests {
     }
 
     #[test]
+    fn a_row_has_a_cell_for_its_number_and_for_each_column_or_the_whole_output() {
+        let column = ResultColumn { name: "id".into(), heading: "Id".into() };
+        for (row, columns, width) in [
+            (ResultRow::Numbered, vec![], 2),
+            (ResultRow::Plain, vec![], 1),
+            (ResultRow::Numbered, vec![column.clone(), column.clone()], 3),
+            (ResultRow::Plain, vec![column], 1),
+        ] {
+            assert_eq!(ResultsForm { row, columns, ..ResultsForm::default() }.width(), width);
+        }
+    }
+
+    #[test]
     fn the_name_of_the_file_tells_its_format() {
         for (format, gzip, name) in [
             (ResultFormat::Jsonl, false, "results.jsonl"),
             (ResultFormat::Jsonl, true, "results.jsonl.gz"),
             (ResultFormat::Csv, true, "results.csv.gz"),
             (ResultFormat::Csv, false, "results.csv"),
+            (ResultFormat::Xlsx, false, "results.xlsx"),
         ] {
             assert_eq!(ResultsForm { format, gzip, ..ResultsForm::default() }.file_name(), name);
         }

@@ -64,7 +64,7 @@ fn dataset() -> Dataset {
 
 impl World {
     fn new(seed: u64) -> Self {
-        let (records, files) = (MemoryRecords::default(), MemoryFiles::default());
+        let (records, files) = (MemoryRecords::default().with_clock(Timestamp::now), MemoryFiles::default());
         let (plain, late, imports) = Default::default();
         Self { rng: Rng::from_seed(seed), records, files, plain, late, imports }
     }

@@ -1590,12 +1590,13 @@ export interface components {
         /** @description The form of the results file, for job types whose items have an output. */
         ResultsRequest: {
             /**
-             * @description Format of the file: `jsonl` for JSON Lines, or `csv`.
+             * @description Format of the file: `jsonl` for JSON Lines, `csv`, or `xlsx` for a workbook of spreadsheet programs. Results that
+             *     do not fit into a workbook are written as CSV, and the job has the issue `results_as_csv`.
              * @default jsonl
              */
             format?: string | null;
             /**
-             * @description True to compress the file with gzip; its name then ends with `.gz`.
+             * @description True to compress a file of JSON Lines or CSV with gzip; its name then ends with `.gz`.
              * @default false
              */
             gzip?: boolean;
@@ -1617,8 +1618,8 @@ export interface components {
             delimiter?: string | null;
             /**
              * @description The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
-             *     cell of CSV, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
-             *     Without columns, a line of JSON has the whole output, and CSV has the columns of the job type, or those of the
+             *     cell, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
+             *     Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or those of the
              *     first 100 records of an export; if there are none, the output as JSON in the column `output`.
              * @default []
              */
@@ -3786,7 +3787,7 @@ export interface operations {
                 /** @description Id of the job. */
                 jobId: string;
                 /**
-                 * @description Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`), `results-index.jsonl`,
+                 * @description Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`, `.xlsx`), `results-index.jsonl`,
                  *     `failed.csv`, `skipped.csv`, `unprocessed.csv` or `receipt.json`.
                  * @example results.jsonl
                  */

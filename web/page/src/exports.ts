@@ -3,7 +3,7 @@
 import type { JobRequest } from "longshore-client";
 
 /** A file format that a spreadsheet or a program reads. */
-export type ExportFormat = "csv" | "jsonl";
+export type ExportFormat = "csv" | "xlsx" | "jsonl";
 
 /** Delimiters of CSV. */
 export const DELIMITERS = [",", ";", "\t"] as const;
@@ -46,7 +46,8 @@ export function exportRequest(dataset: string, choices: ExportChoices): JobReque
     source: { dataset },
     results: {
       format,
-      gzip,
+      // A workbook is compressed already.
+      gzip: gzip && format !== "xlsx",
       ...(format === "csv" && { delimiter, bom }),
       ...(isChanged && { columns: chosen }),
     },

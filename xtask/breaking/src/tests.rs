@@ -153,6 +153,21 @@ fn these_changes_do_not_break_clients() {
 }
 
 #[test]
+fn a_pattern_that_lists_words_may_list_more() {
+    let pointer = format!("{SENT}/properties/name/pattern");
+    for (old, new, expected) in [
+        ("^(a|b)$", "^(a|b|c)$", false),
+        ("^(a|b)$", "^(b|a)$", false),
+        ("^(a|b)$", "^(a)$", true),
+        ("^(a|b)$", "^(a|b|c)", true),
+        ("^(a|b.)$", "^(a|b.|c)$", true),
+    ] {
+        let changes = changes(&with(&pointer, json!(old)), &with(&pointer, json!(new)));
+        assert_eq!(changes.iter().any(|change| change.is_breaking), expected, "{old} to {new}");
+    }
+}
+
+#[test]
 fn a_document_has_no_changes_from_itself() {
     assert_eq!(changes(&document(), &document()), []);
 }

@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Reached;
+use super::fallback::fitting;
 use super::table::Table;
 use crate::CompleteError;
 use crate::ending::Ending;
@@ -31,6 +32,8 @@ pub(crate) struct InputLayout {
     pub(super) unsplit: Unsplit,
     /// The form of the results; `None` if the items have no output.
     pub(super) results: Option<ResultsForm>,
+    /// True if the results are CSV, because they do not fit into the workbook that was requested.
+    pub(super) results_as_csv: bool,
 }
 
 /// The part of the input that no group holds.
@@ -46,11 +49,13 @@ pub(super) enum Unsplit {
 }
 
 impl InputLayout {
-    /// Reads the definition, and the header of the file if the definition is not sufficient. Reads nothing if no item
+    /// Reads the definition, and the header of the file if the definition is not sufficient. Results are CSV in place
+    /// of a workbook if `as_csv`, or if there are too many. Reads nothing if no item
     /// succeeded and no item is listed.
     pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,
+        as_csv: bool,
     ) -> Result<Self, CompleteError> {
         let job = &ending.job;
         let is_listed =
@@ -58,24 +63,37 @@ impl InputLayout {
         let definition =
             if is_listed || ending.totals().succeeded > 0 { ports.store.definition(job.job_id).await? } else { None };
         let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
-        let results = definition.results;
+        let results = definition.results.map(|form| fitting(form, ending.totals().succeeded, as_csv));
+        let (results, results_as_csv) = results.map_or((None, false), |(form, as_csv)| (Some(form), as_csv));
         if !is_listed {
-            return Ok(Self { columns: Columns::Raw, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+            return Ok(Self {
+                columns: Columns::Raw,
+                options: Vec::new(),
+                unsplit: Unsplit::Nothing,
+                results,
+                results_as_csv,
+            });
         }
         let unsplit = ending.is_stopped() && !job.item_count_final();
         if job.dataset().is_some() {
             // A record whose key is in no group is not part of the job. The item of a record is its key.
-            return Ok(Self { columns: Columns::Key, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+            return Ok(Self {
+                columns: Columns::Key,
+                options: Vec::new(),
+                unsplit: Unsplit::Nothing,
+                results,
+                results_as_csv,
+            });
         }
         if let Some(part) = job.part() {
             // An item that was not copied is not part of the job.
             let columns = Columns::from_names(part.format, definition.columns).unwrap_or(Columns::Raw);
-            return Ok(Self { columns, options: Vec::new(), unsplit: Unsplit::Nothing, results });
+            return Ok(Self { columns, options: Vec::new(), unsplit: Unsplit::Nothing, results, results_as_csv });
         }
         let Some(source) = job.file() else {
             let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
             let options = definition.options.to_string().into_bytes();
-            return Ok(Self { columns: Columns::Raw, options, unsplit, results });
+            return Ok(Self { columns: Columns::Raw, options, unsplit, results, results_as_csv });
         };
         let needs_header =
             (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
@@ -84,7 +102,7 @@ impl InputLayout {
         let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
         let columns = definition.columns.or_else(|| header.columns());
         let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
-        Ok(Self { columns, options: Vec::new(), unsplit, results })
+        Ok(Self { columns, options: Vec::new(), unsplit, results, results_as_csv })
     }
 }
 

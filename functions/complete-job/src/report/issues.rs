@@ -16,6 +16,11 @@ pub(super) fn results_incomplete() -> JobError {
     JobError::new("results_incomplete", message)
 }
 
+pub(super) fn results_as_csv() -> JobError {
+    let message = "the results do not fit into a workbook, so they are the file results.csv";
+    JobError::new("results_as_csv", message)
+}
+
 pub(super) fn columns_left_out(members: &BTreeSet<String>) -> JobError {
     let message = format!(
         "records have properties that the first records did not have, so the file has no column for them: {}; name the \

@@ -8,6 +8,8 @@
 //! | `parts` | one file: a single PutObject or a multipart upload |
 //! | `table` | one CSV file of items that did not succeed |
 //! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
+//! | `workbook`, `assembly` | a workbook of the results; the outputs that it is written from, and its limits |
+//! | `fallback` | the cases in which the results are CSV in place of a workbook |
 //! | `writer`, `listing`, `check` | all files, from one position to the next; the listed items; the comparison with the ledger |
 //! | `issues` | issues that the report adds to those of the job |
 //! | `receipts` | the receipt's entries for these files |
@@ -16,7 +18,9 @@
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
+mod assembly;
 mod check;
+mod fallback;
 mod input;
 mod issues;
 mod listing;
@@ -29,6 +33,7 @@ mod results;
 mod row;
 mod state;
 mod table;
+mod workbook;
 mod writer;
 
 use longshore::receipt::{FileReceipt, ResultsReceipt};

@@ -16,7 +16,7 @@ pub(super) fn file_receipt(job: &Job, Written { file, size, sha256, .. }: &Writt
 }
 
 /// Returns the entry of the results.
-pub(super) fn results_receipt(job: &Job, WrittenResults { file, index }: &WrittenResults) -> ResultsReceipt {
+pub(super) fn results_receipt(job: &Job, WrittenResults { file, index, .. }: &WrittenResults) -> ResultsReceipt {
     ResultsReceipt {
         name: name(job, &file.file.key),
         rows: file.file.rows,

@@ -1,4 +1,5 @@
-//! The rows of a results file, from the lines of the workers: CSV, and lines with some members only.
+//! The rows of a results file, from the lines of the workers: CSV, and lines with some members only. A workbook has the
+//! cells of CSV.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -29,6 +30,14 @@ pub(super) struct ResultRows {
     left_out: BTreeSet<String>,
 }
 
+/// The row of a line.
+pub(super) struct ResultCells<'a> {
+    /// Number of the item, if the rows have one.
+    pub(super) number: Option<u64>,
+    /// JSON of the other cells: the columns, or the whole output. `None` if the output has no such member.
+    pub(super) values: Vec<Option<&'a str>>,
+}
+
 /// A line with the number of its item.
 #[derive(Deserialize)]
 struct NumberedLine<'a> {
@@ -57,17 +66,43 @@ impl ResultRows {
         if self.form.bom {
             out.extend_from_slice("\u{feff}".as_bytes());
         }
+        let mut row = self.row(out);
+        self.headings().for_each(|heading| row.cell(heading.as_bytes()));
+        row.end();
+    }
+
+    /// Returns the headings of the columns.
+    pub(super) fn headings(&self) -> impl Iterator<Item = &str> {
         let number = (self.form.row == ResultRow::Numbered).then_some(NUMBER);
         let columns = self.form.columns.iter().map(|column| column.heading.as_str());
         let output = self.form.columns.is_empty().then_some(OUTPUT);
-        let mut row = self.row(out);
-        number.into_iter().chain(columns).chain(output).for_each(|heading| row.cell(heading.as_bytes()));
-        row.end();
+        number.into_iter().chain(columns).chain(output)
+    }
+
+    /// Returns the cells of a line.
+    pub(super) fn cells<'a>(&mut self, line: &'a [u8]) -> Result<ResultCells<'a>, serde_json::Error> {
+        let (number, output): (_, &RawValue) = match self.form.row {
+            ResultRow::Plain => (None, serde_json::from_slice(line)?),
+            ResultRow::Numbered => {
+                let NumberedLine { number, output } = serde_json::from_slice(line)?;
+                (Some(number), output)
+            }
+        };
+        let values = match self.has_columns() {
+            true => self.members(output.get().as_bytes()).into_iter().map(|value| value.map(RawValue::get)).collect(),
+            false => vec![Some(output.get())],
+        };
+        Ok(ResultCells { number, values })
+    }
+
+    /// Returns true if the members of an output are columns, and false if the output is one cell of JSON.
+    pub(super) fn has_columns(&self) -> bool {
+        !self.form.columns.is_empty()
     }
 
     /// Appends each line with the members that are columns, under their headings.
     pub(super) fn append_lines(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
-        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in lines_of(lines) {
             match self.form.row {
                 ResultRow::Plain => self.append_members(out, line)?,
                 ResultRow::Numbered => {
@@ -101,29 +136,17 @@ impl ResultRows {
 
     /// Appends a row for each line.
     pub(super) fn append(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
-        for line in lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+        for line in lines_of(lines) {
+            let ResultCells { number, values } = self.cells(line)?;
             let mut row = self.row(out);
-            match self.form.row {
-                ResultRow::Plain => self.append_output(&mut row, line),
-                ResultRow::Numbered => {
-                    let NumberedLine { number, output } = serde_json::from_slice(line)?;
-                    row.cell(number.to_string().as_bytes());
-                    self.append_output(&mut row, output.get().as_bytes());
-                }
+            number.into_iter().for_each(|number| row.cell(number.to_string().as_bytes()));
+            for json in values {
+                let text = if self.has_columns() { text_of(json) } else { json.unwrap_or_default().into() };
+                row.cell(text.as_bytes());
             }
             row.end();
         }
         Ok(())
-    }
-
-    fn append_output(&mut self, row: &mut Row<'_>, output: &[u8]) {
-        if self.form.columns.is_empty() {
-            row.cell(output);
-            return;
-        }
-        for value in self.members(output) {
-            row.cell(text_of(value).as_bytes());
-        }
     }
 
     fn members<'o>(&mut self, output: &'o [u8]) -> Vec<Option<&'o RawValue>> {
@@ -140,10 +163,15 @@ impl ResultRows {
     }
 }
 
+/// Returns the lines of a slice.
+pub(super) fn lines_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+}
+
 /// Returns the text of a value: a string as it is, nothing for `null` or a missing member, and for the others the JSON
 /// that the handler wrote. A number keeps its digits.
-fn text_of(value: Option<&RawValue>) -> Cow<'_, str> {
-    let json = value.map_or("null", RawValue::get);
+pub(super) fn text_of(json: Option<&str>) -> Cow<'_, str> {
+    let json = json.unwrap_or("null");
     match json.as_bytes().first() {
         // A string that no Rust string can hold, such as a lone surrogate, stays JSON.
         Some(b'"') => serde_json::from_str::<Text<'_>>(json).map_or(Cow::Borrowed(json), |text| text.0),
@@ -188,100 +216,5 @@ impl Row<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use longshore_domain::results::{Delimiter, ResultColumn};
-
-    use super::*;
-
-    fn csv(form: &ResultsForm, lines: &str) -> String {
-        let (mut rows, mut out) = (ResultRows::new(form), Vec::new());
-        rows.append_header(&mut out);
-        rows.append(&mut out, lines.as_bytes()).unwrap();
-        String::from_utf8(out).unwrap()
-    }
-
-    fn columns(names: &[(&str, &str)]) -> Vec<ResultColumn> {
-        let column = |(name, heading): &(&str, &str)| ResultColumn { name: (*name).into(), heading: (*heading).into() };
-        names.iter().map(column).collect()
-    }
-
-    #[test]
-    fn an_output_without_columns_is_one_cell_of_json() {
-        let lines = "{\"number\":1,\"output\":{\"a\":\"x,y\"}}\n{\"number\":2,\"output\":\"=1\"}\n";
-        let expected = "number,output\r\n1,\"{\"\"a\"\":\"\"x,y\"\"}\"\r\n2,\"\"\"=1\"\"\"\r\n";
-        assert_eq!(csv(&ResultsForm::default(), lines), expected.replace("\"\"\"=1\"\"\"", "\"'\"\"=1\"\"\""));
-    }
-
-    #[test]
-    fn the_members_of_an_output_are_columns_under_their_headings() {
-        let form = ResultsForm {
-            row: ResultRow::Plain,
-            columns: columns(&[("id", "Id"), ("b", "=b")]),
-            delimiter: Delimiter::Semicolon,
-            bom: true,
-            ..ResultsForm::default()
-        };
-        let lines = "{\"id\":1.50,\"b\":true,\"c\":0}\n{\"b\":[1,\"x\"]}\n7\n{\"id\":\"=x\",\"b\":null}\n";
-        let expected = "\u{feff}Id;'=b\r\n1.50;true\r\n;\"[1,\"\"x\"\"]\"\r\n;\r\n'=x;\r\n";
-        assert_eq!(csv(&form, lines), expected);
-        let raw = ResultsForm { formulas: Formulas::Raw, bom: false, ..form };
-        assert!(csv(&raw, lines).ends_with("\r\n=x;\r\n"));
-    }
-
-    #[test]
-    fn an_output_that_cannot_be_parsed_again_is_written_as_it_is() {
-        let form = ResultsForm { columns: columns(&[("a", "a"), ("ä", "b")]), ..ResultsForm::default() };
-        let deep = format!("{}{}", "[".repeat(200), "]".repeat(200));
-        let outputs = [
-            &format!("{{\"a\":{deep},\"\\u00e4\":12345678901234567890123}}"),
-            "{\"a\":1e999,\"\\ud800\":1,\"ä\":\"\\ud800\"}",
-            "{\"a\":0.1000000000000000055,\"a\":\"last\"}",
-            "[1]",
-        ];
-        let lines = outputs.map(|output| format!("{{\"number\":1,\"output\":{output}}}\n")).concat();
-        let deep = format!("1,{deep},12345678901234567890123\r\n");
-        let expected = format!("number,a,b\r\n{deep}1,1e999,\"\"\"\\ud800\"\"\"\r\n1,last,\r\n1,,\r\n");
-        assert_eq!(csv(&form, &lines), expected);
-    }
-
-    #[test]
-    fn a_line_can_have_some_members_only_under_their_headings() {
-        let select = |row, lines: &str| {
-            let columns = columns(&[("b", "B \"x\""), ("a", "a")]);
-            let form = ResultsForm { row, columns, columns_from: ColumnsFrom::Request, ..ResultsForm::default() };
-            let (mut rows, mut out) = (ResultRows::new(&form), Vec::new());
-            rows.append_lines(&mut out, lines.as_bytes()).unwrap();
-            String::from_utf8(out).unwrap()
-        };
-        let lines = "{\"a\":1.50,\"b\":{\"c\":null},\"d\":0}\n{\"a\":null}\n{}\n7\n";
-        let expected = "{\"B \\\"x\\\"\":{\"c\":null},\"a\":1.50}\n{\"a\":null}\n{}\n{}\n";
-        assert_eq!(select(ResultRow::Plain, lines), expected);
-        let numbered = select(ResultRow::Numbered, "{\"number\":3,\"output\":{\"a\":\"x\"}}\n");
-        assert_eq!(numbered, "{\"number\":3,\"output\":{\"a\":\"x\"}}\n");
-    }
-
-    #[test]
-    fn members_without_a_column_are_noted_if_the_columns_are_those_of_the_first_records() {
-        let left_out = |columns_from| {
-            let form = ResultsForm {
-                row: ResultRow::Plain,
-                columns: columns(&[("a", "a")]),
-                columns_from,
-                ..ResultsForm::default()
-            };
-            let mut rows = ResultRows::new(&form);
-            let many: String = (0..30).map(|n| format!("{{\"a\":1,\"b{:02}\":2}}\n", n % 20)).collect();
-            rows.append(&mut Vec::new(), many.as_bytes()).unwrap();
-            rows.left_out().iter().cloned().collect::<Vec<_>>()
-        };
-        let first: Vec<_> = (0..10).map(|n| format!("b{n:02}")).collect();
-        assert_eq!(left_out(ColumnsFrom::Records), first);
-        assert!(left_out(ColumnsFrom::Request).is_empty() && left_out(ColumnsFrom::Type).is_empty());
-    }
-
-    #[test]
-    fn an_empty_cell_alone_is_quoted_because_readers_skip_blank_lines() {
-        let form = ResultsForm { row: ResultRow::Plain, columns: columns(&[("a", "a")]), ..ResultsForm::default() };
-        assert_eq!(csv(&form, "{}\n{\"a\":\"x\\ny\"}\n"), "a\r\n\"\"\r\n\"x\ny\"\r\n");
-    }
-}
+#[path = "result_rows_tests.rs"]
+mod tests;

@@ -2,33 +2,41 @@
 //!
 //! The workers have written the outputs as JSON Lines, one object (a slice) per commit. A file of JSON Lines is the
 //! slices one after the other: S3 copies the large ones, and only the others are read. CSV, gzip and lines with some
-//! members only are written from the lines, slice by slice.
+//! members only are written from the lines, slice by slice. A workbook is written from the index, after the last slice
+//! (`assembly`).
 //!
 //! The index has a line per slice. It tells a reader of a page which object has it, whatever the format of the file.
 
 use std::collections::BTreeSet;
-use std::io::Write;
+use std::fs::File;
+use std::io::{Read, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use longshore::chunk::Slice;
+use longshore::ports::JobFolder;
 use longshore::result::IndexedSlice;
 use longshore_domain::job::JobError;
-use longshore_domain::ports::{Files, MultipartFiles, Read};
+use longshore_domain::ports::{Files, MultipartFiles};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
+use super::assembly::{Assembly, read_slice};
 use super::issues::columns_left_out;
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
 use super::result_rows::ResultRows;
-use crate::CompleteError;
+use crate::{CompleteError, Unfit};
 
 /// Bytes after which a gzip member ends. A file of several members is one file to every reader (RFC 1952, 2.2), and
 /// their ends depend on the contents alone, so that each invocation writes the same bytes.
 const MEMBER_BYTES: usize = 1 << 20;
 
+/// Bytes of a temporary file that are read at once.
+const BLOCK_BYTES: u64 = 1 << 20;
+
 /// The results that are being written.
 pub(super) struct Results<'a, F> {
     files: &'a F,
+    folder: JobFolder<'a>,
     form: &'a ResultsForm,
     index: PartWriter<'a, F>,
     file: PartWriter<'a, F>,
@@ -41,19 +49,27 @@ pub(super) struct Results<'a, F> {
 pub(super) struct WrittenResults {
     pub(super) file: Written,
     pub(super) index: Written,
+    /// Issue that was found while a workbook was written.
+    pub(super) issue: Option<JobError>,
 }
 
 impl<'a, F: Files + MultipartFiles> Results<'a, F> {
     pub(super) fn new(
         files: &'a F,
+        folder: JobFolder<'a>,
         form: &'a ResultsForm,
         keys: impl Fn(&str, &'static str) -> FileKeys,
         part_bytes: usize,
     ) -> Self {
         let index =
             PartWriter::new(files, keys(longshore::result::RESULTS_INDEX_NAME, "application/x-ndjson"), part_bytes);
-        let file = PartWriter::new(files, keys(form.file_name(), form.content_type()), part_bytes);
-        Self { files, form, index, file, rows: ResultRows::new(form), uncompressed: Vec::new() }
+        let mut file_keys = keys(form.file_name(), form.content_type());
+        if form.format == ResultFormat::Xlsx {
+            // One invocation uploads the whole file.
+            file_keys.parts.clone_from(&file_keys.whole);
+        }
+        let file = PartWriter::new(files, file_keys, part_bytes);
+        Self { files, folder, form, index, file, rows: ResultRows::new(form), uncompressed: Vec::new() }
     }
 
     /// Continues saved results; `None` if other code has saved them.
@@ -79,7 +95,7 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
 
     /// Returns the issue of members without a column.
     pub(super) fn issue(&self) -> Option<JobError> {
-        (!self.left_out().is_empty()).then(|| columns_left_out(self.left_out()))
+        left_out_issue(&self.rows)
     }
 
     /// Returns the number of rows.
@@ -89,6 +105,11 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
 
     pub(super) fn has_parts(&self) -> bool {
         self.index.has_parts() || self.file.has_parts()
+    }
+
+    /// Returns true if the file is a workbook, which one invocation writes after the last slice.
+    pub(super) fn is_workbook(&self) -> bool {
+        self.form.format == ResultFormat::Xlsx && self.len() > 0
     }
 
     /// Appends the rows of a slice.
@@ -104,6 +125,10 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
                 return Ok(());
             }
         }
+        if self.form.format == ResultFormat::Xlsx {
+            self.file.push(outputs.rows);
+            return Ok(());
+        }
         let lines = read(self.files, slice).await?;
         self.append(&lines, outputs.rows)?;
         self.file.send_parts().await
@@ -116,6 +141,8 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         match self.form.format {
             ResultFormat::Jsonl if self.form.selects_members() => self.rows.append_lines(text, lines)?,
             ResultFormat::Jsonl => text.extend_from_slice(lines),
+            // Written after the last slice.
+            ResultFormat::Xlsx => {}
             ResultFormat::Csv => {
                 if is_first {
                     self.rows.append_header(text);
@@ -152,10 +179,25 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         self.file.send_parts().await
     }
 
-    /// Completes the files, if there is a row.
-    pub(super) async fn finish(self) -> Result<Option<WrittenResults>, CompleteError> {
-        let (index, file) = (self.index.finish().await?, self.file.finish().await?);
-        Ok(index.zip(file).map(|(index, file)| WrittenResults { file, index }))
+    /// Completes the files, if there is a row. A workbook must be written before `due`.
+    pub(super) async fn finish(
+        mut self,
+        due: &(impl Fn() -> bool + Sync),
+    ) -> Result<Option<WrittenResults>, CompleteError> {
+        let is_workbook = self.is_workbook();
+        let index = self.index.finish().await?;
+        if let Some(index) = index.as_ref().filter(|_| is_workbook) {
+            let assembly = Assembly { files: self.files, folder: self.folder };
+            let workbook = assembly.write(index, &mut self.rows, due).await?;
+            if let Err(error) = append_file(&mut self.file, workbook).await {
+                self.file.abort().await;
+                return Err(error);
+            }
+        }
+        let file = self.file.finish().await?;
+        // For the other formats, the issue is known before the files are completed.
+        let issue = left_out_issue(&self.rows).filter(|_| is_workbook);
+        Ok(index.zip(file).map(|(index, file)| WrittenResults { file, index, issue }))
     }
 
     pub(super) async fn abort(&mut self) {
@@ -164,10 +206,22 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
     }
 }
 
-/// Reads a slice, and checks that it has the size that its header names.
-async fn read(files: &impl Files, slice: &Slice) -> Result<Vec<u8>, CompleteError> {
-    match files.read(&slice.key, None, None).await? {
-        Read::Found(lines) if lines.len() as u64 == slice.outputs.bytes => Ok(lines),
-        _ => Err(CompleteError::OutputsMissing(slice.key.clone())),
+fn left_out_issue(rows: &ResultRows) -> Option<JobError> {
+    (!rows.left_out().is_empty()).then(|| columns_left_out(rows.left_out()))
+}
+
+/// Appends a temporary file.
+async fn append_file<F: Files + MultipartFiles>(
+    to: &mut PartWriter<'_, F>,
+    mut from: File,
+) -> Result<(), CompleteError> {
+    while Read::take(&mut from, BLOCK_BYTES).read_to_end(to.push(0)).map_err(Unfit::Io)? > 0 {
+        to.send_parts().await?;
     }
+    Ok(())
+}
+
+/// Reads a slice, and checks that it has the size that its header names.
+async fn read(files: &impl Files, Slice { key, outputs, .. }: &Slice) -> Result<Vec<u8>, CompleteError> {
+    read_slice(files, key.clone(), outputs.bytes).await
 }

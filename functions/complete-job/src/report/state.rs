@@ -12,7 +12,7 @@ use super::input::RecordAt;
 use super::parts::SavedFile;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
-const FORMAT: &str = concat!("5 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("6 ", env!("CARGO_PKG_VERSION"));
 
 /// Position of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -31,6 +31,16 @@ pub(super) struct Position {
     pub(super) ended: bool,
 }
 
+/// State of a workbook of the results, which one invocation writes after everything else.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct WorkbookState {
+    /// Number of invocations that have begun to write it.
+    pub(super) tries: u32,
+    /// True if the results are a CSV file instead.
+    pub(super) as_csv: bool,
+}
+
 /// The state of an incomplete report.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 pub(super) struct State {
@@ -39,6 +49,8 @@ pub(super) struct State {
     pub(super) source_gone: bool,
     pub(super) issues: Vec<JobError>,
     pub(super) failures_by_code: FailuresByCode,
+    /// Workbook of the results.
+    pub(super) workbook: WorkbookState,
     /// Members of outputs that have no column although they should.
     pub(super) left_out: BTreeSet<String>,
     pub(super) files: Vec<SavedFile>,
@@ -48,8 +60,8 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(at: Position) -> Self {
-        let (source_gone, issues, failures_by_code, left_out, files, more) = Default::default();
-        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, left_out, files, more }
+        let (source_gone, issues, failures_by_code, workbook, left_out, files, more) = Default::default();
+        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, workbook, left_out, files, more }
     }
 
     /// Returns the bytes to store: the state, and the bytes that it names.

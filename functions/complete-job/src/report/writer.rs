@@ -4,18 +4,17 @@ use longshore::chunk::{ChunkReader, ChunkRows, Rows, Unit};
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::{JobFolder, Ports};
 use longshore::result::{FailuresByCode, Report, ReportFiles, ResultCounts};
-use longshore_domain::group::Manifest;
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
 use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
-use super::issues::{source_gone, unsplit_unreadable};
+use super::issues::{results_as_csv, source_gone, unsplit_unreadable};
 use super::listing::{FAILED, SKIPPED, UNPROCESSED};
 use super::parts::FileKeys;
 use super::read_ahead::ReadAhead;
 use super::receipts::{file_receipt, results_receipt};
 use super::results::Results;
-use super::state::{Position, State};
+use super::state::{Position, State, WorkbookState};
 use super::table::{CSV, Table};
 use super::{Reached, WrittenReport};
 use crate::CompleteError;
@@ -43,6 +42,7 @@ pub(crate) struct ReportWriter<'a, S, F> {
     pub(super) results: Option<Results<'a, F>>,
     pub(super) at: Position,
     source_gone: bool,
+    pub(super) workbook: WorkbookState,
     pub(super) issues: Vec<JobError>,
     pub(super) failures_by_code: FailuresByCode,
 }
@@ -68,9 +68,10 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             table("skipped.csv", &["reason"]),
             table("unprocessed.csv", &[]),
         ];
-        let results = layout.results.as_ref().map(|form| Results::new(files, form, keys, name.part_bytes));
+        let results = layout.results.as_ref().map(|form| Results::new(files, folder, form, keys, name.part_bytes));
+        let workbook = WorkbookState { tries: 0, as_csv: layout.results_as_csv };
         let (at, source_gone, issues, failures_by_code) = Default::default();
-        Self { store, files, ending, layout, tables, results, at, source_gone, issues, failures_by_code }
+        Self { store, files, ending, layout, tables, results, at, source_gone, workbook, issues, failures_by_code }
     }
 
     /// Continues a stored report; `None` if another version of the code has stored it.
@@ -89,7 +90,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             None => None,
         };
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
-        self.failures_by_code = state.failures_by_code;
+        (self.failures_by_code, self.workbook) = (state.failures_by_code, state.workbook);
         Some(self)
     }
 
@@ -109,6 +110,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         state.left_out = self.results.as_ref().map(|results| results.left_out().clone()).unwrap_or_default();
         (state.source_gone, state.issues) = (self.source_gone, self.issues.clone());
         state.failures_by_code.clone_from(&self.failures_by_code);
+        // The invocation that stores the end of the rows then writes the workbook.
+        state.workbook = WorkbookState { tries: self.workbook.tries + u32::from(self.at.ended), ..self.workbook };
         state.more = uncompressed.iter().map(|text| text.len()).collect();
         let (files, mut tails): (Vec<_>, Vec<_>) = saved.into_iter().unzip();
         state.files = files;
@@ -116,9 +119,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(state.to_bytes(&tails)?)
     }
 
-    /// Returns true if one of its files is a multipart upload.
-    pub(crate) fn has_parts(&self) -> bool {
-        self.tables.iter().any(Table::has_parts) || self.results.as_ref().is_some_and(Results::has_parts)
+    /// Returns true if the end of the rows must be stored before the files are completed: if one of them is a multipart
+    /// upload, or a workbook, whose tries are counted.
+    pub(crate) fn needs_checkpoint(&self) -> bool {
+        self.tables.iter().any(Table::has_parts)
+            || self.results.as_ref().is_some_and(|results| results.has_parts() || results.is_workbook())
     }
 
     /// Aborts the uploads of a report that no invocation will complete.
@@ -176,7 +181,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     ) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let job = &ending.job;
-        let manifest = manifest(self.store, ending, unit).await?;
+        let manifest = ending.manifest(self.store, unit).await?;
         let reader = ChunkReader { files: self.files, job, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
@@ -244,6 +249,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             (Unsplit::Nothing | Unsplit::From(_), _) => {}
         }
         self.issues.extend(self.source_gone.then(source_gone));
+        let has_results = self.results.as_ref().is_some_and(|results| results.len() > 0);
+        self.issues.extend((self.workbook.as_csv && has_results).then(results_as_csv));
         if let Some(results) = &mut self.results {
             results.end().await?;
             self.issues.extend(results.issue());
@@ -252,11 +259,12 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(Reached::End)
     }
 
-    /// Completes the files.
+    /// Completes the files. The rows of a workbook must be written before `due`.
     ///
     /// # Errors
-    /// If a service fails, or if another completion has ended an upload with other bytes.
-    pub(crate) async fn finish(self) -> Result<WrittenReport, CompleteError> {
+    /// If a service fails, or if another completion has ended an upload with other bytes; [`CompleteError::Workbook`]
+    /// if the results must be CSV instead.
+    pub(crate) async fn finish(self, due: &(impl Fn() -> bool + Sync)) -> Result<WrittenReport, CompleteError> {
         let (job, rows) = (&self.ending.job, self.rows());
         let counts = ResultCounts {
             succeeded: self.ending.totals().succeeded,
@@ -267,28 +275,21 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let [failed, skipped, unprocessed] = self.tables;
         let written = [failed.finish().await?, skipped.finish().await?, unprocessed.finish().await?];
         let results = match self.results {
-            Some(results) => results.finish().await?,
+            Some(results) => results.finish(due).await?,
             None => None,
         };
         let receipts = written.iter().flatten().map(|written| file_receipt(job, written)).collect();
+        let mut issues = self.issues;
+        issues.extend(results.as_ref().and_then(|results| results.issue.clone()));
         let results_receipt = results.as_ref().map(|results| results_receipt(job, results));
         let (results, results_index) = results.map(|results| (results.file.file, results.index.file)).unzip();
         let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));
         let report = Report {
             counts,
             failures_by_code: self.failures_by_code,
-            issues: self.issues,
+            issues,
             files: ReportFiles { failed, skipped, unprocessed, results, results_index },
         };
         Ok(WrittenReport { report, files: receipts, results: results_receipt })
     }
-}
-
-/// Returns the plan of a group's chunks, if it is needed.
-async fn manifest(store: &impl Store, ending: &Ending, unit: &Unit<'_>) -> Result<Option<Manifest>, CompleteError> {
-    if !unit.needs_manifest() {
-        return Ok(None);
-    }
-    let manifest = store.manifest(ending.job.job_id, unit.group.number).await?;
-    manifest.map(Some).ok_or(CompleteError::ManifestMissing(unit.group.number))
 }

@@ -5,6 +5,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Status, Tolerance};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::records::Format;
+use longshore_domain::results::ResultsForm;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
@@ -44,14 +45,14 @@ fn a_job_with_missing_outputs_ends_without_a_results_file() {
     for (outcomes, files) in
         [([Outcome::Ok; 5], 2), ([Outcome::Skip, Outcome::Ok, Outcome::Ok, Outcome::Ok, Outcome::Fail], 4)]
     {
-        let fixture = Fixture::with_results(PEOPLE);
+        let fixture = Fixture::with_results(PEOPLE, ResultsForm::default());
         process(&fixture, &outcomes);
         assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Completed));
         let codes: Vec<_> = fixture.result().issues.iter().map(|issue| issue.code.clone()).collect();
         assert_eq!(codes, ["unknown_column", "results_incomplete"]);
         assert_eq!(fixture.report().len(), files, "{:?}", fixture.report().keys());
     }
-    let fixture = Fixture::with_results(PEOPLE);
+    let fixture = Fixture::with_results(PEOPLE, ResultsForm::default());
     process(&fixture, &[Outcome::Fail; 5]);
     fixture.complete().unwrap();
     assert_eq!(fixture.result().issues.len(), 1, "no item has an output");

@@ -1,5 +1,7 @@
 //! A crafted worker: it commits the items that a test specifies, with the files that a real worker would write.
 
+use longshore::crc64;
+use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
 use longshore_domain::ids::ChunkId;
@@ -7,7 +9,7 @@ use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::Ledger;
 use longshore_domain::records::records;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::work_file::{End, Entry, WorkFile, WorkFileHeader};
+use longshore_domain::work_file::{End, Entry, OutputSlice, WorkFile, WorkFileHeader};
 
 use crate::fixture::{Fixture, now};
 
@@ -36,13 +38,32 @@ pub(crate) struct CraftedWorker<'a> {
     position: usize,
     deferred: Vec<(u64, String)>,
     commits: u32,
+    /// Output of an item, if the items have one.
+    output: Option<String>,
+    /// Outputs since the last commit.
+    lines: String,
 }
 
 impl<'a> CraftedWorker<'a> {
     pub(crate) fn new(fixture: &'a Fixture, (id, plan): &(ChunkId, ChunkPlan)) -> Self {
         let texts = texts(fixture, plan);
         let todo = (plan.first..).zip(texts).collect();
-        Self { fixture, id: *id, cursor: None, todo, position: 0, deferred: Vec::new(), commits: 0 }
+        Self {
+            fixture,
+            id: *id,
+            cursor: None,
+            todo,
+            position: 0,
+            deferred: Vec::new(),
+            commits: 0,
+            output: None,
+            lines: String::new(),
+        }
+    }
+
+    /// Gives each item that succeeds this output.
+    pub(crate) fn with_output(self, output: &str) -> Self {
+        Self { output: Some(output.to_owned()), ..self }
     }
 
     /// Returns the number of remaining items of this round.
@@ -76,6 +97,9 @@ impl<'a> CraftedWorker<'a> {
             let end = match outcome {
                 Outcome::Ok => {
                     counts.succeeded += 1;
+                    if let Some(output) = &self.output {
+                        self.lines += &format!("{{\"number\":{n},\"output\":{output}}}\n");
+                    }
                     continue;
                 }
                 Outcome::Fail => {
@@ -114,8 +138,13 @@ impl<'a> CraftedWorker<'a> {
 
     fn write(&self, token: &str, entries: Vec<Entry>) {
         let prev = self.cursor.as_ref().and_then(|c| c.file.clone());
-        let file = WorkFile { header: WorkFileHeader::following(self.round(), prev, None), entries };
-        let key = self.fixture.folder().chunk(self.id).work_key(token);
+        let folder = self.fixture.folder().chunk(self.id);
+        let outputs = (!self.lines.is_empty()).then(|| outputs_of(&self.lines));
+        if outputs.is_some() {
+            self.fixture.ports.files.inner.put(&folder.outputs_key(token), self.lines.as_str());
+        }
+        let header = WorkFileHeader { outputs, ..WorkFileHeader::following(self.round(), prev, None) };
+        let (file, key) = (WorkFile { header, entries }, folder.work_key(token));
         self.fixture.ports.files.inner.put(&key, file.to_bytes().unwrap());
     }
 
@@ -123,8 +152,9 @@ impl<'a> CraftedWorker<'a> {
         self.commits += 1;
         let token = format!("crafted{}", self.commits);
         let mut file = self.cursor.as_ref().and_then(|c| c.file.clone());
-        if !entries.is_empty() {
+        if !entries.is_empty() || !self.lines.is_empty() {
             self.write(&token, entries);
+            self.lines.clear();
             file = Some(token.clone());
         }
         let (round, deferred) = (self.round(), self.deferred.len() as u32);
@@ -154,6 +184,13 @@ impl<'a> CraftedWorker<'a> {
             Commit { chunk: self.id.chunk, from: self.cursor.replace(to.clone()), to, counts, at: Timestamp(7_000) };
         now(self.fixture.ports.store.commit(self.fixture.id, self.id.group, &commit)).unwrap()
     }
+}
+
+fn outputs_of(lines: &str) -> OutputSlice {
+    let mut print = Fingerprinter::default();
+    print.take(lines.as_bytes());
+    let Fingerprint { size: bytes, sha256 } = print.finish();
+    OutputSlice { rows: lines.lines().count() as u64, bytes, sha256, crc64: crc64::of(lines.as_bytes()) }
 }
 
 /// Returns the items of a chunk as a worker records them.

@@ -68,12 +68,12 @@ impl Fixture {
         Self::stored(ports, None, Tolerance::default(), options)
     }
 
-    /// A begun job over a CSV file whose items have outputs.
-    pub(crate) fn with_results(text: &str) -> Self {
+    /// A begun job over a CSV file whose items have outputs, with this form of the results.
+    pub(crate) fn with_results(text: &str, form: ResultsForm) -> Self {
         let other = Self::csv(text);
         let (job, ports) = (other.job(), other.ports);
         let ports = TestPorts { store: MemoryStore::default(), ..ports };
-        let definition = Definition { results: Some(ResultsForm::default()), ..Definition::new(json!({})) };
+        let definition = Definition { results: Some(form), ..Definition::new(json!({})) };
         Self::defined(ports, waiting(job.file().cloned(), Tolerance::default()), &definition)
     }
 

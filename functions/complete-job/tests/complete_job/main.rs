@@ -12,3 +12,4 @@ mod partition;
 mod receipts;
 mod resumed;
 mod stopped;
+mod workbooks;

@@ -51,4 +51,5 @@ mod tests {
     mod key_files;
     mod ledger;
     mod results;
+    mod workbooks;
 }

@@ -46,7 +46,7 @@ struct ReadSlice {
 enum RowCounter {
     Csv(Box<RowNumbers>),
     Lines(LineNumbers),
-    /// The rows of a compressed file are not counted.
+    /// The rows of a compressed file and of a workbook are not counted.
     Opaque,
 }
 
@@ -56,6 +56,7 @@ impl RowCounter {
             _ if form.gzip => Self::Opaque,
             ResultFormat::Csv => Self::Csv(Box::new(RowNumbers::new(form.delimiter.byte()))),
             ResultFormat::Jsonl => Self::Lines(LineNumbers::default()),
+            ResultFormat::Xlsx => Self::Opaque,
         }
     }
 
@@ -83,13 +84,12 @@ impl RowCounter {
 impl<F: Files> OutputsAudit<'_, F> {
     /// Makes every comparison that needs the contents of the results.
     pub(super) async fn check(mut self, mut results: UnreadResults) -> PortResult<()> {
-        let Some(form) = &self.records.results else { return Ok(()) };
-        let items = self.check_slices(&mut results, form).await?;
-        self.check_file(&results, form, items).await
+        let items = self.check_slices(&mut results).await?;
+        self.check_file(&results, items).await
     }
 
     /// Reads every slice. Returns the items of their rows, if all were read and have numbers.
-    async fn check_slices(&mut self, results: &mut UnreadResults, form: &ResultsForm) -> PortResult<Option<ItemSet>> {
+    async fn check_slices(&mut self, results: &mut UnreadResults) -> PortResult<Option<ItemSet>> {
         let (mut rows, mut out_of_time) = (0, results.has_more_slices);
         let items = Mutex::new(RowItems::new(&mut results.seen_items));
         for slices in results.slices.chunks(READS) {
@@ -103,7 +103,7 @@ impl<F: Files> OutputsAudit<'_, F> {
         if out_of_time {
             self.findings.mark_unchecked("outputs", "there was not enough time to read all outputs");
         }
-        if form.row == ResultRow::Plain || out_of_time {
+        if results.form.row == ResultRow::Plain || out_of_time {
             return Ok(None);
         }
         let Ok(items) = items.into_inner() else { return Ok(None) };
@@ -128,13 +128,8 @@ impl<F: Files> OutputsAudit<'_, F> {
     }
 
     /// Reads the results file. `items` are those of the slices, if they are known.
-    async fn check_file(
-        &mut self,
-        results: &UnreadResults,
-        form: &ResultsForm,
-        items: Option<ItemSet>,
-    ) -> PortResult<()> {
-        let (mut print, mut crc64, mut counter) = (Fingerprinter::default(), 0, RowCounter::new(form));
+    async fn check_file(&mut self, results: &UnreadResults, items: Option<ItemSet>) -> PortResult<()> {
+        let (mut print, mut crc64, mut counter) = (Fingerprinter::default(), 0, RowCounter::new(&results.form));
         let mut found = ItemSet::default();
         let mut row = |number: Option<u64>| number.into_iter().for_each(|number| found.take(number));
         let mut take = |block: &[u8]| {

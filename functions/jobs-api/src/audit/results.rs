@@ -8,9 +8,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore::receipt::{Receipt, ResultsReceipt, download_name};
-use longshore::result::{IndexedSlice, RESULTS_INDEX_NAME, ResultDocument};
+use longshore::result::{IndexedSlice, RESULTS_INDEX_NAME, ReportFile, ResultDocument};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, PortResult};
+use longshore_domain::results::{ResultFormat, ResultsForm};
 use longshore_domain::work_file::OutputSlice;
 
 use super::files::Expected;
@@ -27,6 +28,8 @@ const NO_FILE: &str = "results";
 /// The results of a job, whose contents were not read yet.
 #[derive(Debug)]
 pub(super) struct UnreadResults {
+    /// Form of the results file.
+    pub(super) form: ResultsForm,
     /// Name of the results file within the report.
     pub(super) name: &'static str,
     pub(super) key: String,
@@ -59,6 +62,13 @@ pub(super) fn slice_number(id: ChunkId, token: &str, outputs: &OutputSlice) -> u
     let mut hasher = DefaultHasher::new();
     (id, token, outputs).hash(&mut hasher);
     hasher.finish()
+}
+
+/// Returns the form of the file that was written: CSV if the results did not fit into a workbook.
+fn written_form(form: &ResultsForm, file: Option<&ReportFile>) -> ResultsForm {
+    let csv = form.as_csv();
+    let is_csv = file.is_some_and(|file| file.key.rsplit('/').next() == Some(csv.file_name()));
+    if form.format == ResultFormat::Xlsx && is_csv { csv } else { form.clone() }
 }
 
 impl Index {
@@ -99,9 +109,9 @@ impl<F: Files> ReportAudit<'_, F> {
         seen_items: SeenItems,
         reported: &mut Reported,
     ) -> PortResult<()> {
-        let form = self.records.results.as_ref();
-        let rows = form.map_or(0, |_| result.counts.succeeded);
-        let name = form.map_or(NO_FILE, |form| form.file_name());
+        let form = self.records.results.as_ref().map(|form| written_form(form, result.files.results.as_ref()));
+        let rows = form.as_ref().map_or(0, |_| result.counts.succeeded);
+        let name = form.as_ref().map_or(NO_FILE, ResultsForm::file_name);
         let file = self.expected_file(name, rows, result.files.results.as_ref());
         self.check_in_result(&file);
         let slices = result.files.results_index.as_ref().map_or(0, |index| index.rows);
@@ -118,7 +128,8 @@ impl<F: Files> ReportAudit<'_, F> {
         reported.slices = Some(read.all);
         let has_more_slices = read.lines > read.damaged + read.slices.len() as u64;
         let (key, slices) = (file.key, read.slices);
-        reported.results = Some(UnreadResults { name, key, rows, receipt, slices, has_more_slices, seen_items });
+        let form = form.unwrap_or_default();
+        reported.results = Some(UnreadResults { form, name, key, rows, receipt, slices, has_more_slices, seen_items });
         Ok(())
     }
 

@@ -17,10 +17,11 @@ const MAX_NAME_BYTES: usize = 255;
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(super) struct ResultsRequest {
-    /// Format of the file: `jsonl` for JSON Lines, or `csv`.
-    #[schema(value_type = Option<String>, pattern = "^(jsonl|csv)$", default = "jsonl")]
+    /// Format of the file: `jsonl` for JSON Lines, `csv`, or `xlsx` for a workbook of spreadsheet programs. Results that
+    /// do not fit into a workbook are written as CSV, and the job has the issue `results_as_csv`.
+    #[schema(value_type = Option<String>, pattern = "^(jsonl|csv|xlsx)$", default = "jsonl")]
     format: ResultFormat,
-    /// True to compress the file with gzip; its name then ends with `.gz`.
+    /// True to compress a file of JSON Lines or CSV with gzip; its name then ends with `.gz`.
     #[schema(default = false)]
     gzip: bool,
     /// `escaped` puts an apostrophe before cells of CSV that a spreadsheet program would run as a formula; `raw` writes
@@ -34,8 +35,8 @@ pub(super) struct ResultsRequest {
     #[schema(value_type = Option<String>, pattern = "^[,;\t|]$", default = ",")]
     delimiter: Delimiter,
     /// The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
-    /// cell of CSV, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
-    /// Without columns, a line of JSON has the whole output, and CSV has the columns of the job type, or those of the
+    /// cell, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
+    /// Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or those of the
     /// first 100 records of an export; if there are none, the output as JSON in the column `output`.
     #[schema(max_items = 200)]
     columns: Vec<Column>,
@@ -88,6 +89,9 @@ impl ResultsRequest {
         let is_csv = self.format == ResultFormat::Csv;
         if !is_csv && (self.bom || self.delimiter != Delimiter::default() || self.formulas != Formulas::default()) {
             refuse("format", "bom, delimiter and formulas require the format csv".into());
+        }
+        if self.format == ResultFormat::Xlsx && self.gzip {
+            refuse("gzip", "a workbook is compressed already; remove gzip, or set another format".into());
         }
         errors
     }
@@ -157,6 +161,10 @@ mod tests {
         for (value, expected) in [
             (json!({}), vec![]),
             (json!({"format": "csv", "delimiter": ";", "bom": true, "columns": [{"name": "a", "as": "A"}]}), vec![]),
+            (json!({"format": "xlsx", "columns": [{"name": "a"}]}), vec![]),
+            (json!({"format": "xlsx", "gzip": true}), vec!["/results/gzip"]),
+            (json!({"format": "xlsx", "bom": true}), vec!["/results/format"]),
+            (json!({"format": "xlsx", "formulas": "raw"}), vec!["/results/format"]),
             (json!({"format": "xml"}), vec!["/results/format"]),
             (json!({"form": "csv"}), vec!["/results/form"]),
             (json!({"format": "csv", "delimiter": "x"}), vec!["/results/delimiter"]),

@@ -21,7 +21,7 @@ pub(crate) struct JobIdInPath {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
 pub(crate) struct FileInPath {
-    /// Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`), `results-index.jsonl`,
+    /// Name of the file: `results.jsonl` (or `.jsonl.gz`, `.csv`, `.csv.gz`, `.xlsx`), `results-index.jsonl`,
     /// `failed.csv`, `skipped.csv`, `unprocessed.csv` or `receipt.json`.
     #[param(example = "results.jsonl")]
     file: String,

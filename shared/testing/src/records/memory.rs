@@ -27,6 +27,8 @@ use longshore_domain::writer::{Rule, Writer, Written};
 pub struct MemoryRecords {
     records: Arc<Mutex<BTreeMap<RecordKey, Stored>>>,
     datasets: Arc<Mutex<BTreeMap<Dataset, Timestamp>>>,
+    clock: Option<fn() -> Timestamp>,
+    last_write: Arc<Mutex<Timestamp>>,
 }
 
 /// Key in the order in which the table is walked.
@@ -65,7 +67,7 @@ impl MemoryRecords {
         let key = record_key(into, &record.key);
         let mut records = self.lock();
         let holder = records.get(&key);
-        let stored = Stored::new(record, holder);
+        let stored = Stored::new(record, holder, self.now());
         if let Err(refusal) = check_item(&stored.item(into, &record.key)) {
             return Written::Refused(refusal.message);
         }
@@ -84,9 +86,23 @@ impl MemoryRecords {
         Written::Stored
     }
 
+    /// Sets the clock of the writes, for runs that can be repeated. No two writes have the same time.
+    #[must_use]
+    pub fn with_clock(self, clock: fn() -> Timestamp) -> Self {
+        Self { clock: Some(clock), ..self }
+    }
+
+    /// Returns the time of a write.
+    pub(super) fn now(&self) -> Timestamp {
+        let Some(clock) = self.clock else { return Timestamp::now() };
+        let mut last = self.last_write.lock().unwrap_or_else(PoisonError::into_inner);
+        *last = clock().max(Timestamp(last.0 + 1));
+        *last
+    }
+
     /// Writes as another program does: without a writer.
     pub fn write_directly(&self, into: &Dataset, key: &str, data: Map<String, Value>) {
-        let (writer, updated_at) = (None, Timestamp::now());
+        let (writer, updated_at) = (None, self.now());
         let stored = Stored { data, writer, updated_at, created_by: None, previous: None, restored_by: None };
         self.lock().insert(record_key(into, key), stored);
     }
@@ -102,7 +118,7 @@ impl MemoryRecords {
 impl RecordStore for MemoryRecords {
     async fn put(&self, into: &Dataset, rule: Rule, records: Vec<NewRecord>) -> Vec<Written> {
         if rule.creates() {
-            self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
+            self.lock_datasets().entry(into.clone()).or_insert_with(|| self.now());
         }
         let mut written = Vec::with_capacity(records.len());
         let mut records = records.into_iter().peekable();
@@ -202,11 +218,11 @@ pub(super) fn failed(operation: &'static str) -> impl Fn(Refusal) -> PortError {
 
 impl Stored {
     /// The record that a write leaves; it keeps what writes by rule do not set.
-    pub(super) fn new(record: &NewRecord, holder: Option<&Self>) -> Self {
+    pub(super) fn new(record: &NewRecord, holder: Option<&Self>, updated_at: Timestamp) -> Self {
         Self {
             data: record.data.clone(),
             writer: Some(record.writer),
-            updated_at: Timestamp::now(),
+            updated_at,
             created_by: holder.map_or(Some(record.writer.job), |holder| holder.created_by),
             previous: holder.and_then(|holder| holder.previous.clone()),
             restored_by: holder.and_then(|holder| holder.restored_by),

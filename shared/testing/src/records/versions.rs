@@ -4,14 +4,13 @@ use longshore::aws_limits::dynamodb::{BATCH_GET_KEYS, BATCH_STATEMENTS, Call, ch
 use longshore_domain::dataset::Dataset;
 use longshore_domain::history::VersionPlace;
 use longshore_domain::ports::{KnownVersions, NewRecord, Overwrite, PortResult, RecordVersions, Revert};
-use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Writer, Written};
 
 use super::memory::{MemoryRecords, Stored, failed, one_call, record_key};
 
 impl RecordVersions for MemoryRecords {
     async fn insert_new(&self, into: &Dataset, records: &[&NewRecord]) -> Vec<Written> {
-        self.lock_datasets().entry(into.clone()).or_insert_with(Timestamp::now);
+        self.lock_datasets().entry(into.clone()).or_insert_with(|| self.now());
         let calls = records.chunks(BATCH_STATEMENTS).flat_map(|batch| {
             let keys: Vec<_> = batch.iter().map(|record| &record.key).collect();
             one_call(&keys, |index| self.insert_one(into, batch[index]))
@@ -47,7 +46,7 @@ impl RecordVersions for MemoryRecords {
 
 impl MemoryRecords {
     fn insert_one(&self, into: &Dataset, record: &NewRecord) -> Written {
-        let stored = Stored::new(record, None);
+        let stored = Stored::new(record, None, self.now());
         if let Err(refusal) = check_item(&stored.item(into, &record.key)) {
             return Written::Refused(refusal.message);
         }
@@ -66,7 +65,7 @@ impl MemoryRecords {
         let Some(holder) = records.get(&key).filter(|holder| holder.version(&record.key).mark() == *mark) else {
             return Written::Changed;
         };
-        let mut stored = Stored::new(record, Some(holder));
+        let mut stored = Stored::new(record, Some(holder), self.now());
         stored.previous = previous.clone().or(stored.previous);
         if let Err(refusal) = check_item(&stored.item(into, &record.key)) {
             return Written::Refused(refusal.message);
@@ -92,7 +91,7 @@ impl MemoryRecords {
         let restored = Stored {
             data: to.data.clone(),
             writer: Writer::parse(&to.writer),
-            updated_at: Timestamp::now(),
+            updated_at: self.now(),
             created_by: to.created_by,
             previous: to.previous.as_deref().and_then(VersionPlace::parse),
             restored_by: Some(*by),

@@ -15,7 +15,7 @@ import { go } from "../router";
 import { text } from "../text";
 import { ErrorNotice } from "./errors";
 
-const FORMATS: ExportFormat[] = ["csv", "jsonl"];
+const FORMATS: ExportFormat[] = ["csv", "xlsx", "jsonl"];
 
 export function ExportForm({ dataset, columns }: { dataset: string; columns: readonly string[] }) {
   const t = text.exports;
@@ -69,11 +69,13 @@ export function ExportForm({ dataset, columns }: { dataset: string; columns: rea
           </label>
         ))}
       </fieldset>
-      <fieldset>
-        <legend>{t.file}</legend>
-        <Check label={t.gzip} hint={t.gzipHint} checked={gzip} onChange={(gzip) => choose({ gzip })} />
-        {format === "csv" && <CsvChoices choices={choices} choose={choose} />}
-      </fieldset>
+      {format !== "xlsx" && (
+        <fieldset>
+          <legend>{t.file}</legend>
+          <Check label={t.gzip} hint={t.gzipHint} checked={gzip} onChange={(gzip) => choose({ gzip })} />
+          {format === "csv" && <CsvChoices choices={choices} choose={choose} />}
+        </fieldset>
+      )}
       <Columns columns={choices.columns} onChange={(columns) => choose({ columns })} />
       <ErrorNotice error={error} />
       <div class="actions">

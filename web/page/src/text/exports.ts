@@ -9,8 +9,9 @@ export const exportsText = {
     format: "Format",
     formats: {
       csv: ["CSV", "For a spreadsheet. Cells that it would run as formulas are escaped."],
+      xlsx: ["Excel workbook", "For a spreadsheet. Numbers of more than 15 digits are text."],
       jsonl: ["JSON Lines", "For a program, or for an exact import. Keeps every value."],
-    } as Record<"csv" | "jsonl", [string, string]>,
+    } as Record<"csv" | "xlsx" | "jsonl", [string, string]>,
     file: "File",
     gzip: "Compress with gzip",
     gzipHint: "For large files.",

@@ -36,3 +36,10 @@ test("JSON Lines have no choices of CSV", () => {
     gzip: true,
   });
 });
+
+test("a workbook is not compressed again", () => {
+  expect(exportRequest("people", { ...choices, format: "xlsx" }).results).toEqual({
+    format: "xlsx",
+    gzip: false,
+  });
+});

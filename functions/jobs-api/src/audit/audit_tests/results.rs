@@ -19,7 +19,7 @@ const SLICES: [(ChunkId, &str); 3] = [
     (ChunkId::new(1, 0), "{\"number\":6,\"output\":\"f\"}\n{\"number\":7,\"output\":\"g\"}\n"),
 ];
 
-const CSV: &str = "number,output\r\n1,a\r\n4,d\r\n6,f\r\n7,g\r\n";
+pub(super) const CSV: &str = "number,output\r\n1,a\r\n4,d\r\n6,f\r\n7,g\r\n";
 
 fn jsonl() -> String {
     SLICES.map(|(_, lines)| lines).concat()
@@ -32,7 +32,7 @@ fn outputs_of(lines: &str) -> OutputSlice {
 }
 
 /// The job of the other audits, with outputs.
-fn with_results(form: ResultsForm, file: &str) -> Audited {
+pub(super) fn with_results(form: ResultsForm, file: &str) -> Audited {
     let mut audited = Audited::sound();
     for (id, lines) in SLICES {
         audited.files.put(&outputs_key(&audited, id), lines);

@@ -125,7 +125,7 @@ fn as_version(item: Item) -> Option<RecordVersion> {
     let created_by = text("createdBy").and_then(|id| JobId::parse(id));
     let previous = text("previous").and_then(|place| VersionPlace::parse(place));
     let restored_by = text("restoredBy").and_then(|writer| Writer::parse(writer));
-    let has_time = item.get("updatedAt").is_some();
+    let has_time = item.contains_key("updatedAt");
     let stored = as_stored(item)?;
     let updated_at = has_time.then_some(stored.updated_at);
     let (key, data, writer) = (stored.key, stored.record, stored.writer.filter(|_| is_json));
