@@ -133,7 +133,8 @@ fn every_key_of_the_walk_is_accounted_for_while_other_jobs_write() -> Story {
         let header = "id,version".to_owned();
         lines(std::iter::once(header).chain(numbers.map(|n| format!("k{n:05},{version}"))))
     };
-    let options = |mode: &str| json!({ "dataset": name, "key": "id", "mode": mode });
+    // Without undo, an import is fast enough to change records before they are read.
+    let options = |mode: &str| json!({ "dataset": name, "key": "id", "mode": mode, "undo": false });
     work(stack, "import", &rows(1, &mut (0..RECORDS)), &options("upsert"))?;
     let body = format!("contains(KeyConditionExpression, 'BETWEEN') && contains(to_string(@), '{name}')");
     stack.faults()?.add(&json!({

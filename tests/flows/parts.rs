@@ -37,7 +37,7 @@ fn the_failed_rows_of_a_job_are_imported_as_they_stood_after_it_was_deleted() ->
     let id = create(&job, "failed", &json!({ "dataset": name, "key": "id" }))?;
     let mut watch = Watch::new(stack, &id);
     watch.until("split", |job| job["itemCountFinal"] == true)?;
-    stack.client.call("DELETE", &format!("/api/jobs/{}", id_of(&job)?), &[], &[])?.expect(202)?;
+    stack.client.call("DELETE", &format!("/api/jobs/{}", id_of(&job)?), &[], &[])?.expect(204)?;
     let job = watch.end()?;
     assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [200, 0, 0]), "{job}");
     let records = stack.client.records(&name)?;

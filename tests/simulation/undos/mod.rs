@@ -19,6 +19,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::random;
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Map, Value, json};
