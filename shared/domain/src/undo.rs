@@ -43,6 +43,10 @@ pub fn undo_step(stored: Option<&RecordVersion>, undone: JobId, undo: JobId) -> 
     let Some(version) = stored else { return UndoStep::Done };
     let by = version.writer.map(|writer| writer.job);
     if by == Some(undone) {
+        // A later undo has restored this version: a late worker of an earlier one must not undo it.
+        if version.restored_by.is_some_and(|restored| restored.job > undo) {
+            return UndoStep::Skip(Kept::ChangedSince);
+        }
         if version.created_by == Some(undone) {
             return UndoStep::Delete(version.mark());
         }
@@ -66,7 +70,7 @@ mod tests {
 
     #[test]
     fn a_record_is_undone_by_its_writer_and_its_history() {
-        let [early, undone, late, undo] = [(); 4].map(|()| JobId::generate());
+        let [early, undone, late, undo, later_undo] = [(); 5].map(|()| JobId::generate());
         let place = |job| VersionPlace { job, file: "f".into(), start: 0, end: 9 };
         let version = |writer: Option<JobId>, created_by, previous, restored_by: Option<JobId>| RecordVersion {
             key: "k".into(),
@@ -84,6 +88,7 @@ mod tests {
             (version(own, own, Some(place(early)), None), UndoStep::Delete(mark)),
             (version(own, Some(early), Some(place(undone)), None), UndoStep::Restore(mark, place(undone))),
             (version(own, None, Some(place(undone)), Some(undo)), UndoStep::Restore(mark, place(undone))),
+            (version(own, own, None, Some(later_undo)), UndoStep::Skip(Kept::ChangedSince)),
             (version(own, Some(early), Some(place(early)), None), gone.clone()),
             (version(own, None, None, None), gone),
             (version(Some(early), None, None, Some(undo)), UndoStep::Done),

@@ -5461,6 +5461,8 @@ export interface operations {
              */
             409: {
                 headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
                     [name: string]: unknown;
                 };
                 content: {
