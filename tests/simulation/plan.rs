@@ -202,7 +202,7 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
     let rows = rows(rng, if heavy { 10 } else { max_rows });
     // Without a random number more, the seeds of other kinds keep their runs.
     let kind = if kind == Kind::Stored && rows.len() % 2 == 1 { Kind::Copied } else { kind };
-    let source_deletes = if kind == Kind::Copied && rows.len() % 3 == 0 { 100 } else { 0 };
+    let source_deletes = if kind == Kind::Copied && rows.len().is_multiple_of(3) { 100 } else { 0 };
     JobPlan {
         tenant: TENANTS[0],
         upload: 0,

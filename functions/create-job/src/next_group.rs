@@ -118,7 +118,10 @@ mod tests {
         Walked::Record(text.into())
     }
 
-    fn plans(group: NextGroup) -> (String, Vec<(u64, u32, u64, u64, bool)>) {
+    /// First item, items, start, end, and whether the item is too large.
+    type Plan = (u64, u32, u64, u64, bool);
+
+    fn plans(group: NextGroup) -> (String, Vec<Plan>) {
         let (bytes, chunks) = group.finish(5);
         let plans = chunks.iter().map(|plan| (plan.first, plan.items, plan.start, plan.end, plan.oversize));
         (String::from_utf8(bytes).unwrap(), plans.collect())

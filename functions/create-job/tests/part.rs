@@ -120,7 +120,7 @@ impl World {
 
     async fn texts(&self) -> Vec<String> {
         let items = self.planned().await.into_iter();
-        items.map(|item| String::from_utf8(item.expect("an item with bytes")).unwrap()).collect()
+        items.map(|item| String::from_utf8(item.unwrap()).unwrap()).collect()
     }
 }
 
