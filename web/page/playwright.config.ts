@@ -1,10 +1,17 @@
 import { defineConfig } from "@playwright/test";
 import { ARGUMENTS, chromium } from "../chromium";
 
-/** Runs against the local stack, which `cargo xtask test` starts. One worker: the stack is one machine. */
+/**
+ * Runs against the local stack, which `cargo xtask test` starts. One worker, because the stack is one machine. A second
+ * one has the story of an undo, which waits for minutes until no worker of the import can still write.
+ */
 export default defineConfig({
   testDir: "tests/browser",
-  workers: 1,
+  workers: 2,
+  projects: [
+    { name: "undo", testMatch: "undo.spec.ts", workers: 1 },
+    { name: "page", testIgnore: "undo.spec.ts", workers: 1 },
+  ],
   timeout: 300_000,
   // A test that passes only on a second run shows a bug in the page or in the test.
   retries: 0,

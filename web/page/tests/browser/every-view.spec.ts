@@ -187,5 +187,6 @@ test("a file can be picked and started by keyboard", async ({ page }) => {
   await page.keyboard.press("Enter");
   await complete(page);
   await expect(page.getByRole("main")).toBeFocused();
+  expect(await tabsTo(page, page.getByRole("button", { name: "Undo this import" }))).toBe(1);
   expect(await tabsTo(page, page.getByRole("button", { name: "Delete" }))).toBe(1);
 });
