@@ -12,7 +12,7 @@ on_both_stores! {
     a_job_begins_once,
     a_group_is_committed_with_its_manifest_and_cursor,
     a_group_of_another_splitter_is_refused,
-    a_group_of_a_walk_moves_the_place_and_names_its_key_file,
+    a_group_of_a_walk_moves_the_place_and_names_its_item_file,
     a_group_after_a_stop_is_refused,
     the_split_ends_once,
     a_job_stops_once,
@@ -74,7 +74,7 @@ async fn a_group_of_another_splitter_is_refused(store: impl Store) {
     assert_eq!(store.progress(job.job_id).await.unwrap().unwrap().groups.len(), 2);
 }
 
-async fn a_group_of_a_walk_moves_the_place_and_names_its_key_file(store: impl Store) {
+async fn a_group_of_a_walk_moves_the_place_and_names_its_item_file(store: impl Store) {
     let source = Source::Dataset(DatasetSource { dataset: "people".into(), updated_since: Some(at(3)) });
     let job = Job { source: Some(source), ..waiting_job() };
     store.create_job(&job, &definition(), None).await.unwrap();

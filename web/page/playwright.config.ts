@@ -3,7 +3,7 @@ import { ARGUMENTS, chromium } from "../chromium";
 
 /**
  * Runs against the local stack, which `cargo xtask test` starts. One worker, because the stack is one machine. A second
- * one has the story of an undo, which waits for minutes until no worker of the import can still write.
+ * worker runs the story of an undo, which waits for minutes until the import's workers have ended.
  */
 export default defineConfig({
   testDir: "tests/browser",

@@ -1,4 +1,4 @@
-//! A dataset that makes its records when they are read, so that its memory and its speed are not those of a test's store.
+//! A dataset whose records are generated when they are read, so that no store is measured.
 
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ports::{KeyPage, KeyWalk, KnownRecords, PortResult, RecordReader, StoredRecord};

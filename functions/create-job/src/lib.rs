@@ -7,23 +7,23 @@
 //!   group names the file and moves the job's place in the walk.
 //! - **A part of another job:** its items are read from that job's groups and copied in the same way. Nothing of that
 //!   job is needed afterwards; if it is removed before, the job fails.
-//! - **Delivered twice:** the split cursor is the guard. If two splitters race, one commits a group and the other
-//!   stops.
+//! - **An undo:** its items are the rows of its import, then the rows that the import's retries replanned, from their
+//!   work files. The transaction that commits a group moves the job's place among the import's chunks.
 //! - **Retries:** the remaining items of the previous generation are replanned into new groups; the old groups are not
 //!   changed. A corrected file is read completely; it selects the failed items that run again, and their new contents.
 //!   For replayed dead letters, the work files of their chunks select the items; they are read when one of their items
 //!   may be replanned.
-//! - **An undo:** its items are the rows of its import, and behind them what the import's own splitter filed again for
-//!   later generations, from the work files. The transaction that commits a group moves the job's place among the
-//!   import's chunks.
+//! - **Delivered twice:** the split cursor is the guard. If two splitters race, one commits a group and the other
+//!   stops.
 //! - **If it fails:** the next delivery continues from the split cursor, after it has sent again every committed group
 //!   that is not known to be sent. A duplicate chunk message is harmless.
 //! - **If it fails again:** the second delivery puts a copy of the message into the copies lane and acknowledges the
 //!   original, so that the tenant's other jobs do not wait behind it.
 //! - **Fair:** a delivery lasts one turn of some seconds, and then sends a continuation to the end of its tenant's
 //!   lane.
-//! - **Never:** holds more than a block, a group of small chunks and a corrected file in memory; sends a chunk whose
-//!   group is not committed.
+//! - **Never:** holds more in memory than a block and a group of small chunks, or the item file of one group (32 MiB)
+//!   with some chunks of the job that it is copied from, and a corrected file; sends a chunk whose group is not
+//!   committed.
 
 mod behind;
 mod copied;

@@ -71,7 +71,8 @@ impl NextGroup {
         }
     }
 
-    /// Appends a record, to the last chunk or to a new one. An unclosed one has no terminator, which would be part of it.
+    /// Appends a record, to the last chunk or to a new one. An unclosed one has no terminator, which would be part of
+    /// it.
     fn append(&mut self, record: &[u8], is_unclosed: bool) {
         let start = self.bytes.len() as u64;
         self.bytes.extend_from_slice(record);

@@ -1,14 +1,14 @@
 //! A position among the items of an ended job.
 
-/// Number of items that were passed in a chunk of a group. The groups are those of the job's report; the position behind
-/// the last one counts the bytes of the file that were passed.
+/// A position among the items of an ended job: group of its report, chunk, and number of items passed. After the last
+/// group, `item` is an offset in the file.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug, Default)]
 pub(crate) struct PartPlace {
     /// Index of the group in the report.
     pub(crate) unit: usize,
     /// Index of the chunk among those that are read of the group.
     pub(crate) chunk: usize,
-    /// Number of items of the part that were passed in this chunk; behind the last group, an offset in the file.
+    /// Number of items of the part that were passed in this chunk; after the last group, an offset in the file.
     pub(crate) item: u64,
 }
 

@@ -1,15 +1,18 @@
 //! HTTP API of jobs: creation, progress and results.
 //!
-//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of unknown routes.
+//! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of
+//!   unknown routes.
 //! - **Reads and writes:** a create or a start writes the items of the request, if any, to the bucket. Then a create
 //!   writes the job, its definition, its idempotency key and its entry among the tenant's active jobs in one
-//!   transaction, then sends the create message. A cancel stops the job; a delete hides and
-//!   stops it: one conditional write each, then the complete message. All other calls only read, strongly consistently,
-//!   groups before the job. Lists use an index that may lag by a moment. An audit reads all records of a job and all
-//!   rows of its report.
+//!   transaction, then sends the create message. An undo is stored like a create, and the same transaction marks its
+//!   import. A retry reopens a job in one transaction. A cancel stops the job; a delete hides and stops it: one
+//!   conditional write each, then the complete message. `DELETE` of a record deletes it; `DELETE` of a dataset creates a
+//!   job. The other calls only read, strongly consistently, groups before the job. Lists use an index that may lag by a
+//!   moment. An audit reads all records of a job, its input, its work files and outputs, and the files of its report.
 //! - **Called twice:** with an `Idempotency-Key`, the second create returns the job of the first one; without a key, it
 //!   creates another job. A second cancel finds the job stopping, a second delete finds no job, and a second start
-//!   returns the job of the first one. Reads change nothing.
+//!   returns the job of the first one. While an undo is active, a second undo returns it; a second preview is another
+//!   job. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is stored and waiting, and the sweeper sends the message.
 //!   The same holds for a job that was stopped or reopened.
 //! - **Public:** only the documents about the API.

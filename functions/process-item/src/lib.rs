@@ -5,7 +5,9 @@
 //! - **Records**, about every ten seconds, the sending time of the messages that it receives. The sweeper derives from
 //!   it which messages can no longer be waiting.
 //! - **Reads and writes:** job and group in one read, and the chunk's range of the source unless it came in the
-//!   message; a work file for the items that did not succeed, and one conditional update per commit.
+//!   message; a work file for the items that did not succeed, an object with the outputs of those that did, and one
+//!   conditional update per commit. An import writes the previous versions of records to the job's folder before it
+//!   overwrites them; an undo reads them from the folder of its import.
 //! - **Concurrency limit:** if the job type limits the number of its concurrent chunks, a chunk first takes a permit.
 //!   Without a free permit it is parked and its message is acknowledged. A worker that releases a permit wakes the next
 //!   parked chunk.

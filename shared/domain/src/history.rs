@@ -1,8 +1,7 @@
-//! The history of a record, from which an undo restores it: the version before an import changed it is stored before the
-//! change.
+//! Previous versions of records. Before an import changes a record, it stores the version that the record has.
 //!
-//! A record names the job that created it and the place of the version before its last import. That version names the
-//! place of the one before, and so on. A place counts only for the import whose job it names.
+//! A record names the job that created it, and the location of the version before its last import; that version names
+//! the location of the one before it. A location counts only for the job that it names.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -24,7 +23,7 @@ pub struct RecordVersion {
     pub updated_at: Option<Timestamp>,
     /// The job that created the record; `None` before jobs were recorded, or if it was not an import.
     pub created_by: Option<JobId>,
-    /// Place of the version that the writer's job has replaced.
+    /// Location of the version that the writer's job has replaced.
     pub previous: Option<VersionPlace>,
     /// The row of the undo that has restored the record last.
     pub restored_by: Option<Writer>,
@@ -46,16 +45,16 @@ pub struct VersionMark {
     pub updated_at: Option<Timestamp>,
 }
 
-/// Place of a previous version: a line of a file in the folder of the job that has replaced it.
+/// Location of a previous version: a line of a file in the folder of the job that has replaced it.
 #[derive(Clone, Eq, PartialEq, Hash, Debug)]
 pub struct VersionPlace {
-    /// The job.
+    /// The job whose folder has the file.
     pub job: JobId,
     /// Unique name of the file within the job's folder.
     pub file: String,
     /// First byte of the line.
     pub start: u64,
-    /// End of the line.
+    /// Byte after the line.
     pub end: u64,
 }
 
@@ -90,7 +89,7 @@ pub struct PreviousVersion {
     /// The job that created the record.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub created_by: Option<JobId>,
-    /// Place of the version before.
+    /// Location of the version before.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub previous: Option<String>,
 }

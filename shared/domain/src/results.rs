@@ -113,7 +113,7 @@ impl Delimiter {
 }
 
 impl ResultsForm {
-    /// Returns true if the lines of the workers are those of the file, so that the file can be put together from copies.
+    /// Returns true if the file consists of the workers' lines, unchanged, so that S3 can copy them.
     pub fn is_verbatim(&self) -> bool {
         self.format == ResultFormat::Jsonl && !self.gzip && !self.selects_members()
     }

@@ -10,11 +10,11 @@ pub enum UndoStep {
     Done,
     /// Delete the record: the undone job created it.
     Delete(VersionMark),
-    /// Restore the previous version from this place.
+    /// Restore the previous version from this location.
     Restore(VersionMark, VersionPlace),
     /// The record stays.
     Skip(Kept),
-    /// The record stays, because nothing tells what it was before.
+    /// The record stays, because its previous version is not stored.
     NoPreviousVersion,
 }
 
@@ -38,7 +38,7 @@ impl Kept {
 }
 
 /// Decides what the job `undo` does to a record in order to undo the job `undone`. Nothing is deleted or restored by
-/// guess: a place counts only if it names the undone job.
+/// guess: a location counts only if it names the undone job.
 pub fn undo_step(stored: Option<&RecordVersion>, undone: JobId, undo: JobId) -> UndoStep {
     let Some(version) = stored else { return UndoStep::Done };
     let by = version.writer.map(|writer| writer.job);

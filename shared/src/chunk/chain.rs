@@ -67,8 +67,8 @@ pub async fn read_chain(
     Ok(chain)
 }
 
-/// Reads the first work file of a chunk, from the token of any later one: that of the splitter, if the chunk's items were
-/// in a work file from the beginning. Each header names up to 32 files before its own, so few files are read.
+/// Reads the first work file of a chunk, from the token of any later one: that of the splitter, if the chunk's items
+/// were in a work file from the beginning. Each header names up to 32 files before its own, so few files are read.
 ///
 /// # Errors
 /// If the bucket fails, or a file is missing or damaged.

@@ -15,8 +15,7 @@ use self::undo::Undo;
 use crate::handler::Registry;
 use longshore_domain::ports::{Files, RecordReader, RecordStore, RecordVersions};
 
-/// Returns all built-in job types.
-/// `files` are those of the jobs.
+/// Returns all built-in job types. Imports store previous versions of records in `files`, and undos read them there.
 pub fn builtin<R, F>(records: R, files: F) -> Registry
 where
     R: RecordStore + RecordReader + RecordVersions,

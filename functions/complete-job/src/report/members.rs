@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
 /// Returns the member of each column: the last one of its name, `None` if there is none or the output is no object.
-/// Calls `other` with the name of each member that is no column.
+/// Calls `other` with the name of each member without a column.
 pub(super) fn members<'o>(
     columns: &[ResultColumn],
     output: &'o [u8],

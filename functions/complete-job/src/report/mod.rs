@@ -10,7 +10,8 @@
 //! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
 //! | `workbook`, `assembly` | a workbook of the results; the outputs that it is written from, and its limits |
 //! | `fallback` | the cases in which the results are CSV in place of a workbook |
-//! | `writer`, `listing`, `check` | all files, from one position to the next; the listed items; the comparison with the ledger |
+//! | `writer` | all files, from one position to the next |
+//! | `listing`, `check` | the listed items; the comparison with the ledger |
 //! | `issues` | issues that the report adds to those of the job |
 //! | `receipts` | the receipt's entries for these files |
 //! | `state` | the state of these files between two invocations |

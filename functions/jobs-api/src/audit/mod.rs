@@ -48,7 +48,7 @@ mod tests {
 
     mod audited;
     mod files;
-    mod key_files;
+    mod item_files;
     mod ledger;
     mod results;
     mod workbooks;

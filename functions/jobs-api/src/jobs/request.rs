@@ -205,8 +205,8 @@ fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {
     })
 }
 
-/// Checks that the request has a file or another source of items if and only if the job type takes a file. `Some(None)` is a file id that
-/// is not a UUID. For an unknown job type, only the id is checked.
+/// Checks that the request has a file or another source of items if and only if the job type takes a file.
+/// `Some(None)` is a file id that is not a UUID. For an unknown job type, only the id is checked.
 fn check_file(job_type: Option<&dyn AnyJobType>, file: Option<Option<FileGuid>>, has_other: bool) -> Checked<()> {
     match (job_type.map(AnyJobType::input), file) {
         (None | Some(Input::File), Some(Some(_))) | (None | Some(Input::Options), None) => Ok(()),

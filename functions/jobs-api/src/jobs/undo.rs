@@ -1,7 +1,7 @@
-//! `POST /api/jobs/{jobId}/undo`: undoes an import, or previews that.
+//! `POST /api/jobs/{jobId}/undo`: undoes an import, or previews the undo.
 //!
-//! A single transaction stores the undo and marks the import. So of concurrent calls only one creates an undo, and no retry
-//! or delete of the import can happen in between.
+//! A single transaction stores the undo and marks the import. So of concurrent calls only one creates an undo, and no
+//! retry or delete of the import can happen in between.
 
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ enum UndoMode {
     Validate,
 }
 
-/// Creates the undo: 202 with its job. While an undo is active, 202 with that one.
+/// Creates the undo: 202 with its job. While an undo is active, 202 with the active one.
 #[utoipa::path(
     post,
     path = "/api/jobs/{jobId}/undo",
@@ -173,8 +173,8 @@ async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> 
     Ok(Definition::new(options))
 }
 
-/// Checks that no worker of the import can still write, unless for a preview, and that an undo has time. Returns the time
-/// in seconds at which the first thing that an undo needs expires.
+/// Checks that no worker of the import can still write, unless for a preview, and that an undo has time. Returns the
+/// time in seconds at which the first thing that an undo needs expires.
 ///
 /// # Errors
 /// 409 `undo-too-early`, with `Retry-After`; `not-undoable`.

@@ -207,9 +207,11 @@ pub struct SplitState {
     /// The source is split up to this byte.
     #[serde(rename = "splitOffset")]
     pub offset: u64,
-    /// Place of the walk behind the committed groups: for a dataset their last key, for a part of another job a position
-    /// among its groups, for an undo the next chunk of the import whose items behind those of its file are planned. `None`
-    /// at the beginning.
+    /// Place behind the committed groups; `None` at the beginning.
+    ///
+    /// - For a dataset: the last key.
+    /// - For a part of another job: a position among its groups.
+    /// - For an undo, after the end of its file: the next chunk of the import.
     #[serde(default, rename = "splitPlace", skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
     /// Items in the groups committed so far; all items once `ended`.

@@ -35,9 +35,9 @@ pub struct DatasetSource {
     pub updated_since: Option<Timestamp>,
 }
 
-/// A file with the items of a group of a job without a file: the keys of a dataset as JSON Lines, or records of a part of
-/// another job in their format. It is written once. Only the transaction that commits a group names it, so the file of
-/// another attempt is never read.
+/// A file with the items of a group of a job without a file: the keys of a dataset as JSON Lines, or records of a part
+/// of another job in their format. It is written once. Only the transaction that commits a group names it, so the file
+/// of another attempt is never read.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub struct ItemFile {
     /// Unique name within the job's folder.

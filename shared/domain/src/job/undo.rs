@@ -49,7 +49,7 @@ pub struct MarkUndone {
 }
 
 impl Job {
-    /// Returns true if the job undoes an import, or previews that. It is not retried: another undo covers the same
+    /// Returns true if the job undoes an import, or previews an undo. It is not retried: another undo covers the same
     /// items.
     pub const fn is_undo(&self) -> bool {
         self.undo.undoes.is_some()
@@ -60,8 +60,8 @@ impl Job {
         self.undo.undoable && self.status.is_final() && self.split.groups > 0 && !self.is_deleted()
     }
 
-    /// Marks the import as undone, and changes nothing else. Refused unless it has ended in the generation that was read,
-    /// is not deleted, and has no other undo than the one that was read.
+    /// Marks the import as undone, and changes nothing else. Refused unless it has ended in the generation that was
+    /// read, is not deleted, and has no other undo than the one that was read.
     pub fn mark_undone(&mut self, mark: &MarkUndone) -> Transition {
         let is_as_read = self.generation == mark.generation && self.undo.undone_by == mark.before;
         if !self.status.is_final() || self.is_deleted() || !is_as_read {

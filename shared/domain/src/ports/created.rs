@@ -1,5 +1,5 @@
-//! Outcomes of creating an upload or a job, and of starting, undoing or reopening a job: done, repeated under its idempotency
-//! key, or refused.
+//! Outcomes of creating an upload or a job, and of starting, undoing or reopening a job: done, repeated under its
+//! idempotency key, or refused.
 
 use super::QuotaExceeded;
 use crate::ids::JobId;

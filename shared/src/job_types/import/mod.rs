@@ -2,8 +2,8 @@
 //!
 //! A message can be delivered twice, late, or to two workers at once. Every write contains its writer (job and row) and
 //! a condition on the stored record's writer, so the records are the same as if the file had been processed once, in
-//! order. Unless its option `undo` is false, an import stores each record before it overwrites it (`write_ahead`). Only an
-//! import in mode `delete` deletes records. In mode `insert`, an import never overwrites one.
+//! order. Unless its option `undo` is false, an import stores each record before it overwrites it (`write_ahead`). Only
+//! an import in mode `delete` deletes records. In mode `insert`, an import never overwrites one.
 
 mod columns;
 mod cost;

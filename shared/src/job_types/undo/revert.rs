@@ -33,7 +33,7 @@ pub(super) enum Reverted {
     Done,
     /// The record stays.
     Kept(Kept),
-    /// The record stays, because nothing tells what it was before.
+    /// The record stays, because its previous version is not stored.
     NoPreviousVersion,
     /// The record was not reverted.
     Unwritten(Written),

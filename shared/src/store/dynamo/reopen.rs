@@ -16,9 +16,9 @@ use crate::store::own_write;
 const OPERATION: &str = "reopen";
 
 impl DynamoStore {
-    /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final, and `deletedAt` and
-    /// `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of its file, if
-    /// there is room; and records the use of its corrected file's upload.
+    /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final, and `deletedAt`
+    /// and `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of its
+    /// file, if there is room; and records the use of its corrected file's upload.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if job.generation != reopen.generation || !job.is_reopenable() {
             return Ok(Reopened::Refused);

@@ -17,9 +17,9 @@ const OPERATION: &str = "create_undo";
 
 impl DynamoStore {
     /// TransactWriteItems: puts the items of a new job, if its tenant and its day have room, and records it as
-    /// `undoneBy` on its import, if `generation` and `undoneBy` of that are the ones that were read, `status` is final and
-    /// `deletedAt` is absent. After a refusal, reads the import: the refusal need not name every condition that did not
-    /// hold.
+    /// `undoneBy` on its import, if `generation` and `undoneBy` of the import are the ones that were read, `status` is
+    /// final and `deletedAt` is absent. After a refusal, reads the import: the refusal need not name every condition that
+    /// did not hold.
     pub(super) async fn undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated> {
         for _ in 0..ATTEMPTS {
             let mut writes = self.puts_of(undo, definition)?;

@@ -36,7 +36,7 @@ fn put_keys(audited: &mut Audited, group: usize, lines: &str) {
 }
 
 #[test]
-fn the_chunks_of_a_job_over_a_dataset_are_compared_with_its_key_files() {
+fn the_chunks_of_a_job_over_a_dataset_are_compared_with_its_item_files() {
     let mut audited = over_dataset();
     assert_eq!((audited.differences(), audited.audit().equal), (Vec::new(), Some(true)));
     put_keys(&mut audited, 1, "\"e\"\n\"f,,,g\"\n");
@@ -44,7 +44,7 @@ fn the_chunks_of_a_job_over_a_dataset_are_compared_with_its_key_files() {
 }
 
 #[test]
-fn a_key_file_that_is_missing_or_replaced_cannot_be_checked() {
+fn an_item_file_that_is_missing_or_replaced_cannot_be_checked() {
     let audited = over_dataset();
     let job = &audited.records.job;
     let key = ItemFile::object_key(&job.tenant, job.job_id, "k1");
