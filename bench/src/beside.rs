@@ -6,6 +6,7 @@
 //! computed from the stored items, by DynamoDB's rules.
 
 use crate::environment::Bench;
+use crate::item_size::{UNIT_BYTES, size};
 use crate::rows;
 use crate::run::{Input, follow};
 use crate::usage::{Calls, Logs};
@@ -31,9 +32,6 @@ const WARM_UP: usize = 5;
 
 /// Number of reads of each kind.
 const READS: u64 = 10;
-
-/// Bytes of one strongly consistent read unit.
-const UNIT_BYTES: u64 = 4_096;
 
 /// Jobs per page.
 const PAGE: usize = 20;
@@ -191,58 +189,17 @@ fn units(items: &[Value]) -> f64 {
 
 /// Reads the groups of a job, followed by the job.
 fn job_items(bench: &Bench<'_>, id: &str) -> Result<Vec<Value>> {
-    let (mut items, mut start_key) = (Vec::new(), Value::Null);
-    loop {
-        let mut query = json!({
-            "TableName": bench.state.output("JobsTableName")?, "ConsistentRead": true,
-            "KeyConditionExpression": "PK = :job AND SK BETWEEN :groups AND :end",
-            "ExpressionAttributeValues":
-                { ":job": { "S": format!("JOB#{id}") }, ":groups": { "S": "GROUP#" }, ":end": { "S": "JOB" } },
-        });
-        if !start_key.is_null() {
-            query["ExclusiveStartKey"] = start_key;
-        }
-        let mut page = bench.dynamodb("Query", &query)?;
-        items.extend(page["Items"].as_array().cloned().unwrap_or_default());
-        start_key = page["LastEvaluatedKey"].take();
-        if start_key.is_null() {
-            return Ok(items);
-        }
-    }
-}
-
-/// Returns the size of an item in bytes: names and strings in UTF-8, a number with one byte per two digits plus one, a
-/// map or list with three bytes plus one per entry.
-fn size(item: &Value) -> u64 {
-    let attributes = item.as_object().into_iter().flatten();
-    attributes.map(|(name, value)| name.len() as u64 + value_size(value)).sum()
-}
-
-fn value_size(value: &Value) -> u64 {
-    let Some((kind, value)) = value.as_object().and_then(|typed| typed.iter().next()) else { return 0 };
-    let length = |value: &Value| value.as_str().unwrap_or_default().len() as u64;
-    match kind.as_str() {
-        "S" => length(value),
-        "N" => length(value).div_ceil(2) + 1,
-        "NS" => value.as_array().into_iter().flatten().map(|number| length(number).div_ceil(2) + 1).sum(),
-        "M" => 3 + size(value) + value.as_object().map_or(0, |map| map.len() as u64),
-        "L" => 3 + value.as_array().into_iter().flatten().map(|value| 1 + value_size(value)).sum::<u64>(),
-        _ => 1,
-    }
+    bench.query(&json!({
+        "TableName": bench.state.output("JobsTableName")?, "ConsistentRead": true,
+        "KeyConditionExpression": "PK = :job AND SK BETWEEN :groups AND :end",
+        "ExpressionAttributeValues":
+            { ":job": { "S": format!("JOB#{id}") }, ":groups": { "S": "GROUP#" }, ":end": { "S": "JOB" } },
+    }))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_size_of_an_item_follows_the_rules_of_dynamodb() {
-        let item = json!({
-            "PK": { "S": "JOB#1" }, "n": { "N": "1234" }, "open": { "BOOL": true }, "none": { "NULL": true },
-            "cur": { "M": { "0": { "S": "abc" } } }, "set": { "NS": ["1", "22"] }, "list": { "L": [{ "S": "ab" }] }
-        });
-        assert_eq!(size(&item), 7 + 4 + 5 + 5 + (3 + 3 + 1 + 1 + 3) + (3 + 4) + (4 + 3 + 1 + 2));
-    }
 
     #[test]
     fn a_status_costs_a_read_of_the_job_and_a_query_of_groups_and_job() {

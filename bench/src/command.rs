@@ -3,14 +3,12 @@
 use crate::cases::Case;
 use crate::environment::Bench;
 use crate::results::{BesideResults, Results};
-use crate::{beside, cases, cold_start, machine, report};
+use crate::{beside, cases, cold_start, export, export_report, machine, report};
 use anyhow::{Context, Result, ensure};
 use local_cloud::project::{Build, Project};
 use local_cloud::stack::Stack;
-use local_cloud::{cargo, functions, guard, tools, up};
-use longshore_cli::api::Api;
+use local_cloud::{cargo, guard, tools, up};
 use longshore_cli::progress;
-use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Write, stdout};
 use std::process;
@@ -24,13 +22,19 @@ pub struct Options {
     /// Measure only a small job beside a large one, and the cost of reads
     #[arg(long, conflicts_with = "quick")]
     beside: bool,
+    /// Measure only an export beside a script that reads the same records; with `--quick`, of few records
+    #[arg(long, conflicts_with = "beside")]
+    export: bool,
     /// Measure only whole jobs over in-memory services
-    #[arg(long, conflicts_with_all = ["quick", "beside", "keep"])]
+    #[arg(long, conflicts_with_all = ["quick", "beside", "export", "keep"])]
     memory: bool,
     /// Keep the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
 }
+
+/// A file of results, and its text.
+type Document = (&'static str, String);
 
 /// Runs the command.
 pub fn run(project: &Project, options: &Options) -> Result<()> {
@@ -41,20 +45,17 @@ pub fn run(project: &Project, options: &Options) -> Result<()> {
         return record(&project, "memory.md", &text);
     }
     let guard = guard::post(&project)?;
-    if options.beside {
-        let outcome = measure_beside(&project);
-        if options.keep {
-            guard.keep()?;
-        }
-        return record(&project, "beside.md", &report::write_beside(&outcome?));
-    }
-    let outcome = measure(&project, options);
+    let documents = measure_on_stack(&project, options);
     if options.keep {
         guard.keep()?;
     }
-    let text = report::write(&outcome?);
-    print(&format!("\n{text}"));
-    if options.quick { Ok(()) } else { record(&project, "results.md", &text) }
+    for (name, text) in documents? {
+        print(&format!("\n{text}"));
+        if !options.quick {
+            record(&project, name, &text)?;
+        }
+    }
+    Ok(())
 }
 
 fn record(project: &Project, name: &str, text: &str) -> Result<()> {
@@ -69,15 +70,31 @@ fn print(text: &str) {
     let _ = writeln!(stdout(), "{text}");
 }
 
-fn measure_beside(project: &Project) -> Result<BesideResults> {
+/// Starts the stack, and runs the selected measurements on it.
+fn measure_on_stack(project: &Project, options: &Options) -> Result<Vec<Document>> {
     let state = up::bring_up(project, &up::Options::default())?;
     let tools = tools::ensure(project)?;
     let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
-    let bench = Bench { project, stack: &stack, state: &state, functions: Vec::new() };
-    let api = Api::new(&state.api_url, state.token());
-    let (beside, large) = beside::measure(&bench, &api)?;
-    let reads = beside::measure_reads(&bench, &api, &large)?;
-    Ok(BesideResults { machine: machine::describe(project)?, beside, reads })
+    let bench = Bench::new(project, &stack, &state)?;
+    if options.beside {
+        return Ok(vec![("beside.md", report::write_beside(&measure_beside(&bench)?))]);
+    }
+    let mut documents = Vec::new();
+    if !options.export {
+        documents.push(("results.md", report::write(&measure(&bench, options)?)));
+    }
+    if options.export || !options.quick {
+        let records = if options.quick { export::QUICK_RECORDS } else { export::RECORDS };
+        documents.push(("export.md", export_report::write(&export::measure(&bench, records)?)));
+    }
+    Ok(documents)
+}
+
+fn measure_beside(bench: &Bench<'_>) -> Result<BesideResults> {
+    let api = bench.api();
+    let (beside, large) = beside::measure(bench, &api)?;
+    let reads = beside::measure_reads(bench, &api, &large)?;
+    Ok(BesideResults { machine: machine::describe(bench.project)?, beside, reads })
 }
 
 /// Runs the jobs over in-memory services. Returns the document of their results.
@@ -89,27 +106,17 @@ fn measure_memory(project: &Project) -> Result<String> {
     Ok(report::write_memory(&machine::describe(project)?, &String::from_utf8(output.stdout)?))
 }
 
-fn measure(project: &Project, options: &Options) -> Result<Results> {
-    let state = up::bring_up(project, &up::Options::default())?;
-    let tools = tools::ensure(project)?;
-    let stack = Stack { project, tools: &tools, endpoint: &state.emulator_url };
-    let mut memory_mb = BTreeMap::new();
-    // Without the sweeper, which runs once a minute, independently of jobs.
-    for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
-        let config = stack.cloud()?.function_config(state.physical_name(&function)?)?;
-        memory_mb.insert(function, config.memory_mb);
-    }
+fn measure(bench: &Bench<'_>, options: &Options) -> Result<Results> {
     let step = progress::step("Cold starts");
-    let cold_starts = cold_start::measure(project, &stack, &state)?;
+    let cold_starts = cold_start::measure(bench.project, bench.stack, bench.state)?;
     step.done();
     let cases: Vec<Case> = if options.quick { cases::QUICK.to_vec() } else { cases::all() };
-    let bench = Bench { project, stack: &stack, state: &state, functions: memory_mb.keys().cloned().collect() };
     let cases: Result<Vec<_>> = cases.into_iter().map(|case| bench.measure(case)).collect();
     Ok(Results {
-        machine: machine::describe(project)?,
+        machine: machine::describe(bench.project)?,
         cases: cases?,
         cold_starts,
-        sizes: cold_start::measure_sizes(project, &tools)?,
-        memory_mb,
+        sizes: cold_start::measure_sizes(bench.project, bench.stack.tools)?,
+        memory_mb: bench.memory_mb.clone(),
     })
 }

@@ -4,12 +4,14 @@ use crate::cases::Case;
 use crate::run::{self, CaseResult, Input, Run};
 use crate::{machine, rows};
 use anyhow::{Context, Result};
+use local_cloud::functions;
 use local_cloud::project::Project;
 use local_cloud::stack::Stack;
 use local_cloud::state::State;
 use longshore_cli::api::Api;
 use longshore_cli::progress;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 
 /// The environment of the cases.
@@ -17,15 +19,30 @@ pub(crate) struct Bench<'a> {
     pub(crate) project: &'a Project,
     pub(crate) stack: &'a Stack<'a>,
     pub(crate) state: &'a State,
-    /// All functions except the sweeper.
-    pub(crate) functions: Vec<String>,
+    /// Configured memory of all functions except the sweeper, which runs once a minute, independently of jobs.
+    pub(crate) memory_mb: BTreeMap<String, u32>,
 }
 
-impl Bench<'_> {
+impl<'a> Bench<'a> {
+    /// Reads the configuration of the functions.
+    pub(crate) fn new(project: &'a Project, stack: &'a Stack<'a>, state: &'a State) -> Result<Self> {
+        let mut memory_mb = BTreeMap::new();
+        for function in functions::names(project)?.into_iter().filter(|name| name != "sweep") {
+            let config = stack.cloud()?.function_config(state.physical_name(&function)?)?;
+            memory_mb.insert(function, config.memory_mb);
+        }
+        Ok(Self { project, stack, state, memory_mb })
+    }
+
+    /// Returns a client of the API.
+    pub(crate) fn api(&self) -> Api {
+        Api::new(&self.state.api_url, self.state.token())
+    }
+
     pub(crate) fn measure(&self, case: Case) -> Result<CaseResult> {
         let name = case.name();
         let step = progress::step(&name);
-        let api = Api::new(&self.state.api_url, self.state.token());
+        let api = self.api();
         step.detail("starting new processes");
         self.replace_processes()?;
         let warm_up = Case { rows: case.rows.min(10_000), ..case };
@@ -45,19 +62,27 @@ impl Bench<'_> {
         Ok(result)
     }
 
-    /// Calls DynamoDB.
-    pub(crate) fn dynamodb(&self, operation: &str, request: &Value) -> Result<Value> {
-        self.stack.cloud()?.json("dynamodb", &format!("DynamoDB_20120810.{operation}"), request)
+    /// Reads all pages of a query.
+    pub(crate) fn query(&self, request: &Value) -> Result<Vec<Value>> {
+        let (cloud, mut request, mut items) = (self.stack.cloud()?, request.clone(), Vec::new());
+        loop {
+            let mut page = cloud.json("dynamodb", "DynamoDB_20120810.Query", &request)?;
+            items.extend(page["Items"].as_array().cloned().unwrap_or_default());
+            request["ExclusiveStartKey"] = page["LastEvaluatedKey"].take();
+            if request["ExclusiveStartKey"].is_null() {
+                return Ok(items);
+            }
+        }
     }
 
     fn job(&self, api: &Api, input: &Input) -> Result<Run> {
-        run::run(api, input, self.state, &self.functions)
+        run::run(api, input, self.state, self.memory_mb.keys())
     }
 
     /// Replaces the functions' processes, because a process keeps the memory of its largest job.
-    fn replace_processes(&self) -> Result<()> {
+    pub(crate) fn replace_processes(&self) -> Result<()> {
         let cloud = self.stack.cloud()?;
-        for function in &self.functions {
+        for function in self.memory_mb.keys() {
             cloud.update_code(self.state.physical_name(function)?, &self.project.bootstrap(function))?;
         }
         Ok(())

@@ -10,6 +10,8 @@
 //! | `run`, `usage`, `price` | a job: its time, its calls, and their cost |
 //! | `environment` | the stack of the jobs |
 //! | `beside` | a small job beside a large one, and the cost of reads |
+//! | `export`, `export_report`, `records` | an export beside a script, and its records |
+//! | `item_size` | the size of an item in a table |
 //! | `cold_start`, `runtime_api` | cold starts, and package sizes |
 //! | `results`, `statistics`, `report` | all measurements, and their evaluation |
 //! | `machine`, `markdown` | the machine, and Markdown tables; also used by xtask |
@@ -19,9 +21,13 @@ mod cases;
 mod cold_start;
 mod command;
 mod environment;
+mod export;
+mod export_report;
+mod item_size;
 pub mod machine;
 pub mod markdown;
 mod price;
+mod records;
 mod report;
 mod results;
 pub mod rows;

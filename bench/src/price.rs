@@ -8,7 +8,6 @@
 
 use crate::run::Run;
 use crate::usage::Calls;
-use longshore_cli::api::Mode;
 use std::collections::BTreeMap;
 
 /// Dollars per GB-second on arm64 (aws.amazon.com/lambda/pricing).
@@ -18,7 +17,7 @@ const INVOCATION: f64 = 0.20e-6;
 /// Dollars per write request unit (aws.amazon.com/dynamodb/pricing/on-demand).
 const WRITE_UNIT: f64 = 0.625e-6;
 /// Dollars per read request unit, which is one strongly consistent read.
-const READ_UNIT: f64 = 0.125e-6;
+pub(crate) const READ_UNIT: f64 = 0.125e-6;
 /// Dollars per request of 64 KB to a standard queue, for messages with a group (aws.amazon.com/sqs/pricing): the
 /// request plus the surcharge for fair queues. It is applied to all sends, receives and deletes, which is an upper
 /// bound.
@@ -58,9 +57,7 @@ pub(crate) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     let inline_units = if run.size_bytes <= INLINE_FILE_BYTES { run.size_bytes / SQS_UNIT_BYTES } else { 0 };
     add("SQS mappings", 2.0 * (run.chunks() as f64 * FAIR_REQUEST + control_messages as f64 * FIFO_REQUEST));
     add("SQS", 2.0 * inline_units as f64 * FAIR_REQUEST);
-    // The dataset is new, so each row is a single statement.
-    let rows_written = if run.mode == Mode::Validate { 0 } else { run.rows };
-    add("DynamoDB", rows_written as f64 * WRITE_UNIT);
+    add("DynamoDB", run.written as f64 * WRITE_UNIT);
     add("API Gateway", run.api_calls() as f64 * API_CALL);
     price
 }

@@ -15,17 +15,17 @@ use std::fmt::Write;
 const ROWS_PER_SECOND: f64 = 250_000.0;
 const CALLS_PER_CHUNK: f64 = 4.0;
 const DOLLARS_PER_MILLION: f64 = 0.002;
-const MAX_PEAK_KIB: u64 = 64 * 1024;
+pub(crate) const MAX_PEAK_KIB: u64 = 64 * 1024;
 const FIRST_PROGRESS_S: f64 = 1.0;
 const COLD_START_RATIO: f64 = 3.0;
 /// Maximum ratio of two measurements that count as equal.
 const EQUAL_RATIO: f64 = 1.05;
 
 /// A goal and its result.
-struct Goal {
-    name: &'static str,
-    measured: String,
-    is_met: bool,
+pub(crate) struct Goal {
+    pub(crate) name: &'static str,
+    pub(crate) measured: String,
+    pub(crate) is_met: bool,
 }
 
 /// Returns the document of the benchmark.
@@ -66,7 +66,7 @@ pub(crate) fn write_memory(machine: &[(&'static str, String)], measured: &str) -
 }
 
 /// Returns the title, and the table of the machine.
-fn title(command: &str, machine: &[(&'static str, String)]) -> String {
+pub(crate) fn title(command: &str, machine: &[(&'static str, String)]) -> String {
     let mut text =
         format!("# Results of `{command}`\n\n[README.md](README.md) describes the method and how to run it.\n\n");
     let machine = machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]);
@@ -97,7 +97,8 @@ pub(crate) fn write_beside(results: &BesideResults) -> String {
     text
 }
 
-fn goal(goal: &Goal) -> Vec<String> {
+/// Returns the row of a goal.
+pub(crate) fn goal(goal: &Goal) -> Vec<String> {
     let result = if goal.is_met { "met" } else { "NOT MET" };
     vec![result.to_owned(), goal.name.to_owned(), goal.measured.clone()]
 }

@@ -35,7 +35,8 @@ pub(crate) struct Input {
 #[derive(Clone, Debug)]
 pub(crate) struct Run {
     pub(crate) rows: u64,
-    pub(crate) mode: Mode,
+    /// Records that the job has written, each by one statement.
+    pub(crate) written: u64,
     pub(crate) size_bytes: u64,
     /// Time from the create call to `finishedAt`.
     pub(crate) seconds: f64,
@@ -132,7 +133,8 @@ pub(crate) fn run<'f>(
     let functions = logs.usage(functions)?;
     Ok(Run {
         rows: input.rows,
-        mode: input.mode,
+        // The dataset is new, so each row is a single statement.
+        written: if input.mode == Mode::Validate { 0 } else { input.rows },
         size_bytes: input.size_bytes,
         seconds,
         first_progress_s: job.first_progress_s.min(seconds),
@@ -143,12 +145,12 @@ pub(crate) fn run<'f>(
 
 /// A completed job.
 pub(crate) struct CompletedJob {
-    job_id: String,
+    pub(crate) job_id: String,
     pub(crate) succeeded: u64,
     failed: u64,
     finished_at: String,
-    first_progress_s: f64,
-    polls: u64,
+    pub(crate) first_progress_s: f64,
+    pub(crate) polls: u64,
 }
 
 /// Creates a job and waits until it has completed. Returns the seconds from the create call to `finishedAt`.

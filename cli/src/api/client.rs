@@ -48,9 +48,13 @@ impl Api {
 
     /// Creates an import job. Returns the URL to poll.
     pub fn create_job(&self, file_guid: &str, options: ImportOptions, priority: &str) -> Result<String> {
-        let request = json!({
+        self.create(&json!({
             "jobType": "import", "fileGuid": file_guid, "priority": priority, "options": options,
-        });
+        }))
+    }
+
+    /// Creates a job of any type. Returns the URL to poll.
+    pub fn create(&self, request: &Value) -> Result<String> {
         let response = self.post("/api/jobs").send_json(request);
         let response = expect_status(response, StatusCode::ACCEPTED, "creating the job")?;
         let location = header(&response, "location").context("creating the job: the response has no Location")?;
@@ -85,6 +89,15 @@ impl Api {
     pub fn output(&self, job_id: &str) -> Result<Output> {
         let url = format!("{}/api/jobs/{job_id}/output", self.base);
         read_json(self.get(&url).call(), StatusCode::OK, "reading the result")
+    }
+
+    /// Downloads a file of a job's result by its name. The API redirects to a presigned URL.
+    pub fn result_file(&self, job_id: &str, name: &str) -> Result<Body> {
+        let action = format!("downloading {name}");
+        let response = self.get(&format!("{}/api/jobs/{job_id}/output/{name}", self.base)).call();
+        let response = expect_status(response, StatusCode::SEE_OTHER, &action)?;
+        let location = header(&response, "location").with_context(|| format!("{action}: there is no Location"))?;
+        self.download(&location, &action)
     }
 
     /// Downloads from a presigned URL of the result. `action` describes the call in errors.
