@@ -14,6 +14,7 @@ use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
+use crate::counted::{Counted, RecordCalls};
 use crate::job::{Measured, Request, run};
 use crate::records::{NAMES, Records};
 
@@ -23,11 +24,26 @@ const KEY: &str = "uploads/default/bench";
 pub(crate) struct Case {
     pub(crate) name: &'static str,
     /// Returns the services, and the request of a job with this many items.
-    set_up: fn(u64) -> Result<(MemoryFiles, Registry, Request)>,
+    set_up: fn(u64) -> Result<SetUp>,
+}
+
+/// The services of a job, and its request.
+struct SetUp {
+    files: MemoryFiles,
+    registry: Registry,
+    request: Request,
+    /// Calls of an import.
+    calls: RecordCalls,
+}
+
+impl SetUp {
+    fn new(files: MemoryFiles, registry: Registry, request: Request) -> Self {
+        Self { files, registry, request, calls: RecordCalls::default() }
+    }
 }
 
 /// All kinds of jobs. The first is the base of the ratios.
-pub(crate) const CASES: [Case; 6] = [
+pub(crate) const CASES: [Case; 8] = [
     Case { name: "rows checked against a schema (`validate`)", set_up: validate },
     Case { name: "outputs of 100 bytes, as JSON Lines", set_up: outputs },
     Case {
@@ -37,42 +53,68 @@ pub(crate) const CASES: [Case; 6] = [
     Case { name: "the same export, as CSV", set_up: |records| export(records, ResultFormat::Csv) },
     Case { name: "import of new keys without undo", set_up: |rows| import(rows, json!({"undo": false})) },
     Case { name: "the same import with undo", set_up: |rows| import(rows, json!({"undo": true})) },
+    Case { name: "import over existing keys without undo", set_up: |rows| import_over(rows, json!({"undo": false})) },
+    Case {
+        name: "the same import over existing keys with undo",
+        set_up: |rows| import_over(rows, json!({"undo": true})),
+    },
 ];
 
 impl Case {
     /// Runs a job with this many rows or records of 100 bytes.
     pub(crate) fn run(&self, items: u64) -> Result<Measured> {
-        let (files, registry, request) = (self.set_up)(items)?;
-        run(files, &registry, request, items)
+        let SetUp { files, registry, request, calls } = (self.set_up)(items)?;
+        let measured = run(files.clone(), &registry, request, items)?;
+        let versions = files.keys().iter().filter(|key| key.contains("/versions/")).count() as u64;
+        let (statements, reads) = calls.count();
+        Ok(Measured { statements, reads, versions, ..measured })
     }
 }
 
-fn validate(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {
+fn validate(rows: u64) -> Result<SetUp> {
     import(rows, json!({ "mode": "validate", "schema": bench::rows::schema() }))
 }
 
 /// An import with these options into an empty dataset.
-fn import(rows: u64, mut options: Value) -> Result<(MemoryFiles, Registry, Request)> {
+fn import(rows: u64, options: Value) -> Result<SetUp> {
+    import_into(MemoryRecords::default(), rows, options)
+}
+
+/// An import with these options into a dataset that has a record for each row. All runs have the same dataset.
+fn import_over(rows: u64, options: Value) -> Result<SetUp> {
+    static RECORDS: OnceLock<MemoryRecords> = OnceLock::new();
+    let records = RECORDS.get_or_init(MemoryRecords::default);
+    if records.is_empty() {
+        let SetUp { files, registry, request, .. } = import_into(records.clone(), rows, json!({"undo": false}))?;
+        run(files, &registry, request, rows)?;
+    }
+    import_into(records.clone(), rows, options)
+}
+
+fn import_into(records: MemoryRecords, rows: u64, mut options: Value) -> Result<SetUp> {
     options["dataset"] = json!("bench");
     options["key"] = json!("id");
     let (files, source) = upload(rows)?;
-    let registry = builtin(MemoryRecords::default(), files.clone());
-    Ok((files, registry, Request { job_type: "import", source, options, results: None }))
+    let calls = RecordCalls::default();
+    let registry = builtin(Counted { records, calls: calls.clone() }, files.clone());
+    let request = Request { job_type: "import", source, options, results: None };
+    Ok(SetUp { calls, ..SetUp::new(files, registry, request) })
 }
 
-fn outputs(rows: u64) -> Result<(MemoryFiles, Registry, Request)> {
+fn outputs(rows: u64) -> Result<SetUp> {
     let (files, source) = upload(rows)?;
     let results = Some(ResultsForm::default());
     let request = Request { job_type: WithOutput::NAME, source, options: json!({}), results };
-    Ok((files, Registry::default().with(WithOutput), request))
+    Ok(SetUp::new(files, Registry::default().with(WithOutput), request))
 }
 
-fn export(records: u64, format: ResultFormat) -> Result<(MemoryFiles, Registry, Request)> {
+fn export(records: u64, format: ResultFormat) -> Result<SetUp> {
     let source = Source::Dataset(DatasetSource { dataset: "bench".into(), updated_since: None });
     let columns = NAMES.map(|name| ResultColumn { name: name.into(), heading: name.into() }).to_vec();
     let form = ResultsForm { row: ResultRow::Plain, format, columns, ..ResultsForm::default() };
     let request = Request { job_type: Export::NAME, source, options: json!({}), results: Some(form) };
-    Ok((MemoryFiles::default(), Registry::default().with_records(Arc::new(Records(records))).with(Export), request))
+    let registry = Registry::default().with_records(Arc::new(Records(records))).with(Export);
+    Ok(SetUp::new(MemoryFiles::default(), registry, request))
 }
 
 /// Puts the input file.

@@ -1,5 +1,6 @@
 //! One job over in-memory services, from the create message to its final status.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
@@ -27,7 +28,7 @@ const WORKERS: usize = 2;
 const TIMEOUT_S: i64 = 110;
 
 /// Size of the parts of a report's file, as deployed.
-const PART_BYTES: usize = 8 << 20;
+pub(crate) const PART_BYTES: usize = 8 << 20;
 
 /// The services in memory.
 type Services = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
@@ -40,12 +41,20 @@ pub(crate) struct Request {
     pub(crate) results: Option<ResultsForm>,
 }
 
-/// The seconds of each phase of a job.
+/// The seconds of each phase of a job, and its calls.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Measured {
     pub(crate) split_s: f64,
     pub(crate) work_s: f64,
     pub(crate) completion_s: f64,
+    /// Messages of chunks that were worked on.
+    pub(crate) chunks: u64,
+    /// Batches of statements that an import has sent.
+    pub(crate) statements: u64,
+    /// Batches of keys that an import has read.
+    pub(crate) reads: u64,
+    /// Files with previous versions of records.
+    pub(crate) versions: u64,
 }
 
 impl Measured {
@@ -65,10 +74,13 @@ pub(crate) fn run(files: MemoryFiles, registry: &Registry, request: Request, ite
     let definition = Definition { results: request.results, ..Definition::new(request.options) };
     runtime.block_on(ports.store.create_job(&job, &definition, None))?;
     runtime.block_on(ports.send_create(&job));
+    let chunks = AtomicU64::new(0);
     let measured = Measured {
         split_s: seconds(|| split(&ports, registry, &runtime))?,
-        work_s: seconds(|| work(&ports, registry))?,
+        work_s: seconds(|| work(&ports, registry, &chunks))?,
         completion_s: seconds(|| complete(&ports, &runtime))?,
+        chunks: chunks.into_inner(),
+        ..Measured::default()
     };
     let ended = runtime.block_on(ports.store.job(job.job_id))?.context("the job is gone")?;
     let succeeded = ended.completion.totals.map(|totals| totals.succeeded);
@@ -90,8 +102,8 @@ fn split(ports: &Services, registry: &Registry, runtime: &Runtime) -> Result<()>
     Ok(())
 }
 
-/// Processes chunks in two threads until none is left.
-fn work(ports: &Services, registry: &Registry) -> Result<()> {
+/// Processes chunks in two threads until none is left, and counts them.
+fn work(ports: &Services, registry: &Registry, chunks: &AtomicU64) -> Result<()> {
     let queue = Mutex::new(Vec::new());
     let refill =
         |queue: &mut Vec<ChunkMessage>| queue.extend(ports.queues.take_chunks().into_iter().map(|sent| sent.message));
@@ -103,6 +115,7 @@ fn work(ports: &Services, registry: &Registry) -> Result<()> {
             refill(&mut queue);
             let Some(message) = queue.pop() else { return Ok(()) };
             drop(queue);
+            chunks.fetch_add(1, Ordering::Relaxed);
             let end = runtime.block_on(worker.work(&message, Mode::Work, deadline()));
             end.map_err(|error| anyhow!("a chunk failed: {error}"))?;
         }
@@ -131,11 +144,13 @@ fn next<T>(messages: &mut Vec<T>) -> Result<Option<T>> {
     Ok(messages.pop())
 }
 
-fn deadline() -> Timestamp {
+/// Returns the deadline of an invocation that begins now.
+pub(crate) fn deadline() -> Timestamp {
     Timestamp::now().plus_seconds(TIMEOUT_S)
 }
 
-fn runtime() -> Result<Runtime> {
+/// Returns the runtime of a function.
+pub(crate) fn runtime() -> Result<Runtime> {
     Ok(Builder::new_current_thread().enable_time().build()?)
 }
 

@@ -3,10 +3,13 @@
 //!
 //! Two workers take the chunks from the queue. Kinds of jobs alternate, so that a slow moment of the machine affects all
 //! of them, and each kind's time is the median of its runs. The ratios within one run are the result; the absolute
-//! figures are those of the machine.
+//! figures are those of the machine. A gigabyte of outputs is assembled in processes of their own.
 
+mod assembly;
 mod cases;
+mod counted;
 mod job;
+mod outputs;
 mod records;
 mod table;
 
@@ -21,9 +24,12 @@ const ROWS: u64 = 1_000_000;
 /// Default number of runs of each kind of job.
 const RUNS: usize = 9;
 
-/// Prints the table of all cases. Arguments: the number of rows, and of runs.
+/// Prints the tables of all cases. Arguments: the number of rows, and of runs.
 fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1);
+    let mut arguments = std::env::args().skip(1).peekable();
+    if arguments.next_if(|argument| argument == assembly::ARGUMENT).is_some() {
+        return assembly::run(&arguments.next().unwrap_or_default());
+    }
     let rows = parse(arguments.next(), ROWS)?;
     let runs = parse(arguments.next(), RUNS)?;
     let mut measured: Vec<Vec<job::Measured>> = CASES.iter().map(|_| Vec::new()).collect();
@@ -35,6 +41,7 @@ fn main() -> Result<()> {
     }
     let mut out = std::io::stdout();
     out.write_all(table(rows, &measured).as_bytes())?;
+    out.write_all(assembly::measure()?.as_bytes())?;
     Ok(())
 }
 
