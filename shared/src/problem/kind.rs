@@ -50,16 +50,17 @@ kinds! {
          changes."
         "Create a job with the upload's fileGuid, or create another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs \
-         of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, \
-         including those that read no body."
+        "The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or \
+         the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any \
+         other call, including those that read no body."
         "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \
          work."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     FileGone = 409 "file-gone" "File gone"
-        "The file that the job validated was removed or replaced, so no import can be started from the job."
+        "The file of the job was removed or replaced, so no import can be started from the job, and it cannot be \
+         undone."
         "Upload the file again and create another job.";
     HeadersTooLarge = 431 "headers-too-large" "Request header fields too large"
         "The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of \
@@ -116,7 +117,8 @@ kinds! {
         "Ask an administrator to make you an operator (OperatorClaim and OperatorGroup in the template), and sign \
          in again.";
     NotEnded = 409 "not-ended" "Job not ended"
-        "The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter."
+        "The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a \
+         dead letter."
         "Cancel the job, or wait until it ends.";
     NotFinished = 404 "not-finished" "Job not finished"
         "The job has no final status yet, so it has no result."
@@ -125,8 +127,9 @@ kinds! {
         "Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant."
         "Use ids and links exactly as in earlier responses.";
     NotUndoable = 409 "not-undoable" "Cannot be undone"
-        "The job is no import that can be undone: it deletes or only validates, it was created with undo set to false, it \
-         wrote nothing, or it expires within the hour. The detail gives the reason."
+        "The job cannot be undone: it is not an import, it only validates or deletes records, its items are a part of \
+         another job, it was created with undo set to false, it ended before its first row, or it or its file expires \
+         within an hour. The detail gives the reason."
         "No action is needed. To change records, import a file with their new contents.";
     NotValidated = 409 "not-validated" "Not validated"
         "Only a job that has validated its whole file can be started. This job failed or was canceled, or it was \
@@ -147,7 +150,7 @@ kinds! {
         "Read the job again. If the change still applies, repeat it with the new ETag.";
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
-         uploads, retries, starts, cancels, deletes). Nothing was done."
+         uploads, retries, starts, undos, cancels, deletes). Nothing was done."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
         "The tenant has reached its maximum number of active jobs, including deleted ones that have not been \
@@ -160,7 +163,7 @@ kinds! {
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
     UndoActive = 409 "undo-active" "Undo active"
         "The import is being undone. Until the undo has ended, it needs the import, which therefore cannot be deleted."
-        "Wait until the undo ends, or cancel it.";
+        "Wait until the undo ends, or cancel the undo.";
     UndoTooEarly = 409 "undo-too-early" "Undo too early"
         "The import ended moments ago, so one of its workers may still write a record. Nothing was done."
         "Retry after the number of seconds in Retry-After.";

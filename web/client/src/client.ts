@@ -115,7 +115,7 @@ export interface Client {
   /** Starts an import from a completed job of `mode: validate`. Returns the new job. */
   start(jobId: string, options?: ChangeOptions): Promise<Job>;
   /**
-   * Undoes an import, or previews that. Returns the undo; while one is active, that one. Fails with
+   * Undoes an import, or previews the undo. Returns the undo; while one is active, the active one. Fails with
    * `undo-too-early` for some minutes after the end of the import; `retryAfter` of the error has the seconds.
    */
   undo(jobId: string, options?: UndoOptions): Promise<Job>;

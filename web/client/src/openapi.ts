@@ -152,8 +152,8 @@ export interface paths {
          * Delete a job, its file and its reports.
          * @description Hides the job immediately: every later call for it returns 404, including a second DELETE. An unfinished job is
          *     stopped. Some minutes after its end, its reports and its record are removed. Its upload is removed too, unless another
-         *     job uses it. Imported records are kept. Its `Idempotency-Key` cannot be used for another job.
-         *     An import cannot be deleted while it is being undone.
+         *     job uses it. Imported records are kept. Its `Idempotency-Key` cannot be used for another job. An import cannot be
+         *     deleted while it is being undone.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -376,12 +376,12 @@ export interface paths {
         get?: never;
         put?: never;
         /**
-         * Undo an import, or preview that.
+         * Undo an import, or preview the undo.
          * @description Creates a job that undoes an import: records that the import created are deleted, and records that it overwrote get their previous
-         *     version back. Only for a finished import in mode `upsert`, `insert` or `update`, also after a canceled or failed one, unless it was
-         *     created with the option `undo: false`. Rows whose record another job or program has written since are skipped with `changed_since`,
-         *     rows whose record the import did not write with `not_written`. A row fails with `no_previous_version` if nothing tells what its record
-         *     was before; the record then stays.
+         *     version back. The import must have ended (completed, failed or canceled), in mode `upsert`, `insert` or `update`, and not with the
+         *     option `undo: false`. Rows whose record another job or program has written since are skipped with `changed_since`, rows whose record
+         *     the import did not write with `not_written`. A row fails with `no_previous_version` if no previous version of its record is stored;
+         *     the record stays as it is.
          *
          *     With `mode: validate`, the job only previews the undo: it has the outcomes that an undo would have now, writes nothing, and does not
          *     mark the import.
@@ -1961,7 +1961,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2013,7 +2013,7 @@ export interface operations {
             /**
              * @description `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2136,7 +2136,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2164,7 +2164,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2328,7 +2328,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2374,7 +2374,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2522,7 +2522,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2550,7 +2550,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2750,7 +2750,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2787,7 +2787,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3002,7 +3002,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3056,7 +3056,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3279,7 +3279,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3307,7 +3307,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3451,7 +3451,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3479,7 +3479,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3680,7 +3680,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3708,7 +3708,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3843,7 +3843,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3871,7 +3871,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4031,7 +4031,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4068,7 +4068,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4246,7 +4246,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4283,7 +4283,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4442,7 +4442,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4470,7 +4470,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4677,7 +4677,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4705,7 +4705,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4915,7 +4915,7 @@ export interface operations {
             /**
              * @description `job-undone`: The job is an undo, or an import that is being undone or was undone. Neither runs again.
              *
-             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
              *     `nothing-to-retry`: Every item of the job succeeded or was skipped.
              */
@@ -4937,7 +4937,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4987,7 +4987,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5178,11 +5178,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `file-gone`: The file that the job validated was removed or replaced, so no import can be started from the job.
+             * @description `file-gone`: The file of the job was removed or replaced, so no import can be started from the job, and it cannot be undone.
              *
              *     `job-deleted`: The job that was created with this Idempotency-Key, or started from this validation job, has been deleted. A repeated call does not restore it.
              *
-             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
              *     `nothing-to-start`: The job is not a validation job, so no import can be started from it.
              *
@@ -5206,7 +5206,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5238,7 +5238,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5451,11 +5451,11 @@ export interface operations {
                 };
             };
             /**
-             * @description `file-gone`: The file that the job validated was removed or replaced, so no import can be started from the job.
+             * @description `file-gone`: The file of the job was removed or replaced, so no import can be started from the job, and it cannot be undone.
              *
-             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
-             *     `not-undoable`: The job is no import that can be undone: it deletes or only validates, it was created with undo set to false, it wrote nothing, or it expires within the hour. The detail gives the reason.
+             *     `not-undoable`: The job cannot be undone: it is not an import, it only validates or deletes records, its items are a part of another job, it was created with undo set to false, it ended before its first row, or it or its file expires within an hour. The detail gives the reason.
              *
              *     `undo-too-early`: The import ended moments ago, so one of its workers may still write a record. Nothing was done.
              */
@@ -5479,7 +5479,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5529,7 +5529,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5672,7 +5672,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5709,7 +5709,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5921,7 +5921,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5966,7 +5966,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6127,7 +6127,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6164,7 +6164,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6302,7 +6302,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6339,7 +6339,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6443,7 +6443,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6555,7 +6555,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6667,7 +6667,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6794,7 +6794,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6966,7 +6966,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7137,7 +7137,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             * @description `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
              *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were retried by a later attempt or have already ended.
              */
@@ -7150,7 +7150,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7353,7 +7353,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7493,7 +7493,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7644,7 +7644,7 @@ export interface operations {
             /**
              * @description `letter-settled`: The dead letter was already replayed or discarded. Its resolution does not change.
              *
-             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, or reopened for a dead letter.
+             *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
              *     `nothing-to-replay`: A replay of the dead letter would have no effect: its job was deleted, has expired or was canceled, or its items were retried by a later attempt or have already ended.
              */
@@ -7657,7 +7657,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

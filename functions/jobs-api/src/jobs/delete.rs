@@ -78,7 +78,7 @@ pub(crate) async fn delete<B: Backend>(
 }
 
 fn undo_active() -> Problem {
-    let detail = "the import is being undone and is needed until then; wait until its undo ends, or cancel it";
+    let detail = "the import is being undone, and its undo needs it; wait until the undo ends, or cancel the undo";
     Problem::new(Kind::UndoActive, detail)
 }
 

@@ -58,7 +58,7 @@ enum UndoMode {
     path = "/api/jobs/{jobId}/undo",
     operation_id = "undoJob",
     tag = "jobs",
-    summary = "Undo an import, or preview that.",
+    summary = "Undo an import, or preview the undo.",
     description = include_str!("undo.md").trim_ascii_end(),
     params(JobIdInPath, IfMatchHeader),
     request_body(
