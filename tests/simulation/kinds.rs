@@ -174,7 +174,8 @@ impl Kinds {
         }
     }
 
-    /// Writes a record for each row, in the order of the rows. A record is in the report with its key, which therefore also names the action.
+    /// Writes a record for each row, in the order of the rows. A record is in the report with its key, which therefore
+    /// also names the action.
     fn write_rows(&self, job: &Job, rows: &[usize]) -> Source {
         let dataset = job.job_id.to_string();
         let into = Dataset { tenant: job.tenant.clone(), name: dataset.clone() };

@@ -1,5 +1,5 @@
-//! Versions of records, whose single reads and writes can be interrupted, refused and repeated, and whose conditions can be
-//! removed.
+//! Versions of records, whose single reads and writes can be interrupted, refused and repeated, and whose conditions can
+//! be removed.
 
 use longshore_domain::dataset::Dataset;
 use longshore_domain::history::RecordVersion;

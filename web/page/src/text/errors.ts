@@ -72,7 +72,7 @@ export const errorText = {
     internal: ["An error occurred on our side", "Try again."],
     "job-deleted": ["The job was deleted", "Drop the file again as a new import."],
     "job-ended": ["The job has already ended", "See its result."],
-    "job-undone": ["The import was undone", "Import the file again to bring its rows back."],
+    "job-undone": ["This job cannot be retried", "It is an undo, or an import that is or was undone."],
     "no-report": ["There is no report", "It could not be written, or it has expired. The counts remain."],
     "no-tenant": ["You do not have access", "Ask your administrator for access, and sign in again."],
     "not-ended": ["The job has not ended yet", "Wait until it ends, or cancel it."],

@@ -88,10 +88,10 @@ export const jobText = {
     unknown: (count: number) =>
       `${plural(count, "row", "rows")} cannot be undone: no previous version is stored`,
     confirm: "Undo import",
-    keep: "Keep it",
+    keep: "Keep the import",
     tooEarly: (seconds: number) =>
       `The import has just ended, and one of its workers may still write. Try again in ${plural(seconds, "second", "seconds")}.`,
-    done: "Nothing of this import is left, except what was changed since.",
+    done: "The import was undone. Records that were changed since stay as they are.",
     previewed: "Nothing was written.",
   },
 

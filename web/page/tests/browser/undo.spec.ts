@@ -28,7 +28,7 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
   await expect(dialog.getByText("15 rows will be undone")).toBeVisible();
   await accessible(page, "undo");
   expect(previews).toEqual(['{"mode":"validate"}']);
-  await dialog.getByRole("button", { name: "Keep it" }).click();
+  await dialog.getByRole("button", { name: "Keep the import" }).click();
   await expect(dialog).toHaveCount(0);
   expect(previews).toHaveLength(1);
 
