@@ -36,6 +36,9 @@ const SQS_UNIT_BYTES: u64 = 64 * 1024;
 /// The messages of a file up to this size contain its rows (32 chunks of 48 KiB).
 const INLINE_FILE_BYTES: u64 = 32 * 48 * 1024;
 
+/// Name of the functions' time among the services.
+pub(crate) const GB_SECONDS: &str = "Lambda GB-seconds";
+
 /// Dollars by service.
 pub(crate) type Price = BTreeMap<&'static str, f64>;
 
@@ -45,7 +48,7 @@ pub(crate) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
     let mut add = |service, dollars: f64| *price.entry(service).or_default() += dollars;
     for (function, usage) in &run.functions {
         let gb = f64::from(memory_mb.get(function).copied().unwrap_or_default()) / 1024.0;
-        add("Lambda GB-seconds", gb * usage.duration_ms / 1000.0 * GB_SECOND);
+        add(GB_SECONDS, gb * usage.duration_ms / 1000.0 * GB_SECOND);
         add("Lambda requests", usage.invocations as f64 * INVOCATION);
         for (call, count) in &usage.calls {
             let (service, dollars) = call_price(call);

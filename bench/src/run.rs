@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 const FIRST_POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Timeout of a run.
-const RUN_TIMEOUT: Duration = Duration::from_secs(900);
+const RUN_TIMEOUT: Duration = Duration::from_secs(1_800);
 
 const DAY_S: f64 = 86_400.0;
 
