@@ -6,17 +6,22 @@
     docs/guides/run.py --list            prints the blocks without running them
 
 Blocks with the info string `sh` are run, blocks with `sh aws` are not. All blocks of one guide run in one bash, in the
-repository's root. The first failed command ends the run; its file, line and exit code are printed.
+repository's root. The first failed command ends the run; its file, line and exit code are printed. A guide that mostly
+waits runs beside the others, and its output is printed at the end.
 """
 import argparse
+import concurrent.futures
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import IO
 
 GUIDES = Path(__file__).resolve().parent
 ROOT = GUIDES.parent.parent
+# Guides that wait for minutes: an undo begins after the stall time of its import.
+WAITING = ["undo"]
 # The first line of the script. It replaces the guide's title, so that script and guide have the same line numbers.
 # AT: the line of the failed command, then the lines of the calling functions; the last line is in the guide.
 PRELUDE = (
@@ -50,16 +55,30 @@ def script(guide: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(guide: Path) -> int:
-    """Runs a guide. Returns the exit code of bash."""
+def run(guide: Path, output: IO[bytes] | None = None) -> int:
+    """Runs a guide. Returns the exit code of bash. The output goes to a file, or to that of this program."""
     name = str(guide.relative_to(ROOT))
-    print(f"=== {name}", flush=True)
     started = time.monotonic()
     with tempfile.NamedTemporaryFile("w", suffix=".sh", encoding="utf-8") as file:
         file.write(script(guide))
         file.flush()
-        code = subprocess.run(["env", f"GUIDE={name}", "bash", file.name], cwd=ROOT, stdin=subprocess.DEVNULL).returncode
+        command = ["env", f"GUIDE={name}", "bash", file.name]
+        if output is None:
+            print(f"=== {name}", flush=True)
+        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
     print(f"\n=== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
+    return code
+
+
+def run_all(guides: list[Path]) -> int:
+    """Runs guides, those that wait beside the others. Returns the first exit code that is not 0, or 0."""
+    waiting = [guide for guide in guides if guide.stem in WAITING and len(guides) > 1]
+    with tempfile.TemporaryFile() as output, concurrent.futures.ThreadPoolExecutor() as threads:
+        codes = threads.map(lambda guide: run(guide, output), waiting)
+        code = next((code for code in map(run, (guide for guide in guides if guide not in waiting)) if code != 0), 0)
+        code = code or next((code for code in codes if code != 0), 0)
+        output.seek(0)
+        print(output.read().decode(errors="replace"), flush=True)
     return code
 
 
@@ -80,7 +99,7 @@ def main() -> int:
                 print(f"{guide.relative_to(ROOT)}:{first}: {info}")
                 print("".join(f"    {command}\n" for command in commands))
         return 0
-    return next((code for code in map(run, guides) if code != 0), 0)
+    return run_all(guides)
 
 
 if __name__ == "__main__":

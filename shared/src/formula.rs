@@ -5,22 +5,25 @@
 //! or `+3e4` is not a formula and stays unchanged. A text that looks as if it had already been neutralised gets one
 //! more apostrophe, so that no two cells become equal.
 //!
-//! A spreadsheet with another separator than a comma, or without quotes, can split a cell after a semicolon, a tab or a
-//! line end. So each text between them is neutralised by itself. A cell that begins with a tab or a line end always
+//! A spreadsheet with another separator than that of the file, or without quotes, can split a cell after a comma, a
+//! semicolon, a tab or a line end. So each text between them is neutralised by itself. A comma within a cell of a file
+//! with commas is quoted, and splits nothing. A cell that begins with a tab or a line end always
 //! gets an apostrophe. These are the rules of <https://owasp.org/www-community/attacks/CSV_Injection>.
 
 use std::borrow::Cow;
 
-/// Bytes after which some spreadsheet starts another cell.
-const SEPARATORS: [u8; 4] = [b';', b'\t', b'\r', b'\n'];
+/// Returns true for bytes after which some spreadsheet starts another cell.
+fn is_separator(byte: u8, delimiter: u8) -> bool {
+    matches!(byte, b';' | b'\t' | b'\r' | b'\n') || (byte == b',' && delimiter != b',')
+}
 
-/// Returns the neutralised form of a cell, for a report.
-pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
-    if !texts(cell).any(|text| text.needs_apostrophe()) {
+/// Returns the neutralised form of a cell of a file with this delimiter.
+pub fn harmless(cell: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    if !texts(cell, delimiter).any(|text| text.needs_apostrophe()) {
         return Cow::Borrowed(cell);
     }
     let mut shown = Vec::with_capacity(cell.len() + 4);
-    for text in texts(cell) {
+    for text in texts(cell, delimiter) {
         shown.extend(text.needs_apostrophe().then_some(b'\''));
         shown.extend_from_slice(text.bytes);
         shown.extend(text.separator);
@@ -28,13 +31,13 @@ pub fn harmless(cell: &[u8]) -> Cow<'_, [u8]> {
     Cow::Owned(shown)
 }
 
-/// Returns the original of a neutralised cell.
-pub fn original(shown: &[u8]) -> Cow<'_, [u8]> {
-    if !texts(shown).any(|text| text.without_apostrophe().is_some()) {
+/// Returns the original of a neutralised cell of a file with this delimiter.
+pub fn original(shown: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
+    if !texts(shown, delimiter).any(|text| text.without_apostrophe().is_some()) {
         return Cow::Borrowed(shown);
     }
     let mut cell = Vec::with_capacity(shown.len());
-    for text in texts(shown) {
+    for text in texts(shown, delimiter) {
         cell.extend_from_slice(text.without_apostrophe().unwrap_or(text.bytes));
         cell.extend(text.separator);
     }
@@ -49,9 +52,9 @@ struct Text<'a> {
     is_first: bool,
 }
 
-fn texts(cell: &[u8]) -> impl Iterator<Item = Text<'_>> {
-    cell.split_inclusive(|byte| SEPARATORS.contains(byte)).enumerate().map(|(at, text)| {
-        let separator = text.last().copied().filter(|byte| SEPARATORS.contains(byte));
+fn texts(cell: &[u8], delimiter: u8) -> impl Iterator<Item = Text<'_>> {
+    cell.split_inclusive(move |byte| is_separator(*byte, delimiter)).enumerate().map(move |(at, text)| {
+        let separator = text.last().copied().filter(|byte| is_separator(*byte, delimiter));
         let bytes = &text[..text.len() - usize::from(separator.is_some())];
         Text { bytes, separator, is_first: at == 0 }
     })
@@ -61,7 +64,7 @@ impl<'a> Text<'a> {
     fn needs_apostrophe(self) -> bool {
         let apostrophes = self.bytes.iter().take_while(|byte| **byte == b'\'').count();
         let text = &self.bytes[apostrophes..];
-        let opens_with_control = self.is_first && self.separator.is_some_and(|byte| byte != b';');
+        let opens_with_control = self.is_first && self.separator.is_some_and(|byte| !matches!(byte, b';' | b','));
         (is_formula(text) && !self.is_number(text)) || (text.is_empty() && opens_with_control)
     }
 

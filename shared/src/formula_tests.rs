@@ -4,35 +4,46 @@ use super::{harmless, original};
 
 /// Returns true if any of the cells that some spreadsheet could see begins as a formula, except numbers. Written
 /// without the code under test.
-fn shows_a_formula(shown: &str) -> bool {
-    shown.split([';', '\t', '\r', '\n']).chain([shown]).any(|text| {
+fn shows_a_formula(shown: &str, delimiter: u8) -> bool {
+    let is_separator = |c: char| matches!(c, ';' | '\t' | '\r' | '\n') || (c == ',' && delimiter != b',');
+    shown.split(is_separator).chain([shown]).any(|text| {
         let lead = text.trim_start_matches([' ', '"', '\u{a0}', '\u{3000}', '\u{feff}']);
         let number = text.parse::<f64>().is_ok() && !text.contains(['n', 'N', 'i', 'I']);
         lead.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠']) && !number
     })
 }
 
-/// Every cell of up to five relevant characters: none is a formula, and each is restored.
-#[test]
-fn every_cell_is_restored_and_none_is_a_formula() {
+/// Every cell of up to five of these characters: none is a formula, and each is restored.
+fn check_cells(characters: &str, delimiter: u8) {
     let mut cells = vec![String::new()];
     for _ in 0..5 {
-        let longer = cells.iter().flat_map(|cell| "'=-＋;\n\t 5.\"a".chars().map(move |c| format!("{cell}{c}")));
-        cells = longer.collect();
+        cells = cells.iter().flat_map(|cell| characters.chars().map(move |c| format!("{cell}{c}"))).collect();
         for cell in &cells {
-            let shown = harmless(cell.as_bytes());
-            assert!(!shows_a_formula(std::str::from_utf8(&shown).unwrap()), "{cell:?}");
+            let shown = harmless(cell.as_bytes(), delimiter);
+            assert!(!shows_a_formula(std::str::from_utf8(&shown).unwrap(), delimiter), "{cell:?}");
             // Two cells that look the same would be restored to one.
-            assert_eq!(original(&shown), cell.as_bytes(), "{shown:?}");
+            assert_eq!(original(&shown, delimiter), cell.as_bytes(), "{shown:?}");
         }
     }
-    assert_eq!(cells.len(), 12_usize.pow(5));
+    assert_eq!(cells.len(), characters.chars().count().pow(5));
+}
+
+#[test]
+fn every_cell_is_restored_and_none_is_a_formula() {
+    check_cells("'=-＋;\n\t 5.\"a", b',');
+}
+
+#[test]
+fn a_comma_splits_the_cells_of_files_with_other_delimiters() {
+    check_cells("'=-,;\n5a", b';');
+    check_cells("'=-,;\t5a", b'\t');
+    assert_eq!(&*harmless(b"x,=1", b';'), b"x,'=1");
 }
 
 #[test]
 fn bytes_that_are_not_utf8_are_restored() {
     for cell in [&b"\xff=1"[..], b"=\xff", b";\xef\xbc\x9d\n=", b"\xef\xbc", b"'\xff;'=\xfe"] {
-        assert_eq!(original(&harmless(cell)), cell);
+        assert_eq!(original(&harmless(cell, b','), b','), cell);
     }
 }
 
@@ -85,9 +96,9 @@ fn formulas_are_neutralised_but_numbers_are_not_and_all_are_restored() {
         ("'=1", "''=1"),
         ("''=1", "'''=1"),
     ] {
-        let shown = harmless(cell.as_bytes());
+        let shown = harmless(cell.as_bytes(), b',');
         assert_eq!(String::from_utf8_lossy(&shown), expected, "{cell:?}");
-        assert_eq!(original(&shown), cell.as_bytes(), "{expected:?}");
+        assert_eq!(original(&shown, b','), cell.as_bytes(), "{expected:?}");
     }
 }
 
@@ -95,6 +106,6 @@ fn formulas_are_neutralised_but_numbers_are_not_and_all_are_restored() {
 #[test]
 fn cells_of_reports_of_earlier_versions_are_restored() {
     for (shown, cell) in [("'\t=1", "\t=1"), ("'=1", "=1"), ("'\rx", "\rx"), ("a;=1", "a;=1"), ("''=1", "'=1")] {
-        assert_eq!(original(shown.as_bytes()), cell.as_bytes());
+        assert_eq!(original(shown.as_bytes(), b','), cell.as_bytes());
     }
 }

@@ -10,12 +10,14 @@ mod faults {
     //! | module | fault |
     //! | --- | --- |
     //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] |
+    //! | [`chains`] | the same, and killed functions, in an undo, an export, a copy and a deletion of a dataset |
     //! | [`losses`] | functions are killed at random; the emulator is restarted; the sweeper's schedule is stopped |
     //! | [`poison`] | every queue contains an unreadable message |
     //!
     //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one.
 
     mod calls;
+    mod chains;
     mod jobs;
     mod losses;
     mod operations;

@@ -125,7 +125,7 @@ impl Sample {
 }
 
 /// The differences between two tables. Only the first ones are listed.
-fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
+pub(crate) fn compare<K: Ord + std::fmt::Display, V: PartialEq + std::fmt::Debug>(
     name: &str,
     expected: &BTreeMap<K, V>,
     actual: &BTreeMap<K, V>,

@@ -108,6 +108,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if ended.generation != source.generation || !ended.status.is_final() {
             return Err(SourceGone::Changed.into());
         }
+        // Items of the table expire in any order, so a group can be gone before its job.
+        if groups.len() != ended.split.groups as usize {
+            return Err(SourceGone::Missing.into());
+        }
         let definition = store.definition(source.job_id).await?.ok_or(SourceGone::Missing)?;
         let has_rest = source.part == Part::Unprocessed && !ended.item_count_final();
         let needs_columns = source.part != Part::Results && source.format == Format::Csv;

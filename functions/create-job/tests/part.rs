@@ -17,7 +17,7 @@ use longshore_domain::records::{Format, records};
 use longshore_domain::results::{ResultRow, ResultsForm};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{EndedItem, EndedItems, ItemEnd, MemoryFiles, MemoryQueues, MemoryStore, end_job};
+use longshore_testing::{EndedItem, EndedItems, ItemEnd, JobItem, MemoryFiles, MemoryQueues, MemoryStore, end_job};
 use serde_json::{Value, json};
 
 thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
@@ -245,6 +245,17 @@ async fn a_source_that_is_deleted_before_it_is_copied_fails_the_job() {
         assert_eq!(world.error().await, "source_missing", "{what}");
         assert!(world.stored().await.split.item_count > 0);
     }
+}
+
+/// The table removes items of an expired job in any order.
+#[tokio::test]
+async fn a_source_of_which_a_group_has_expired_fails_the_job() {
+    let world = World::new(Part::Failed, &of_all_kinds(300), &csv()).await;
+    assert_eq!(world.split().await, SplitEnd::Continued);
+    let last = world.ended.split.groups - 1;
+    world.ports.store.expire(world.ended.job_id, JobItem::Group(last));
+    assert_eq!(world.split().await, SplitEnd::Failed);
+    assert_eq!(world.error().await, "source_missing");
 }
 
 #[tokio::test]

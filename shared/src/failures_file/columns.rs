@@ -188,7 +188,7 @@ impl FirstLine {
 
 /// Returns a column's name without spaces and without the apostrophe that a report adds to formulas.
 fn name(cell: &[u8]) -> String {
-    String::from_utf8_lossy(&original(cell.trim_ascii())).into_owned()
+    String::from_utf8_lossy(&original(cell.trim_ascii(), b',')).into_owned()
 }
 
 fn missing_columns(missing: &[String]) -> String {

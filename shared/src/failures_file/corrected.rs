@@ -119,7 +119,7 @@ impl CorrectedFile {
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
         let mut reader = CellReader::delimited(self.layout.delimiter);
         let cells: Vec<_> = reader.read(row).iter().collect();
-        let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default()).into_owned();
+        let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default(), b',').into_owned();
         self.layout.own.iter().map(cell).collect()
     }
 

@@ -30,7 +30,7 @@ const UPLOAD_BYTES_PER_DAY: &str = "5368709120";
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Maximum time until the end of a job, if every fault of a wave delays it by a minute on a busy machine.
-const END_PATIENCE: Duration = Duration::from_secs(400);
+pub(crate) const END_PATIENCE: Duration = Duration::from_secs(400);
 
 /// Maximum time for the removal of a deleted job, on a busy machine and with late calls.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(120);
@@ -66,7 +66,7 @@ impl Outcome {
     }
 
     /// The outcome of one job. A job that does not end, or that cannot be read, counts as a violation.
-    fn of(rows: u64, job: Result<Vec<String>>) -> Self {
+    pub(crate) fn of(rows: u64, job: Result<Vec<String>>) -> Self {
         let rows = if job.is_ok() { rows } else { 0 };
         Self { jobs: 1, rows, violations: job.unwrap_or_else(|error| vec![format!("{error:#}")]) }
     }

@@ -48,8 +48,7 @@ const MAX_DURATION: Duration = Duration::from_secs(45);
 #[test]
 fn no_row_is_lost_when_functions_are_killed_at_random() {
     let Some(stack) = faulty() else { return };
-    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(fresh_seed);
-    eprintln!("{SEED}={seed}");
+    let seed = seed();
     let variants = [Variant::Plain, Variant::Deleted].repeat(if measurements::is_complete_run() { 6 } else { 2 });
     let kills = if measurements::is_complete_run() { 60 } else { 15 };
     let killed = work(&stack, &variants, |over| kill_some(&stack, over, Kills { seed, max: kills }));
@@ -62,13 +61,13 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
 }
 
 /// Seed and maximum number of the kills.
-struct Kills {
-    seed: u64,
-    max: u64,
+pub(super) struct Kills {
+    pub(super) seed: u64,
+    pub(super) max: u64,
 }
 
 /// Kills processes until the jobs are over. Returns the number of killed processes.
-fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Result<u64> {
+pub(super) fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Result<u64> {
     let (mut rng, mut killed, start) = (Rng::with_seed(kills.seed), 0, Instant::now());
     while killed < kills.max && !over.load(Ordering::Relaxed) && start.elapsed() < MAX_DURATION {
         std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
@@ -82,8 +81,12 @@ fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Result<u64> {
     Ok(killed)
 }
 
-fn fresh_seed() -> u64 {
-    nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31))
+/// Returns the seed of the earlier run that is to be repeated, or a new one.
+pub(super) fn seed() -> u64 {
+    let new = || nonce().bytes().fold(0, |seed, byte| seed << 5 | u64::from(byte & 31));
+    let seed = std::env::var(SEED).ok().and_then(|seed| seed.parse().ok()).unwrap_or_else(new);
+    eprintln!("{SEED}={seed}");
+    seed
 }
 
 /// Number of restarts in the complete set. At each of them, the first jobs have progressed further.

@@ -1,6 +1,7 @@
 //! The comparison of a report's rows with the counts of the ledger, group by group.
 
 use longshore::chunk::{Rows, Unit};
+use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
 use super::issues::results_incomplete;
@@ -12,11 +13,18 @@ use crate::CompleteError;
 impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
     /// Stops writing results if a group has too few: a worker of a version whose handler had no output has worked it.
     pub(super) async fn check_results(&mut self, unit: &Unit<'_>) {
-        let found = self.rows()[3] - self.at.before[3];
-        let is_complete = matches!(unit.rows, Rows::Remaining(_)) || found >= unit.group.counts.succeeded;
-        if let Some(mut results) = self.results.take_if(|_| !is_complete) {
+        let Some(results) = &self.results else { return };
+        let found = results.len() - self.at.before[3];
+        if !matches!(unit.rows, Rows::Remaining(_)) && found < unit.group.counts.succeeded {
+            self.drop_results(results_incomplete()).await;
+        }
+    }
+
+    /// Stops writing results. The job ends without them, and with an issue.
+    pub(super) async fn drop_results(&mut self, issue: JobError) {
+        if let Some(mut results) = self.results.take() {
             results.abort().await;
-            self.issues.push(results_incomplete());
+            self.issues.push(issue);
         }
     }
 
@@ -31,8 +39,9 @@ impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
             Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
         };
         for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
+            let Some(counted) = counted[i] else { continue };
             let found = rows[i] - self.at.before[i];
-            if let Some(counted) = counted[i].filter(|counted| *counted != found) {
+            if counted != found {
                 return Err(CompleteError::Miscounted { group: group.number, outcome, counted, found });
             }
         }

@@ -16,6 +16,12 @@ pub(super) fn results_incomplete() -> JobError {
     JobError::new("results_incomplete", message)
 }
 
+pub(super) fn results_too_large() -> JobError {
+    let message = "there is no results file, because it would be larger than an upload in parts can be; create jobs \
+                   over parts of the items, or name fewer columns in results.columns";
+    JobError::new("results_too_large", message)
+}
+
 pub(super) fn results_as_csv() -> JobError {
     let message = "the results do not fit into a workbook, so they are the file results.csv";
     JobError::new("results_as_csv", message)

@@ -26,6 +26,10 @@ use crate::CompleteError;
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
 const PARTS_OF_A_SIZE: usize = 2_500;
 
+/// Number of parts after which no further slice of the results is appended. A slice is a few parts of the final size,
+/// and S3 allows 10,000 parts.
+const MAX_PARTS: usize = 9_900;
+
 /// Minimum size of a part other than the last.
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
 const MIN_PART_BYTES: usize = 5 << 20;
@@ -133,6 +137,11 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
     /// Returns true if a part of it was sent.
     pub(super) fn has_parts(&self) -> bool {
         self.sent.upload.is_some()
+    }
+
+    /// Returns true if nothing more should be appended.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.parts() >= MAX_PARTS
     }
 
     /// Returns the bytes that are not sent yet, to append rows. Nothing is sent.

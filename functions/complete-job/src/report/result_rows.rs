@@ -100,21 +100,19 @@ impl ResultRows {
         !self.form.columns.is_empty()
     }
 
-    /// Appends each line with the members that are columns, under their headings.
-    pub(super) fn append_lines(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
-        for line in lines_of(lines) {
-            match self.form.row {
-                ResultRow::Plain => self.append_members(out, line)?,
-                ResultRow::Numbered => {
-                    let NumberedLine { number, output } = serde_json::from_slice(line)?;
-                    // Writing to a vector cannot fail.
-                    let _ = write!(out, "{{\"number\":{number},\"output\":");
-                    self.append_members(out, output.get().as_bytes())?;
-                    out.push(b'}');
-                }
+    /// Appends a line with the members that are columns, under their headings.
+    pub(super) fn append_line(&mut self, out: &mut Vec<u8>, line: &[u8]) -> Result<(), CompleteError> {
+        match self.form.row {
+            ResultRow::Plain => self.append_members(out, line)?,
+            ResultRow::Numbered => {
+                let NumberedLine { number, output } = serde_json::from_slice(line)?;
+                // Writing to a vector cannot fail.
+                let _ = write!(out, "{{\"number\":{number},\"output\":");
+                self.append_members(out, output.get().as_bytes())?;
+                out.push(b'}');
             }
-            out.push(b'\n');
         }
+        out.push(b'\n');
         Ok(())
     }
 
@@ -134,18 +132,16 @@ impl ResultRows {
         Ok(())
     }
 
-    /// Appends a row for each line.
-    pub(super) fn append(&mut self, out: &mut Vec<u8>, lines: &[u8]) -> Result<(), CompleteError> {
-        for line in lines_of(lines) {
-            let ResultCells { number, values } = self.cells(line)?;
-            let mut row = self.row(out);
-            number.into_iter().for_each(|number| row.cell(number.to_string().as_bytes()));
-            for json in values {
-                let text = if self.has_columns() { text_of(json) } else { json.unwrap_or_default().into() };
-                row.cell(text.as_bytes());
-            }
-            row.end();
+    /// Appends the row of a line.
+    pub(super) fn append_row(&mut self, out: &mut Vec<u8>, line: &[u8]) -> Result<(), CompleteError> {
+        let ResultCells { number, values } = self.cells(line)?;
+        let mut row = self.row(out);
+        number.into_iter().for_each(|number| row.cell(number.to_string().as_bytes()));
+        for json in values {
+            let text = if self.has_columns() { text_of(json) } else { json.unwrap_or_default().into() };
+            row.cell(text.as_bytes());
         }
+        row.end();
         Ok(())
     }
 
@@ -201,7 +197,7 @@ impl Row<'_> {
         }
         self.is_blank = is_first && cell.is_empty();
         let shown = match self.formulas {
-            Formulas::Escaped => harmless(cell),
+            Formulas::Escaped => harmless(cell, self.delimiter),
             Formulas::Raw => Cow::Borrowed(cell),
         };
         push_cell(self.out, &shown, self.delimiter);

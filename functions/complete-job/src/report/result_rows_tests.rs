@@ -7,7 +7,7 @@ use super::*;
 fn csv(form: &ResultsForm, lines: &str) -> String {
     let (mut rows, mut out) = (ResultRows::new(form), Vec::new());
     rows.append_header(&mut out);
-    rows.append(&mut out, lines.as_bytes()).unwrap();
+    lines_of(lines.as_bytes()).for_each(|line| rows.append_row(&mut out, line).unwrap());
     String::from_utf8(out).unwrap()
 }
 
@@ -61,7 +61,7 @@ fn a_line_can_have_some_members_only_under_their_headings() {
         let columns = columns(&[("b", "B \"x\""), ("a", "a")]);
         let form = ResultsForm { row, columns, columns_from: ColumnsFrom::Request, ..ResultsForm::default() };
         let (mut rows, mut out) = (ResultRows::new(&form), Vec::new());
-        rows.append_lines(&mut out, lines.as_bytes()).unwrap();
+        lines_of(lines.as_bytes()).for_each(|line| rows.append_line(&mut out, line).unwrap());
         String::from_utf8(out).unwrap()
     };
     let lines = "{\"a\":1.50,\"b\":{\"c\":null},\"d\":0}\n{\"a\":null}\n{}\n7\n";
@@ -82,7 +82,7 @@ fn members_without_a_column_are_noted_if_the_columns_are_those_of_the_first_reco
         };
         let mut rows = ResultRows::new(&form);
         let many: String = (0..30).map(|n| format!("{{\"a\":1,\"b{:02}\":2}}\n", n % 20)).collect();
-        rows.append(&mut Vec::new(), many.as_bytes()).unwrap();
+        lines_of(many.as_bytes()).for_each(|line| rows.append_row(&mut Vec::new(), line).unwrap());
         rows.left_out().iter().cloned().collect::<Vec<_>>()
     };
     let first: Vec<_> = (0..10).map(|n| format!("b{n:02}")).collect();

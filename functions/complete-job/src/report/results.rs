@@ -23,7 +23,7 @@ use longshore_domain::results::{ResultFormat, ResultsForm};
 use super::assembly::{Assembly, read_slice};
 use super::issues::columns_left_out;
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
-use super::result_rows::ResultRows;
+use super::result_rows::{ResultRows, lines_of};
 use crate::{CompleteError, Unfit};
 
 /// Bytes after which a gzip member ends. A file of several members is one file to every reader (RFC 1952, 2.2), and
@@ -103,6 +103,11 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         self.file.rows()
     }
 
+    /// Returns true if the file has so many parts that another slice may not fit.
+    pub(super) fn is_too_large(&self) -> bool {
+        self.file.is_too_large()
+    }
+
     pub(super) fn has_parts(&self) -> bool {
         self.index.has_parts() || self.file.has_parts()
     }
@@ -130,30 +135,43 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
             return Ok(());
         }
         let lines = read(self.files, slice).await?;
-        self.append(&lines, outputs.rows)?;
-        self.file.send_parts().await
+        self.append(&lines, outputs.rows).await
     }
 
-    fn append(&mut self, lines: &[u8], rows: u64) -> Result<(), CompleteError> {
+    /// Appends the rows of a slice. Some headings and rows together can be much larger than the slice, so full parts are
+    /// sent after each row.
+    async fn append(&mut self, lines: &[u8], rows: u64) -> Result<(), CompleteError> {
         let is_first = self.file.rows() == 0;
-        let buffer = self.file.push(rows);
-        let text = if self.form.gzip { &mut self.uncompressed } else { buffer };
-        match self.form.format {
-            ResultFormat::Jsonl if self.form.selects_members() => self.rows.append_lines(text, lines)?,
-            ResultFormat::Jsonl => text.extend_from_slice(lines),
-            // Written after the last slice.
-            ResultFormat::Xlsx => {}
-            ResultFormat::Csv => {
-                if is_first {
-                    self.rows.append_header(text);
-                }
-                self.rows.append(text, lines)?;
+        let text = self.file.push(rows);
+        let text = if self.form.gzip { &mut self.uncompressed } else { text };
+        if is_first && self.form.format == ResultFormat::Csv {
+            self.rows.append_header(text);
+        }
+        if self.form.format == ResultFormat::Jsonl && !self.form.selects_members() {
+            text.extend_from_slice(lines);
+            return self.send_full().await;
+        }
+        for line in lines_of(lines) {
+            let text = if self.form.gzip { &mut self.uncompressed } else { self.file.push(0) };
+            match self.form.format {
+                ResultFormat::Jsonl => self.rows.append_line(text, line)?,
+                ResultFormat::Csv => self.rows.append_row(text, line)?,
+                // Written after the last slice.
+                ResultFormat::Xlsx => {}
+            }
+            if text.len() >= MEMBER_BYTES {
+                self.send_full().await?;
             }
         }
+        self.send_full().await
+    }
+
+    /// Writes a gzip member if there is enough text for one, and sends every full part.
+    async fn send_full(&mut self) -> Result<(), CompleteError> {
         if self.uncompressed.len() >= MEMBER_BYTES {
             self.compress()?;
         }
-        Ok(())
+        self.file.send_parts().await
     }
 
     /// Writes the text that is not compressed yet as a gzip member.

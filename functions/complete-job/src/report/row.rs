@@ -90,7 +90,7 @@ fn is_verbatim(raw: &[u8], columns: usize) -> bool {
 }
 
 fn is_harmless(cell: &[u8]) -> bool {
-    matches!(harmless(cell), Cow::Borrowed(_))
+    matches!(harmless(cell, b','), Cow::Borrowed(_))
 }
 
 fn push_number(out: &mut Vec<u8>, number: u64) {
@@ -125,7 +125,7 @@ pub(super) fn push_cell(out: &mut Vec<u8>, cell: &[u8], delimiter: u8) {
 }
 
 fn push_safe(record: &mut ByteRecord, cell: &[u8]) {
-    record.push_field(&harmless(cell));
+    record.push_field(&harmless(cell, b','));
 }
 
 #[cfg(test)]

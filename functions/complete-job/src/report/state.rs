@@ -12,7 +12,7 @@ use super::input::RecordAt;
 use super::parts::SavedFile;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
-const FORMAT: &str = concat!("6 ", env!("CARGO_PKG_VERSION"));
+const FORMAT: &str = concat!("7 ", env!("CARGO_PKG_VERSION"));
 
 /// Position of a report within its job. Everything before it is written.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]

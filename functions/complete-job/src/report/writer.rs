@@ -8,7 +8,7 @@ use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
 use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
-use super::issues::{results_as_csv, source_gone, unsplit_unreadable};
+use super::issues::{results_as_csv, results_too_large, source_gone, unsplit_unreadable};
 use super::listing::{FAILED, SKIPPED, UNPROCESSED};
 use super::parts::FileKeys;
 use super::read_ahead::ReadAhead;
@@ -222,6 +222,10 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         for slice in rows.slices.iter().skip(self.at.slice) {
             results.push(slice).await?;
             self.at.slice += 1;
+            if results.is_too_large() {
+                self.drop_results(results_too_large()).await;
+                return Ok(Reached::End);
+            }
             if due() && self.at.slice < rows.slices.len() {
                 return Ok(Reached::Due);
             }

@@ -153,7 +153,7 @@ fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
 
 /// Converts a row of the report to the form of `meaning`: without apostrophes, and without empty cells at the end.
 fn plain(cells: &[String]) -> String {
-    let bare = |cell: &String| String::from_utf8_lossy(&original(cell.as_bytes())).into_owned();
+    let bare = |cell: &String| String::from_utf8_lossy(&original(cell.as_bytes(), b',')).into_owned();
     cells.iter().map(bare).collect::<Vec<_>>().join(",").trim_end_matches(',').to_owned()
 }
 

@@ -15,13 +15,14 @@ fn column(name: &str) -> ResultColumn {
     ResultColumn { name: name.into(), heading: name.into() }
 }
 
-/// A job of groups of 16 chunks, whose items have all succeeded.
-fn with_outputs(groups: u64, items: u64, form: ResultsForm) -> Large {
-    let large = Large::with_results(groups * 16, Generated::with_outputs(items), Some(form));
+/// A job of groups of this many chunks, whose items have all succeeded.
+fn with_outputs(groups: u64, chunks: u32, items: u64, form: ResultsForm) -> Large {
+    let in_group = u64::from(chunks);
+    let large = Large::with_results(groups * in_group, Generated::with_outputs(items), Some(form));
     for group in 0..groups {
         let number = u32::try_from(group).unwrap();
-        large.group_of(number, group * 16, 16, items);
-        for chunk in 0..16 {
+        large.group_of(number, group * in_group, in_group, items);
+        for chunk in 0..chunks {
             let counts = Counts { succeeded: items, ..Counts::default() };
             large.commit(ChunkId::new(number, chunk), counts, Some("1".into()));
         }
@@ -44,12 +45,27 @@ fn a_job_with_a_gigabyte_of_outputs_ends_with_its_results() {
     ] {
         let columns = if format == ResultFormat::Csv { columns.clone() } else { Vec::new() };
         let form = ResultsForm { format, gzip, columns, ..ResultsForm::default() };
-        let large = with_outputs(groups, ITEMS, form);
+        let large = with_outputs(groups, 16, ITEMS, form);
         let run = large.complete();
         let results = large.receipt().results.unwrap();
         assert_eq!((large.job().status, results.rows), (Status::Completed, groups * 16 * ITEMS));
         assert_eq!(results.sha256.is_none(), name == "JSON Lines", "only these are copied");
         large.record(&format!("{} rows of results, {name}", results.rows), &run);
+    }
+}
+
+/// Rows with long headings are ten times as large as the outputs: more than the function's memory for one commit.
+#[test]
+fn a_slice_of_small_outputs_becomes_large_rows_in_bounded_memory() {
+    const ITEMS: u64 = 250_000;
+    let names = ["id", "name", "email", "city", "amount"];
+    let column = |name: &str| ResultColumn { name: name.into(), heading: format!("{name:x>255}") };
+    for format in [ResultFormat::Jsonl, ResultFormat::Csv] {
+        let form = ResultsForm { format, columns: names.map(column).to_vec(), ..ResultsForm::default() };
+        let large = with_outputs(1, 1, ITEMS, form);
+        let run = large.complete();
+        assert_eq!((large.job().status, large.receipt().results.unwrap().rows), (Status::Completed, ITEMS));
+        large.record(&format!("{ITEMS} rows with long headings, {format:?}"), &run);
     }
 }
 
@@ -59,7 +75,7 @@ fn a_job_with_ten_million_cells_ends_with_a_workbook() {
     let (chunks, items) = if is_complete_run() { (32, 52_083) } else { (16, 2_000) };
     let columns = ["id", "name", "email", "city", "amount"].map(column).to_vec();
     let form = ResultsForm { format: ResultFormat::Xlsx, columns, ..ResultsForm::default() };
-    let large = with_outputs(chunks / 16, items, form);
+    let large = with_outputs(chunks / 16, 16, items, form);
     let run = large.complete();
     let results = large.receipt().results.unwrap();
     assert!(results.name.ends_with("results.xlsx"), "{}", results.name);

@@ -27,6 +27,10 @@ pub(super) async fn stream_file(
     in_time: &(dyn Fn() -> bool + Sync),
     take: &mut (impl FnMut(&[u8]) + Send),
 ) -> PortResult<Streamed> {
+    // A job can have thousands of files: without time, there is not even a request for each of them.
+    if !in_time() {
+        return Ok(Streamed::OutOfTime);
+    }
     let Some(info) = files.info(key).await? else { return Ok(Streamed::Absent) };
     let version = Version { key, etag: &info.etag, size_bytes: info.size_bytes };
     match stream(ResumingReader::new(files, version, 0), in_time, take).await? {
@@ -74,7 +78,16 @@ pub(super) async fn with_timeout<T>(limit: Duration, audit: impl Future<Output =
 mod tests {
     use std::future::pending;
 
+    use longshore_testing::MemoryFiles;
+
     use super::*;
+
+    #[tokio::test]
+    async fn without_time_no_file_is_requested() {
+        let files = MemoryFiles::default();
+        let streamed = stream_file(&files, "absent", &|| false, &mut |_| ()).await.unwrap();
+        assert_eq!(streamed, Streamed::OutOfTime);
+    }
 
     #[tokio::test]
     async fn an_audit_that_times_out_returns_503() {

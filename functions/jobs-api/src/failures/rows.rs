@@ -205,7 +205,7 @@ fn own(row: &Row) -> Result<&[Vec<u8>], Damaged> {
 }
 
 fn text(cell: &[u8]) -> String {
-    String::from_utf8_lossy(&original(cell)).into_owned()
+    String::from_utf8_lossy(&original(cell, b',')).into_owned()
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@ use longshore::field_error::FieldError;
 use longshore::http::{Failure, Tenant};
 use longshore::problem::Problem;
 use longshore::result::ResultDocument;
-use longshore_domain::job::{Job, Part, PartSource, Source};
+use longshore_domain::job::{Job, Part, PartSource, Source, has_time};
 use longshore_domain::ports::JobStore;
 use longshore_domain::records::Format;
 
@@ -29,6 +29,9 @@ pub(super) async fn find_part<B: Backend>(
     let job = job.filter(|job| is_shown(job, tenant, (api.clock)())).ok_or_else(unknown_job)?;
     if !job.status.is_final() {
         return Err(not_ended(&job).into());
+    }
+    if !has_time((api.clock)(), job.times.expires_at) {
+        return Err(expires_soon().into());
     }
     let result = stored_result(&api.ports.files, &job).await?.ok_or_else(expired)?;
     let (format, name) = match requested.part {
@@ -74,6 +77,11 @@ fn not_ended(job: &Job) -> Problem {
 
 fn expired() -> Problem {
     let detail = "the files of this job do not exist: they could not be written, or they have expired";
+    refused("/source/part", "part_not_available", detail)
+}
+
+fn expires_soon() -> Problem {
+    let detail = "this job expires within the hour, so its items may be gone before they are copied";
     refused("/source/part", "part_not_available", detail)
 }
 

@@ -1,5 +1,7 @@
 //! The member `results` of a request: the form of the results file.
 
+use std::collections::BTreeSet;
+
 use longshore::field_error::FieldError;
 use longshore::http::{Bad, Fields};
 use longshore_domain::results::{ColumnsFrom, Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
@@ -12,6 +14,9 @@ pub(super) const MAX_COLUMNS: usize = 200;
 
 /// Maximum bytes of the name or the heading of a column.
 const MAX_NAME_BYTES: usize = 255;
+
+/// Maximum bytes of all headings together. They are in every line of JSON.
+const MAX_HEADINGS_BYTES: usize = 16 << 10;
 
 /// The form of the results file, for job types whose items have an output.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -36,8 +41,9 @@ pub(super) struct ResultsRequest {
     delimiter: Delimiter,
     /// The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
     /// cell, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
-    /// Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or those of the
-    /// first 100 records of an export; if there are none, the output as JSON in the column `output`.
+    /// No member is named twice, and the headings have at most 16 KiB together.
+    /// Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or
+    /// those of the first 100 records of an export; if there are none, the output as JSON in the column `output`.
     #[schema(max_items = 200)]
     columns: Vec<Column>,
 }
@@ -76,15 +82,22 @@ impl ResultsRequest {
             refuse("columns", format!("there are {} columns; the maximum is {MAX_COLUMNS}", self.columns.len()));
         }
         let is_too_long = |column: &Column| column.name.len().max(column.heading().len()) > MAX_NAME_BYTES;
-        for (at, _) in self.columns.iter().enumerate().filter(|(_, column)| is_too_long(column)) {
-            refuse(&format!("columns/{at}"), format!("a name may have up to {MAX_NAME_BYTES} bytes"));
-        }
-        let is_repeated =
-            |at: usize, heading: &str| self.columns[..at].iter().any(|column| column.heading() == heading);
+        let (mut names, mut headings, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
         for (at, column) in self.columns.iter().enumerate().take(MAX_COLUMNS) {
-            if is_repeated(at, column.heading()) {
-                refuse(&format!("columns/{at}"), "another column has the same heading; set another one with as".into());
+            let (is_new_name, is_new_heading) = (names.insert(&column.name), headings.insert(column.heading()));
+            bytes += column.heading().len();
+            let pointer = format!("columns/{at}");
+            if is_too_long(column) {
+                refuse(&pointer, format!("a name may have up to {MAX_NAME_BYTES} bytes"));
+            } else if !is_new_name {
+                refuse(&pointer, "another column has the same name; remove one of them".into());
+            } else if !is_new_heading {
+                refuse(&pointer, "another column has the same heading; set another one with as".into());
             }
+        }
+        if bytes > MAX_HEADINGS_BYTES {
+            let detail = format!("the headings have {bytes} bytes together; the maximum is {MAX_HEADINGS_BYTES}");
+            refuse("columns", format!("{detail}; set shorter ones with as"));
         }
         let is_csv = self.format == ResultFormat::Csv;
         if !is_csv && (self.bom || self.delimiter != Delimiter::default() || self.formulas != Formulas::default()) {
@@ -156,6 +169,11 @@ mod tests {
         ResultsRequest::read(&value).map_or_else(|errors| errors.into_iter().map(|e| e.pointer).collect(), |_| vec![])
     }
 
+    /// Columns whose headings have 255 bytes each.
+    fn wide(columns: usize) -> Vec<Value> {
+        (0..columns).map(|at| json!({"name": format!("a{at}"), "as": format!("{at:0>255}")})).collect()
+    }
+
     #[test]
     fn every_error_has_its_pointer() {
         for (value, expected) in [
@@ -172,6 +190,9 @@ mod tests {
                 json!({"format": "csv", "columns": [{"name": "a"}, {"name": "b", "as": "a"}]}),
                 vec!["/results/columns/1"],
             ),
+            (json!({"columns": [{"name": "a"}, {"name": "a", "as": "b"}]}), vec!["/results/columns/1"]),
+            (json!({"columns": wide(65)}), vec!["/results/columns"]),
+            (json!({"columns": wide(64)}), vec![]),
             (json!({"format": "csv", "columns": [{"name": "é".repeat(128)}]}), vec!["/results/columns/0"]),
             (json!({"columns": [{"name": "a", "as": "A"}]}), vec![]),
             (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format"]),

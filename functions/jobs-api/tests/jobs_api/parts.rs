@@ -20,8 +20,13 @@ async fn ended(world: &World, tenant: &'static str, definition: &Definition) -> 
         groups: vec![vec![vec![("1,Ann".into(), ItemEnd::Failed(false))]]],
         rest: String::new(),
     };
-    let job = Job::waiting(JobId::generate(), TenantId::from_static(tenant), "import", NOW);
-    end_job(&world.store, &world.files, job, definition, &items).await
+    end_job(&world.store, &world.files, waiting(tenant), definition, &items).await
+}
+
+fn waiting(tenant: &'static str) -> Job {
+    let mut job = Job::waiting(JobId::generate(), TenantId::from_static(tenant), "import", NOW);
+    job.times.expires_at = NOW.plus_days(1).seconds();
+    job
 }
 
 fn import(source: Value) -> Value {
@@ -92,11 +97,14 @@ async fn a_part_that_a_job_does_not_have_is_refused() {
     world.store.amend(of_dataset.job_id, |job, _| job.source = Some(dataset));
     let of_options = ended(&world, "default", &plain()).await;
     world.store.amend(of_options.job_id, |job, _| job.source = None);
+    let expiring = ended(&world, "default", &plain()).await;
+    world.store.amend(expiring.job_id, |job, _| job.times.expires_at = NOW.seconds() + 3_600);
     for (job, part, code) in [
         (&without_output, "results", "no_results"),
         (&without_report, "failed", "part_not_available"),
         (&of_dataset, "failed", "part_not_available"),
         (&of_options, "unprocessed", "part_not_available"),
+        (&expiring, "failed", "part_not_available"),
     ] {
         let errors = refused(&world, &import(json!({"jobId": job.job_id, "part": part}))).await;
         assert_eq!(errors, one("/source/part", code), "{part}");
@@ -112,8 +120,7 @@ async fn results_that_are_incomplete_are_no_source() {
     let definition = Definition { results: Some(ResultsForm::default()), ..plain() };
     let rows = vec![("{}".to_owned(), ItemEnd::Ok(Some("{\"number\":1,\"output\":{}}".into())))];
     let items = EndedItems { groups: vec![vec![rows]], ..EndedItems::default() };
-    let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", NOW);
-    let job = end_job(&world.store, &world.files, job, &definition, &items).await;
+    let job = end_job(&world.store, &world.files, waiting("default"), &definition, &items).await;
     let request = import(json!({"jobId": job.job_id, "part": "results"}));
     assert_eq!(world.create(&request).await.status, 202);
     world.queues.take_creates();

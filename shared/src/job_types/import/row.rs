@@ -121,8 +121,31 @@ fn has_huge_number(value: &Value) -> bool {
     }
 }
 
+/// Returns true if a line has an integer that does not fit into 64 bits.
 fn has_long_integer(line: &[u8]) -> bool {
-    line.chunk_by(|a, b| a.is_ascii_digit() && b.is_ascii_digit()).any(|run| run.len() > 18)
+    let (mut start, mut in_text, mut escaped) = (None, false, false);
+    for (at, byte) in line.iter().chain(b" ").enumerate() {
+        match byte {
+            _ if escaped => escaped = false,
+            b'\\' => escaped = in_text,
+            b'"' => in_text = !in_text,
+            _ if in_text => {}
+            b'-' | b'+' | b'.' | b'e' | b'E' | b'0'..=b'9' => _ = start.get_or_insert(at),
+            _ => {
+                if start.take().is_some_and(|start| is_long_integer(&line[start..at])) {
+                    return true;
+                }
+            }
+        }
+    }
+    false
+}
+
+fn is_long_integer(number: &[u8]) -> bool {
+    let digits = number.strip_prefix(b"-").unwrap_or(number);
+    let text = std::str::from_utf8(number).unwrap_or_default();
+    let is_integer = !digits.is_empty() && digits.iter().all(u8::is_ascii_digit);
+    is_integer && text.parse::<i64>().is_err() && text.parse::<u64>().is_err()
 }
 
 /// Returns a record's key: text, an integer or a boolean. Other values can be written in several ways.

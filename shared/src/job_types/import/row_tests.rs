@@ -50,7 +50,7 @@ fn escaped_formulas_are_restored_in_cells_and_names() {
     let cells = ["=1+1", "+a", "-b", "@c", "\t=d", "\re", "a;=b", "'=f", "-5", "plain", "'quoted'"];
     let header: String = (0..cells.len()).map(|n| format!(",c{n}")).collect();
     let escaped =
-        cells.map(|cell| format!(",\"{}\"", String::from_utf8_lossy(&crate::formula::harmless(cell.as_bytes()))));
+        cells.map(|cell| format!(",\"{}\"", String::from_utf8_lossy(&crate::formula::harmless(cell.as_bytes(), b','))));
     let read = row(&of("escaped"), &format!("'=id{header}"), &format!("'=k{}", escaped.concat())).unwrap();
     let values: Vec<_> = (0..cells.len()).map(|n| read.data[&format!("c{n}")].as_str().unwrap()).collect();
     assert_eq!((read.key.as_str(), values.as_slice()), ("=k", &cells[..]));
@@ -84,6 +84,23 @@ fn an_integer_in_a_line_keeps_every_digit_or_is_refused() {
     assert_eq!(rejection(line(&options, r#"{"id": 1, "n": [18446744073709551616]}"#)).0, "number_too_long");
     assert!(line(&options, r#"{"id": 1, "n": 1e30}"#).is_ok());
     assert!(line(&options, r#"{"id": 1, "n": "18446744073709551616"}"#).is_ok());
+    // Numbers that are no integers, and digits in texts and names, are beside it.
+    for other in
+        [r#""x": "18446744073709551616""#, r#""18446744073709551616\\": true"#, r#""x": 0.12345678901234567890"#]
+    {
+        assert!(line(&options, &format!(r#"{{"id": 1, "n": 1e20, {other}}}"#)).is_ok(), "{other}");
+    }
+    assert!(line(&options, r#"{"id": 1, "n": 1e20, "m": -9223372036854775808, "o": 18446744073709551615}"#).is_ok());
+    assert_eq!(rejection(line(&options, r#"{"id":1,"n":-9223372036854775809}"#)).0, "number_too_long");
+}
+
+#[test]
+fn a_number_is_written_as_it_was_read() {
+    let options = options("upsert", Value::Null);
+    for number in ["51.248178375505404", "1e-7", "0.1", "1.7976931348623157e308"] {
+        let read = line(&options, &format!(r#"{{"id":1,"n":{number}}}"#)).unwrap();
+        assert_eq!(read.data["n"].to_string().replace('+', ""), number);
+    }
 }
 
 #[test]

@@ -62,7 +62,7 @@ pub(super) fn names(formulas: Formulas, header: &[String]) -> Vec<String> {
 
 fn unescaped(formulas: Formulas, cell: &[u8]) -> Cow<'_, [u8]> {
     match formulas {
-        Formulas::Escaped => original(cell),
+        Formulas::Escaped => original(cell, b','),
         Formulas::Raw => Cow::Borrowed(cell),
     }
 }

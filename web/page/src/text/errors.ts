@@ -43,6 +43,7 @@ export const errorText = {
     source_gone: "The file no longer exists. Unprocessed rows are listed by their numbers only.",
     results_as_csv: "The results do not fit into a workbook, so they are a CSV file.",
     results_incomplete: "Some results are missing, so there is no results file. Run the job again.",
+    results_too_large: "The results are too large for one file, so there is none.",
     columns_left_out: "Some records have properties that the file has no column for:",
     rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
     no_report: "The files of the report no longer exist.",
