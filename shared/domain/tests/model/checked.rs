@@ -85,7 +85,7 @@ pub(crate) fn without_layer(protocol: Protocol) -> Protocol {
 const COUNTEREXAMPLES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/model/counterexamples.md");
 
 /// Number of steps after which a flaw counts as missed; each of these configurations ends sooner.
-const MAX_DEPTH: usize = 60;
+pub(crate) const MAX_DEPTH: usize = 60;
 
 /// Finds the shortest path that violates this property, and compares it with the stored counterexample. Panics if there
 /// is no such path. `LONGSHORE_UPDATE=1` stores the new path.
@@ -108,7 +108,7 @@ pub(crate) fn caught(file: &str, property: &'static str, protocol: Protocol) {
 }
 
 /// Compares a counterexample with the stored one of the same name.
-fn compare(name: &str, story: &str) {
+pub(crate) fn compare(name: &str, story: &str) {
     let section = format!("\n```text\n{story}```\n");
     let file = File::open(COUNTEREXAMPLES).and_then(|file| file.lock().map(|()| file));
     let text = std::fs::read_to_string(COUNTEREXAMPLES).unwrap_or_default();

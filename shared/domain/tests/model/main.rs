@@ -15,6 +15,9 @@
 //! | `report`, `properties` | expected counts; the invariants; the states that must be reached |
 //! | `holds`, `ends`, `walks` | the tests: every state and every long random walk is sound, every run is finite |
 //! | `flaws`, `layers` | flaws that must be found; redundant mechanisms whose removal only costs speed |
+//! | `small` | checks of small models, and the shortest paths to their violations |
+//! | `undo_calls`, `undo_steps` | a small model: calls about an import that is undone |
+//! | `previous`, `previous_steps` | a small model: the previous versions of a record |
 //! | `checked` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 
 mod checked;
@@ -27,13 +30,18 @@ mod holds;
 mod item;
 mod layers;
 mod model;
+mod previous;
+mod previous_steps;
 mod properties;
 mod protocol;
 mod record;
 mod report;
+mod small;
 mod splitter;
 mod step;
 mod sweeper;
+mod undo_calls;
+mod undo_steps;
 mod walks;
 mod worker;
 mod world;
