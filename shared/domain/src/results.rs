@@ -46,7 +46,7 @@ pub enum ColumnsFrom {
     Type,
     /// The request names them: each row has these columns only, in every format.
     Request,
-    /// The first records of the dataset have them. Later records can have others, which are reported.
+    /// Some records of the dataset have them. Other records can have further ones, which are reported.
     Records,
 }
 

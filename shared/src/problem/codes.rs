@@ -52,7 +52,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("options_too_large", "The options are larger than 128 KiB."),
     ("invalid_option", "The value of the option is not valid for the job type."),
     ("invalid_results", "The form of the results file is not valid. The detail gives the reason."),
-    ("columns_required", "The first records have too many properties for columns. Name the columns of the file."),
+    ("columns_required", "The records have too many properties for columns. Name the columns of the file."),
     ("results_not_available", "The items of the job type have no output."),
     ("invalid_priority", "The priority is not high, normal or low."),
     ("invalid_timeout", "The timeout is not a whole number of seconds within the job's limit."),

@@ -29,11 +29,17 @@ pub(super) fn results_as_csv() -> JobError {
 
 pub(super) fn columns_left_out(members: &BTreeSet<String>) -> JobError {
     let message = format!(
-        "records have properties that the first records did not have, so the file has no column for them: {}; name the \
-         columns in results.columns",
+        "records have properties that the records did not have from which the columns were taken, so the file has no \
+         column for them: {}; name the columns in results.columns",
         listed(members.iter().map(String::as_str))
     );
     JobError::new("columns_left_out", message)
+}
+
+pub(super) fn columns_not_found(names: &[&str]) -> JobError {
+    let message =
+        format!("no item has these properties of results.columns: {}; check their names", listed(names.iter().copied()));
+    JobError::new("columns_not_found", message)
 }
 
 pub(super) fn unsplit_unreadable() -> JobError {

@@ -8,7 +8,7 @@ use std::io::Write;
 use longshore::formula::harmless;
 use longshore_domain::results::{ColumnsFrom, Formulas, ResultRow, ResultsForm};
 use longshore_domain::text::{NAME_CHARS, shortened};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
 use super::members::members;
@@ -26,8 +26,17 @@ const MAX_LEFT_OUT: usize = 10;
 /// Converts lines to rows.
 pub(super) struct ResultRows {
     form: ResultsForm,
-    /// Members without a column, if the columns are those of the first records.
-    left_out: BTreeSet<String>,
+    seen: SeenMembers,
+}
+
+/// The members of the outputs so far, compared with the columns.
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct SeenMembers {
+    /// Names of the first members without a column, if the columns are those of some records.
+    pub(super) left_out: BTreeSet<String>,
+    /// Names of the columns that an output has, if the request has named the columns.
+    found: BTreeSet<String>,
 }
 
 /// The row of a line.
@@ -48,17 +57,23 @@ struct NumberedLine<'a> {
 
 impl ResultRows {
     pub(super) fn new(form: &ResultsForm) -> Self {
-        Self { form: form.clone(), left_out: BTreeSet::new() }
+        Self { form: form.clone(), seen: SeenMembers::default() }
     }
 
-    /// Returns the names of the first members without a column, if the columns are those of the first records.
-    pub(super) fn left_out(&self) -> &BTreeSet<String> {
-        &self.left_out
+    pub(super) fn seen(&self) -> &SeenMembers {
+        &self.seen
     }
 
-    /// Continues with members that were left out before.
-    pub(super) fn set_left_out(&mut self, left_out: BTreeSet<String>) {
-        self.left_out = left_out;
+    /// Continues after these members.
+    pub(super) fn set_seen(&mut self, seen: SeenMembers) {
+        self.seen = seen;
+    }
+
+    /// Returns the requested columns that no output has.
+    pub(super) fn not_found(&self) -> impl Iterator<Item = &str> {
+        let is_requested = self.form.columns_from == ColumnsFrom::Request;
+        let names = self.form.columns.iter().map(|column| column.name.as_str());
+        names.filter(move |name| is_requested && !self.seen.found.contains(*name))
     }
 
     /// Appends the header.
@@ -146,12 +161,22 @@ impl ResultRows {
     }
 
     fn members<'o>(&mut self, output: &'o [u8]) -> Vec<Option<&'o RawValue>> {
-        let (is_kept, left_out) = (self.form.columns_from == ColumnsFrom::Records, &mut self.left_out);
-        members(&self.form.columns, output, &mut |name| {
-            if is_kept && left_out.len() < MAX_LEFT_OUT {
+        let (columns, SeenMembers { left_out, found }) = (&self.form.columns, &mut self.seen);
+        let is_noted = self.form.columns_from == ColumnsFrom::Records;
+        let members = members(columns, output, &mut |name| {
+            if is_noted && left_out.len() < MAX_LEFT_OUT {
                 left_out.insert(shortened(&String::from_utf8_lossy(name), NAME_CHARS));
             }
-        })
+        });
+        if self.form.columns_from == ColumnsFrom::Request && found.len() < columns.len() {
+            let present = columns.iter().zip(&members).filter(|(_, value)| value.is_some());
+            for (column, _) in present {
+                if !found.contains(&column.name) {
+                    found.insert(column.name.clone());
+                }
+            }
+        }
+        members
     }
 
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {

@@ -83,11 +83,28 @@ fn members_without_a_column_are_noted_if_the_columns_are_those_of_the_first_reco
         let mut rows = ResultRows::new(&form);
         let many: String = (0..30).map(|n| format!("{{\"a\":1,\"b{:02}\":2}}\n", n % 20)).collect();
         lines_of(many.as_bytes()).for_each(|line| rows.append_row(&mut Vec::new(), line).unwrap());
-        rows.left_out().iter().cloned().collect::<Vec<_>>()
+        rows.seen().left_out.iter().cloned().collect::<Vec<_>>()
     };
     let first: Vec<_> = (0..10).map(|n| format!("b{n:02}")).collect();
     assert_eq!(left_out(ColumnsFrom::Records), first);
     assert!(left_out(ColumnsFrom::Request).is_empty() && left_out(ColumnsFrom::Type).is_empty());
+}
+
+#[test]
+fn requested_columns_that_no_output_has_are_named() {
+    let form = ResultsForm {
+        row: ResultRow::Plain,
+        columns: columns(&[("a", "a"), ("mispelt", "b"), ("c", "c")]),
+        columns_from: ColumnsFrom::Request,
+        ..ResultsForm::default()
+    };
+    let mut rows = ResultRows::new(&form);
+    for line in [b"{\"a\":1}".as_slice(), b"7", b"{\"c\":null}"] {
+        rows.append_line(&mut Vec::new(), line).unwrap();
+    }
+    assert_eq!(rows.not_found().collect::<Vec<_>>(), ["mispelt"]);
+    let of_type = ResultsForm { columns_from: ColumnsFrom::Type, ..form };
+    assert_eq!(ResultRows::new(&of_type).not_found().count(), 0);
 }
 
 #[test]

@@ -7,7 +7,6 @@
 //!
 //! The index has a line per slice. It tells a reader of a page which object has it, whatever the format of the file.
 
-use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{Read, Write};
 
@@ -21,9 +20,9 @@ use longshore_domain::ports::{Files, MultipartFiles};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
 use super::assembly::{Assembly, read_slice};
-use super::issues::columns_left_out;
+use super::issues::{columns_left_out, columns_not_found};
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
-use super::result_rows::{ResultRows, lines_of};
+use super::result_rows::{ResultRows, SeenMembers, lines_of};
 use crate::{CompleteError, Unfit};
 
 /// Bytes after which a gzip member ends. A file of several members is one file to every reader (RFC 1952, 2.2), and
@@ -49,8 +48,8 @@ pub(super) struct Results<'a, F> {
 pub(super) struct WrittenResults {
     pub(super) file: Written,
     pub(super) index: Written,
-    /// Issue that was found while a workbook was written.
-    pub(super) issue: Option<JobError>,
+    /// Issues that were found while a workbook was written.
+    pub(super) issues: Vec<JobError>,
 }
 
 impl<'a, F: Files + MultipartFiles> Results<'a, F> {
@@ -73,9 +72,9 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
     }
 
     /// Continues saved results; `None` if other code has saved them.
-    pub(super) fn restore(mut self, saved: &[SavedFile], tails: &[&[u8]], left_out: BTreeSet<String>) -> Option<Self> {
+    pub(super) fn restore(mut self, saved: &[SavedFile], tails: &[&[u8]], seen: SeenMembers) -> Option<Self> {
         let ([index, file], [index_tail, file_tail, uncompressed]) = (saved, tails) else { return None };
-        self.rows.set_left_out(left_out);
+        self.rows.set_seen(seen);
         Some(Self {
             index: self.index.restore(index, index_tail)?,
             file: self.file.restore(file, file_tail)?,
@@ -88,14 +87,15 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         ([self.index.save(), self.file.save()], &self.uncompressed)
     }
 
-    /// Returns the names of the first members that have no column although they should.
-    pub(super) fn left_out(&self) -> &BTreeSet<String> {
-        self.rows.left_out()
+    /// Returns the members of the outputs so far, compared with the columns.
+    pub(super) fn seen(&self) -> &SeenMembers {
+        self.rows.seen()
     }
 
-    /// Returns the issue of members without a column.
-    pub(super) fn issue(&self) -> Option<JobError> {
-        left_out_issue(&self.rows)
+    /// Returns the issues of members without a column, and of columns without a member. Those of a workbook are known
+    /// when it is written.
+    pub(super) fn issues(&self) -> Vec<JobError> {
+        if self.len() == 0 || self.is_workbook() { Vec::new() } else { issues(&self.rows) }
     }
 
     /// Returns the number of rows.
@@ -213,9 +213,9 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
             }
         }
         let file = self.file.finish().await?;
-        // For the other formats, the issue is known before the files are completed.
-        let issue = left_out_issue(&self.rows).filter(|_| is_workbook);
-        Ok(index.zip(file).map(|(index, file)| WrittenResults { file, index, issue }))
+        // For the other formats, the issues are known before the files are completed.
+        let issues = if is_workbook { issues(&self.rows) } else { Vec::new() };
+        Ok(index.zip(file).map(|(index, file)| WrittenResults { file, index, issues }))
     }
 
     pub(super) async fn abort(&mut self) {
@@ -224,8 +224,11 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
     }
 }
 
-fn left_out_issue(rows: &ResultRows) -> Option<JobError> {
-    (!rows.left_out().is_empty()).then(|| columns_left_out(rows.left_out()))
+fn issues(rows: &ResultRows) -> Vec<JobError> {
+    let left_out = (!rows.seen().left_out.is_empty()).then(|| columns_left_out(&rows.seen().left_out));
+    let not_found: Vec<_> = rows.not_found().collect();
+    let not_found = (!not_found.is_empty()).then(|| columns_not_found(&not_found));
+    left_out.into_iter().chain(not_found).collect()
 }
 
 /// Appends a temporary file.

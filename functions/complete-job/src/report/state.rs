@@ -2,14 +2,13 @@
 //!
 //! Format: a line of JSON, then the bytes of each file that are not sent yet, at most a part of each.
 
-use std::collections::BTreeSet;
-
 use longshore::result::FailuresByCode;
 use longshore_domain::job::JobError;
 use serde::{Deserialize, Serialize};
 
 use super::input::RecordAt;
 use super::parts::SavedFile;
+use super::result_rows::SeenMembers;
 
 /// Version of this format. Another version of the code writes other bytes, so it starts a new attempt.
 const FORMAT: &str = concat!("7 ", env!("CARGO_PKG_VERSION"));
@@ -51,8 +50,8 @@ pub(super) struct State {
     pub(super) failures_by_code: FailuresByCode,
     /// Workbook of the results.
     pub(super) workbook: WorkbookState,
-    /// Members of outputs that have no column although they should.
-    pub(super) left_out: BTreeSet<String>,
+    /// Members of the outputs, compared with the columns of the results.
+    pub(super) seen: SeenMembers,
     pub(super) files: Vec<SavedFile>,
     /// Lengths of further bytes that follow those of the files.
     pub(super) more: Vec<usize>,
@@ -60,8 +59,8 @@ pub(super) struct State {
 
 impl State {
     pub(super) fn new(at: Position) -> Self {
-        let (source_gone, issues, failures_by_code, workbook, left_out, files, more) = Default::default();
-        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, workbook, left_out, files, more }
+        let (source_gone, issues, failures_by_code, workbook, seen, files, more) = Default::default();
+        Self { format: FORMAT.into(), at, source_gone, issues, failures_by_code, workbook, seen, files, more }
     }
 
     /// Returns the bytes to store: the state, and the bytes that it names.

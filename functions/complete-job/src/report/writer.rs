@@ -86,7 +86,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         ];
         let results = self.results.filter(|_| state.files.len() > 3);
         self.results = match results {
-            Some(results) => Some(results.restore(&state.files[3..], tails.get(3..6)?, state.left_out)?),
+            Some(results) => Some(results.restore(&state.files[3..], tails.get(3..6)?, state.seen)?),
             None => None,
         };
         (self.at, self.source_gone, self.issues) = (state.at, state.source_gone, state.issues);
@@ -107,7 +107,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
             uncompressed = Some(text);
         }
         let mut state = State::new(self.at);
-        state.left_out = self.results.as_ref().map(|results| results.left_out().clone()).unwrap_or_default();
+        state.seen = self.results.as_ref().map(|results| results.seen().clone()).unwrap_or_default();
         (state.source_gone, state.issues) = (self.source_gone, self.issues.clone());
         state.failures_by_code.clone_from(&self.failures_by_code);
         // The invocation that stores the end of the rows then writes the workbook.
@@ -257,7 +257,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         self.issues.extend((self.workbook.as_csv && has_results).then(results_as_csv));
         if let Some(results) = &mut self.results {
             results.end().await?;
-            self.issues.extend(results.issue());
+            self.issues.extend(results.issues());
         }
         self.at.ended = true;
         Ok(Reached::End)
@@ -284,7 +284,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         };
         let receipts = written.iter().flatten().map(|written| file_receipt(job, written)).collect();
         let mut issues = self.issues;
-        issues.extend(results.as_ref().and_then(|results| results.issue.clone()));
+        issues.extend(results.iter().flat_map(|results| results.issues.clone()));
         let results_receipt = results.as_ref().map(|results| results_receipt(job, results));
         let (results, results_index) = results.map(|results| (results.file.file, results.index.file)).unzip();
         let [failed, skipped, unprocessed] = written.map(|written| written.map(|written| written.file));

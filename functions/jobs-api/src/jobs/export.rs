@@ -1,4 +1,4 @@
-//! The columns of an export that names none: those of the first records of its dataset.
+//! The columns of an export that names none: those of some records of its dataset.
 
 use std::collections::BTreeSet;
 
@@ -38,7 +38,7 @@ pub(super) async fn with_columns(
     let (count, columns) = (names.len(), columns_of(names));
     if count > MAX_COLUMNS || json!(columns).to_string().len() > OPTIONS_BYTES {
         let detail = format!(
-            "the first records have {count} properties; name up to {MAX_COLUMNS} of them as columns, or use the format \
+            "100 records of the dataset have {count} properties together; name up to {MAX_COLUMNS} of them as columns, or use the format \
              jsonl"
         );
         return Err(Problem::invalid(vec![FieldError::new("/results/columns", "columns_required", detail)]).into());

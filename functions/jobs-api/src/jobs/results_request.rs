@@ -43,22 +43,23 @@ pub(super) struct ResultsRequest {
     /// cell, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
     /// No member is named twice, and the headings have at most 16 KiB together.
     /// Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or
-    /// those of the first 100 records of an export; if there are none, the output as JSON in the column `output`.
-    #[schema(max_items = 200)]
-    columns: Vec<Column>,
+    /// those of 100 records of an export; if there are none, the output as JSON in the column `output`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(min_items = 1, max_items = 200)]
+    columns: Option<Vec<Column>>,
 }
 
 /// A column of the results.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, expecting = "an object with name, and optionally as")]
 #[schema(as = ResultColumn)]
 pub(super) struct Column {
     /// Name of the member of the output.
-    #[schema(max_length = 255)]
+    #[schema(min_length = 1, max_length = 255)]
     name: String,
     /// Heading of the column; by default the name.
     #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
-    #[schema(max_length = 255)]
+    #[schema(min_length = 1, max_length = 255)]
     heading: Option<String>,
 }
 
@@ -78,30 +79,39 @@ impl ResultsRequest {
         let mut refuse = |pointer: &str, detail: String| {
             errors.push(FieldError::new(format!("/results/{pointer}"), "invalid_results", detail));
         };
-        if self.columns.len() > MAX_COLUMNS {
-            refuse("columns", format!("there are {} columns; the maximum is {MAX_COLUMNS}", self.columns.len()));
+        let columns = self.columns.as_deref().unwrap_or_default();
+        if self.columns.is_some() && columns.is_empty() {
+            refuse("columns", "there is no column; name at least one, or remove columns".into());
         }
-        let is_too_long = |column: &Column| column.name.len().max(column.heading().len()) > MAX_NAME_BYTES;
+        if columns.len() > MAX_COLUMNS {
+            refuse("columns", format!("there are {} columns; the maximum is {MAX_COLUMNS}", columns.len()));
+        }
         let (mut names, mut headings, mut bytes) = (BTreeSet::new(), BTreeSet::new(), 0);
-        for (at, column) in self.columns.iter().enumerate().take(MAX_COLUMNS) {
+        for (at, column) in columns.iter().enumerate().take(MAX_COLUMNS) {
             let (is_new_name, is_new_heading) = (names.insert(&column.name), headings.insert(column.heading()));
             bytes += column.heading().len();
-            let pointer = format!("columns/{at}");
-            if is_too_long(column) {
-                refuse(&pointer, format!("a name may have up to {MAX_NAME_BYTES} bytes"));
+            let wrong = if !column.has_valid_names() {
+                format!("a name has 1 to {MAX_NAME_BYTES} bytes")
             } else if !is_new_name {
-                refuse(&pointer, "another column has the same name; remove one of them".into());
+                "another column has the same name; remove one of them".into()
             } else if !is_new_heading {
-                refuse(&pointer, "another column has the same heading; set another one with as".into());
-            }
+                "another column has the same heading; set another one with as".into()
+            } else {
+                continue;
+            };
+            refuse(&format!("columns/{at}"), wrong);
         }
         if bytes > MAX_HEADINGS_BYTES {
             let detail = format!("the headings have {bytes} bytes together; the maximum is {MAX_HEADINGS_BYTES}");
             refuse("columns", format!("{detail}; set shorter ones with as"));
         }
-        let is_csv = self.format == ResultFormat::Csv;
-        if !is_csv && (self.bom || self.delimiter != Delimiter::default() || self.formulas != Formulas::default()) {
-            refuse("format", "bom, delimiter and formulas require the format csv".into());
+        let of_csv = [
+            ("bom", self.bom),
+            ("delimiter", self.delimiter != Delimiter::default()),
+            ("formulas", self.formulas != Formulas::default()),
+        ];
+        for (member, _) in of_csv.into_iter().filter(|(_, is_set)| *is_set && self.format != ResultFormat::Csv) {
+            refuse(member, format!("{member} requires the format csv"));
         }
         if self.format == ResultFormat::Xlsx && self.gzip {
             refuse("gzip", "a workbook is compressed already; remove gzip, or set another format".into());
@@ -112,7 +122,7 @@ impl ResultsRequest {
     /// Returns the form of the results of a type whose outputs have these members.
     pub(super) fn form(&self, row: ResultRow, members: Vec<String>) -> ResultsForm {
         let Self { format, gzip, formulas, bom, delimiter, columns } = self.clone();
-        let requested = columns.into_iter().map(|column| {
+        let requested = columns.into_iter().flatten().map(|column| {
             let heading = column.heading().to_owned();
             ResultColumn { name: column.name, heading }
         });
@@ -134,6 +144,10 @@ pub(super) fn columns_of(members: impl IntoIterator<Item = String>) -> Vec<Resul
 impl Column {
     fn heading(&self) -> &str {
         self.heading.as_deref().unwrap_or(&self.name)
+    }
+
+    fn has_valid_names(&self) -> bool {
+        [&self.name, self.heading()].into_iter().all(|name| (1..=MAX_NAME_BYTES).contains(&name.len()))
     }
 }
 
@@ -181,8 +195,8 @@ mod tests {
             (json!({"format": "csv", "delimiter": ";", "bom": true, "columns": [{"name": "a", "as": "A"}]}), vec![]),
             (json!({"format": "xlsx", "columns": [{"name": "a"}]}), vec![]),
             (json!({"format": "xlsx", "gzip": true}), vec!["/results/gzip"]),
-            (json!({"format": "xlsx", "bom": true}), vec!["/results/format"]),
-            (json!({"format": "xlsx", "formulas": "raw"}), vec!["/results/format"]),
+            (json!({"format": "xlsx", "bom": true}), vec!["/results/bom"]),
+            (json!({"format": "xlsx", "formulas": "raw"}), vec!["/results/formulas"]),
             (json!({"format": "xml"}), vec!["/results/format"]),
             (json!({"form": "csv"}), vec!["/results/form"]),
             (json!({"format": "csv", "delimiter": "x"}), vec!["/results/delimiter"]),
@@ -195,7 +209,13 @@ mod tests {
             (json!({"columns": wide(64)}), vec![]),
             (json!({"format": "csv", "columns": [{"name": "é".repeat(128)}]}), vec!["/results/columns/0"]),
             (json!({"columns": [{"name": "a", "as": "A"}]}), vec![]),
-            (json!({"bom": true, "columns": [{"name": "a"}]}), vec!["/results/format"]),
+            (
+                json!({"bom": true, "delimiter": ";", "columns": [{"name": "a"}]}),
+                vec!["/results/bom", "/results/delimiter"],
+            ),
+            (json!({"columns": []}), vec!["/results/columns"]),
+            (json!({"columns": [{"name": ""}, {"name": "a", "as": ""}]}), vec!["/results/columns/0", "/results/columns/1"]),
+            (json!({"columns": ["a"]}), vec!["/results/columns/0"]),
             (json!([]), vec!["/results"]),
         ] {
             assert_eq!(pointers(value.clone()), expected, "{value}");

@@ -1,4 +1,4 @@
-//! Exports: the columns of a file without requested ones are those of the first records.
+//! Exports: the columns of a file without requested ones are those of some records.
 
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;

@@ -45,6 +45,7 @@ export const errorText = {
     results_incomplete: "Some results are missing, so there is no results file. Run the job again.",
     results_too_large: "The results are too large for one file, so there is none.",
     columns_left_out: "Some records have properties that the file has no column for:",
+    columns_not_found: "No item has some of the chosen columns:",
     rest_not_listed: "The file no longer exists. Unprocessed rows are not listed.",
     no_report: "The files of the report no longer exist.",
     dataset_too_large: "The dataset has more records than one job can hold:",
