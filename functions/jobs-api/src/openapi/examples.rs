@@ -149,7 +149,13 @@ pub(crate) fn output() -> OutputDocument {
         format!("https://bucket.s3.eu-central-1.amazonaws.com/{key}?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c")
     };
     let expires_at = "2026-07-01T09:20:00Z".to_owned();
-    let failed = Some(FileLink { url: url(&key), rows: 250, expires_at: expires_at.clone() });
+    let failed = Some(FileLink {
+        name: "failed.csv".into(),
+        href: format!("{}/failed.csv", output_path(id())),
+        url: url(&key),
+        rows: 250,
+        expires_at: expires_at.clone(),
+    });
     let receipt_url = url(&key.replace("failed.csv", "receipt.json"));
     OutputDocument {
         job_id: id(),

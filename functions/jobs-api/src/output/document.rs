@@ -83,6 +83,11 @@ pub struct FileLinks {
 #[serde(rename_all = "camelCase")]
 #[schema(as = OutputFile)]
 pub struct FileLink {
+    /// Name of the file, such as `results.csv.gz`.
+    pub name: String,
+    /// Path of the file's stable address, which redirects to a new presigned URL until the job expires.
+    #[schema(format = "uri-reference")]
+    pub href: String,
     /// Presigned URL. No further authorization is needed.
     #[schema(format = "uri")]
     pub url: String,

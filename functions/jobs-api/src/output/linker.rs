@@ -8,6 +8,8 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::{DownloadUrls, PortResult};
 use longshore_domain::timestamp::Timestamp;
 
+use crate::jobs::document::output_path;
+
 use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 
 /// Lifetime of a link in seconds: long enough for a click, too short to be shared.
@@ -67,7 +69,9 @@ impl<F: DownloadUrls> Linker<'_, F> {
 
     /// Creates a link to a file.
     pub(crate) async fn link(&self, ReportFile { key, rows }: ReportFile) -> PortResult<FileLink> {
-        Ok(FileLink { url: self.url(&key).await?, rows, expires_at: self.expires_at() })
+        let name = key.rsplit('/').next().unwrap_or(&key).to_owned();
+        let href = format!("{}/{name}", output_path(self.job.job_id));
+        Ok(FileLink { name, href, url: self.url(&key).await?, rows, expires_at: self.expires_at() })
     }
 
     async fn url(&self, key: &str) -> PortResult<String> {
