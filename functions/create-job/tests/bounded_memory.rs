@@ -3,8 +3,12 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod support {
+    pub(crate) mod memory;
+}
+
 use create_job::{SplitEnd, Splitter};
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
@@ -14,28 +18,14 @@ use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryStore, delegate_files};
-use serde_json::{Value, json};
+use serde_json::json;
+use support::memory::{Small, peak};
 
 /// Bytes of the source.
 const SIZE: u64 = 100 << 20;
 
 /// Bytes of a row and of a block: rows do not cross block boundaries.
 const ROW: usize = 1 << 10;
-
-/// A job type with small chunks.
-struct Small;
-
-impl JobType for Small {
-    const NAME: &'static str = "small";
-    const LIMITS: TypeLimits = TypeLimits { chunk_bytes: 32 << 10, ..TypeLimits::DEFAULT };
-    type Options = Value;
-    type Item = Value;
-    type Output = ();
-
-    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok(())
-    }
-}
 
 /// A source that is generated while it is read.
 #[derive(Clone, Default)]
@@ -84,13 +74,6 @@ impl Queues for Discarding {
     async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
         Ok(())
     }
-}
-
-/// Peak resident size of this process, in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
 #[tokio::test]

@@ -3,10 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
-use std::cell::Cell;
+mod support {
+    pub(crate) mod turns;
+}
 
 use create_job::{SplitEnd, Splitter};
-use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
@@ -18,29 +20,8 @@ use longshore_domain::results::{ResultRow, ResultsForm};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{EndedItem, EndedItems, ItemEnd, JobItem, MemoryFiles, MemoryQueues, MemoryStore, end_job};
-use serde_json::{Value, json};
-
-thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
-
-/// A clock that advances by a second with each read: a turn is a few groups.
-fn clock() -> Timestamp {
-    Timestamp(CLOCK.replace(CLOCK.get() + 1_000))
-}
-
-struct Each;
-
-impl JobType for Each {
-    const NAME: &'static str = "each";
-    const INPUT: Input = Input::File;
-    const LIMITS: TypeLimits = TypeLimits { chunk_items: 10, ..TypeLimits::DEFAULT };
-    type Options = Value;
-    type Item = Value;
-    type Output = ();
-
-    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok(())
-    }
-}
+use serde_json::json;
+use support::turns::{Each, clock};
 
 struct World {
     ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,

@@ -3,11 +3,15 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
+mod support {
+    pub(crate) mod memory;
+}
+
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use create_job::{SplitEnd, Splitter};
-use longshore::handler::{ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
@@ -22,28 +26,14 @@ use longshore_domain::work_file::{OutputSlice, WorkFile};
 use longshore_testing::{
     EndedItems, ItemEnd, MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, delegate_files, end_job,
 };
-use serde_json::{Value, json};
+use serde_json::json;
+use support::memory::{Small, peak};
 
 /// Number of objects with outputs.
 const SLICES: usize = 48;
 /// Rows of an object, and bytes of a row: 8 MiB, the largest object that a worker writes.
 const ROWS: usize = 128;
 const ROW: usize = 64 << 10;
-
-/// A job type with a small limit of items, so that only the size of the chunks bounds the number of groups.
-struct Small;
-
-impl JobType for Small {
-    const NAME: &'static str = "small";
-    const LIMITS: TypeLimits = TypeLimits { chunk_bytes: 32 << 10, ..TypeLimits::DEFAULT };
-    type Options = Value;
-    type Item = Value;
-    type Output = ();
-
-    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok(())
-    }
-}
 
 /// Outputs that are generated while they are read, and item files that are only counted.
 #[derive(Clone, Default)]
@@ -82,13 +72,6 @@ impl Files for Generated {
         }
         self.0.info(key).await
     }
-}
-
-/// Peak resident size of this process, in bytes.
-fn peak() -> u64 {
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
-    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() << 10
 }
 
 /// Stores an ended job whose items have these outputs.

@@ -3,11 +3,14 @@
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
-use std::cell::Cell;
+mod support {
+    pub(crate) mod turns;
+}
+
 use std::sync::Arc;
 
 use create_job::{SplitEnd, Splitter};
-use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
+use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::ChunkPlan;
@@ -19,29 +22,8 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
-use serde_json::{Map, Value, json};
-
-thread_local!(static CLOCK: Cell<i64> = const { Cell::new(0) });
-
-/// A clock that advances by a second with each read: a turn is a few groups.
-fn clock() -> Timestamp {
-    Timestamp(CLOCK.replace(CLOCK.get() + 1_000))
-}
-
-struct Each;
-
-impl JobType for Each {
-    const NAME: &'static str = "each";
-    const INPUT: Input = Input::Dataset;
-    const LIMITS: TypeLimits = TypeLimits { chunk_items: 10, ..TypeLimits::DEFAULT };
-    type Options = Value;
-    type Item = Value;
-    type Output = ();
-
-    async fn process(&self, _: &JobContext, _: &Value, _: ItemKey, _: Value) -> Outcome {
-        Outcome::Ok(())
-    }
-}
+use serde_json::{Map, json};
+use support::turns::{Each, clock};
 
 struct World {
     ports: Ports<MemoryStore, MemoryQueues, MemoryFiles>,
