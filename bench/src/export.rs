@@ -32,6 +32,9 @@ const RUNS: usize = 3;
 /// Name of the file of an export.
 const FILE: &str = "results.jsonl";
 
+/// Number of partitions of a dataset.
+const PARTITIONS: u64 = 64;
+
 /// Maximum number of keys that a query of the walk reads (`SHARD_KEYS` of the records' reader).
 const WALK_KEYS: u64 = 500;
 
@@ -124,7 +127,7 @@ impl<'a> Exports<'a> {
 
     /// Returns the average size of the records of the first partition that has any.
     fn item_bytes(&self) -> Result<f64> {
-        for partition in 0..64 {
+        for partition in 0..PARTITIONS {
             let items = self.bench.query(&json!({
                 "TableName": self.table()?, "ConsistentRead": true,
                 "KeyConditionExpression": "PK = :partition",
@@ -202,10 +205,11 @@ impl ExportResults {
     }
 
     /// Returns the bytes of the items that the walk and the workers read, at most: of each query of the walk as many
-    /// items as it may read, and each record once.
+    /// items as it may read, but each item once per query of its partition; and each record once.
     pub(crate) fn bytes_read(&self) -> [f64; 2] {
         let run = self.median();
-        let walked = calls(run, "create-job", "DynamoDB.Query") * WALK_KEYS;
+        let queries = calls(run, "create-job", "DynamoDB.Query");
+        let walked = (queries * WALK_KEYS).min(queries.div_ceil(PARTITIONS) * run.rows);
         [walked as f64 * self.item_bytes, run.rows as f64 * self.item_bytes]
     }
 
@@ -246,9 +250,9 @@ mod tests {
 
     #[test]
     fn each_query_is_charged_by_its_bytes_and_rounded_up_once() {
-        let functions = [("create-job".to_owned(), usage(64)), ("process-item".to_owned(), usage(640))].into();
+        let functions = [("create-job".to_owned(), usage(128)), ("process-item".to_owned(), usage(640))].into();
         let run = Run {
-            rows: 20_480,
+            rows: 40_960,
             written: 0,
             size_bytes: 2 << 20,
             seconds: 2.0,
@@ -265,7 +269,7 @@ mod tests {
             memory_mb: BTreeMap::new(),
             load: None,
         };
-        assert_eq!(results.read_units(), [64.0 * 500.0 / 16.0 + 64.0, 20_480.0 / 16.0 + 640.0]);
+        assert_eq!(results.read_units(), [128.0 * 500.0 / 16.0 + 128.0, 40_960.0 / 16.0 + 640.0]);
         let reads = results.read_units().iter().sum::<f64>() * READ_UNIT;
         let dynamodb = results.price()["DynamoDB"];
         assert!((dynamodb - reads).abs() < 1e-9, "{dynamodb} {reads}");
