@@ -66,6 +66,8 @@ export interface Finished {
   readonly job: VersionedJob;
   /** One row for each item that succeeded; none if the job type has no output. */
   readonly results: readonly unknown[];
+  /** Warnings about the job and its results, such as `results_incomplete`. */
+  readonly issues: Output["issues"];
 }
 
 /** The request of `export`: the form of the file, and a selection of records. */
@@ -80,6 +82,8 @@ export interface Exported {
   readonly job: VersionedJob;
   /** The file, for `download`; `null` if no record was exported. Its link expires after 15 minutes. */
   readonly file: OutputFile | null;
+  /** Warnings about the job and its file, such as `columns_left_out`. */
+  readonly issues: Output["issues"];
 }
 
 /** Options of calls that create something. */
@@ -195,6 +199,7 @@ export function createClient(access: Access): Client {
     json<Job>(send(creationCall("/api/jobs", request, options)));
   const results = (jobId: string, options?: PageOptions) =>
     get<Results>(`${jobPath(jobId)}/results`, options);
+  const output = (jobId: string, options?: CallOptions) => get<Output>(`${jobPath(jobId)}/output`, options);
   const ended = async (jobId: string, { signal }: CallOptions) => {
     let last: VersionedJob | undefined;
     for await (const job of watch(send, jobPath(jobId), { signal })) last = job;
@@ -220,15 +225,16 @@ export function createClient(access: Access): Client {
       const job = await ended(jobId, { signal });
       const rows: unknown[] = [];
       for await (const row of allResults(jobId, { signal })) rows.push(row);
-      return { job, results: rows };
+      const { issues } = await output(jobId, { signal });
+      return { job, results: rows, issues };
     },
     export: async (dataset, { updatedSince, ...request } = {}, options = {}) => {
       const source = { dataset, ...(updatedSince !== undefined && { updatedSince }) };
       const { jobId } = await createJob({ ...request, jobType: "export", source }, options);
       const { signal } = options;
       const job = await ended(jobId, { signal });
-      const { files } = await get<Output>(`${jobPath(jobId)}/output`, { signal });
-      return { job, file: files.results ?? null };
+      const { files, issues } = await output(jobId, { signal });
+      return { job, file: files.results ?? null, issues };
     },
     getJob: async (jobId, options = {}) => {
       const response = await send({
@@ -263,10 +269,10 @@ export function createClient(access: Access): Client {
     delete: async (jobId, options = {}) => {
       await send({ method: "DELETE", path: jobPath(jobId), ...conditional(options), repeatable: false });
     },
-    output: (jobId, options) => get(`${jobPath(jobId)}/output`, options),
+    output,
     failures: (jobId, options) => get(`${jobPath(jobId)}/failures`, options),
     failuresCsv: async (jobId, options = {}) => {
-      const { files } = await get<Output>(`${jobPath(jobId)}/output`, options);
+      const { files } = await output(jobId, options);
       if (files.failed) return download(access.fetch, files.failed.url, options);
       // Without a file, the API answers with an empty list, or with the problem that there is no report.
       const query = { format: "csv" };

@@ -57,6 +57,8 @@ test("run creates a job over items, waits for its end and reads all pages of res
     { status: 200, body: { results: [{ number: 1, output: "a" }], complete: false, nextCursor: "c1" } },
     { status: 200, body: { results: [{ number: 2, output: "b" }], complete: true, nextCursor: null } },
   );
+  const issues = [{ code: "results_as_csv", message: "made up" }];
+  server.script(`GET /api/jobs/${JOB_ID}/output`, { status: 200, body: { files: {}, issues } });
   const items = [{ flight: "LH1" }, { flight: "NZ2" }];
   const finished = await server.client.run("enrich", items, { options: {} });
   expect(finished.job.status).toBe("completed");
@@ -64,6 +66,7 @@ test("run creates a job over items, waits for its end and reads all pages of res
     { number: 1, output: "a" },
     { number: 2, output: "b" },
   ]);
+  expect(finished.issues).toEqual(issues);
   expect(JSON.parse(String(server.seen(CREATE)[0]?.body))).toEqual({ jobType: "enrich", items, options: {} });
   expect(server.seen(CREATE)).toHaveLength(2);
 });
@@ -71,17 +74,19 @@ test("run creates a job over items, waits for its end and reads all pages of res
 test("export creates a job over a dataset, waits for its end and returns the file", async () => {
   const output = `GET /api/jobs/${JOB_ID}/output`;
   const file = { url: "https://bucket/results.csv", rows: 2 };
+  const issues = [{ code: "columns_left_out", message: "made up" }];
   server.script(CREATE, "cut", accepted, accepted);
   server.script(JOB_CALL, state(jobAt(50)), state(completed()), state(completed()));
   server.script(
     output,
-    { status: 200, body: { files: { results: file } } },
-    { status: 200, body: { files: {} } },
+    { status: 200, body: { files: { results: file }, issues } },
+    { status: 200, body: { files: {}, issues: [] } },
   );
   const results = { format: "csv", columns: [{ name: "id" }] };
   const exported = await server.client.export("people", { results, updatedSince: "2026-11-01T00:00:00Z" });
   expect(exported.job.status).toBe("completed");
   expect(exported.file).toEqual(file);
+  expect(exported.issues).toEqual(issues);
   const source = { dataset: "people", updatedSince: "2026-11-01T00:00:00Z" };
   expect(JSON.parse(String(server.seen(CREATE)[0]?.body))).toEqual({ jobType: "export", source, results });
   expect((await server.client.export("people")).file).toBeNull();

@@ -26,6 +26,18 @@ export interface ExportChoices {
   readonly columns: readonly ExportColumn[];
 }
 
+/** A reason why the chosen columns cannot be exported. */
+export type ColumnsProblem = { kind: "none" | "unnamed" } | { kind: "repeated"; heading: string };
+
+/** Returns the problem of the chosen columns, or null. Records without properties have no columns to choose. */
+export function columnsProblem(columns: readonly ExportColumn[]): ColumnsProblem | null {
+  const headings = columns.filter(({ included }) => included).map(({ heading }) => heading);
+  if (columns.length > 0 && headings.length === 0) return { kind: "none" };
+  if (headings.includes("")) return { kind: "unnamed" };
+  const heading = headings.find((heading, at) => headings.indexOf(heading) < at);
+  return heading === undefined ? null : { kind: "repeated", heading };
+}
+
 /** Returns a column for each property of the records, as it is. */
 export function columnsOf(names: readonly string[]): ExportColumn[] {
   return names.map((name) => ({ name, heading: name, included: true }));

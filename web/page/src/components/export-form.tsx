@@ -3,7 +3,9 @@
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
 import {
+  type ColumnsProblem,
   columnsOf,
+  columnsProblem,
   DELIMITERS,
   type ExportChoices,
   type ExportColumn,
@@ -42,6 +44,7 @@ export function ExportForm({ dataset, columns }: { dataset: string; columns: rea
     }
   };
   const { format, gzip } = choices;
+  const problem = columnsProblem(choices.columns);
   return (
     <form
       class="card"
@@ -77,9 +80,10 @@ export function ExportForm({ dataset, columns }: { dataset: string; columns: rea
         </fieldset>
       )}
       <Columns columns={choices.columns} onChange={(columns) => choose({ columns })} />
+      <div role="status">{problem && <p class="notice warn">{columnsProblemText(problem)}</p>}</div>
       <ErrorNotice error={error} />
       <div class="actions">
-        <button type="submit" class="main" disabled={busy || !choices.columns.every(isNamed)}>
+        <button type="submit" class="main" disabled={busy || problem !== null}>
           {t.start}
         </button>
       </div>
@@ -87,8 +91,11 @@ export function ExportForm({ dataset, columns }: { dataset: string; columns: rea
   );
 }
 
-function isNamed({ included, heading }: ExportColumn): boolean {
-  return !included || heading !== "";
+function columnsProblemText(problem: ColumnsProblem): string {
+  const { columnsProblems } = text.exports;
+  return problem.kind === "repeated"
+    ? columnsProblems.repeated(problem.heading)
+    : columnsProblems[problem.kind]();
 }
 
 interface CheckProps {

@@ -29,7 +29,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
           </p>
         </div>
       )}
-      <Issues issues={job.issues} />
+      <Issues issues={output.value?.issues ?? job.issues} />
       {job.jobType === "export" && output.value && <Exported job={job} output={output.value} />}
       {job.status === "completed" && failed === 0 && job.jobType !== "export" && (
         <p class="notice good">{successText(job)}</p>

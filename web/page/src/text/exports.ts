@@ -25,6 +25,12 @@ export const exportsText = {
         : `${number(included)} of ${plural(all, "column", "columns")}`,
     columnsHint: "Choose columns, and change their names in the file.",
     headingOf: (name: string) => `Name of ${name} in the file`,
+    columnsProblems: {
+      none: () => "Choose at least one column.",
+      unnamed: () => "Every chosen column needs a name in the file.",
+      repeated: (heading: string) =>
+        `Two columns have the name "${heading}" in the file. Give one of them another name.`,
+    },
     start: "Start export",
     download: (count: number) => `Download ${plural(count, "record", "records")}`,
     empty: "There were no records to export.",

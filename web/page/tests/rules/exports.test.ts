@@ -1,7 +1,7 @@
 /** The request of an export. */
 
 import { expect, test } from "vitest";
-import { columnsOf, type ExportChoices, exportRequest } from "../../src/exports";
+import { columnsOf, columnsProblem, type ExportChoices, exportRequest } from "../../src/exports";
 
 const choices: ExportChoices = {
   format: "csv",
@@ -28,6 +28,24 @@ test("chosen columns are sent in order, under their new names", () => {
     { name: "id" },
     { name: "name", as: "Name" },
   ]);
+});
+
+test("columns that cannot be exported have a problem", () => {
+  const [id, name] = columnsOf(["id", "name"]);
+  if (!id || !name) throw new Error("two columns");
+  const out = { included: false };
+  expect(columnsProblem([id, name])).toBeNull();
+  expect(columnsProblem([])).toBeNull();
+  expect(
+    columnsProblem([
+      { ...id, ...out },
+      { ...name, ...out },
+    ]),
+  ).toEqual({ kind: "none" });
+  expect(columnsProblem([id, { ...name, heading: "" }])).toEqual({ kind: "unnamed" });
+  expect(columnsProblem([id, { ...name, heading: "", ...out }])).toBeNull();
+  expect(columnsProblem([id, { ...name, heading: "id" }])).toEqual({ kind: "repeated", heading: "id" });
+  expect(columnsProblem([id, { ...name, heading: "id", ...out }])).toBeNull();
 });
 
 test("JSON Lines have no choices of CSV", () => {
