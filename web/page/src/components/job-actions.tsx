@@ -3,6 +3,7 @@
 import { hasEnded, type Job, NetworkError } from "longshore-client";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { api, guarded } from "../api";
+import { deletion } from "../deletion";
 import { datasetOf, rememberDataset } from "../local-storage";
 import { go } from "../router";
 import { text } from "../text";
@@ -88,6 +89,7 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
       </div>
       {isConfirming && (
         <ConfirmDelete
+          job={job}
           onAnswer={(yes) => {
             setIsConfirming(false);
             if (yes)
@@ -103,10 +105,10 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
 }
 
 /** A confirmation dialog before a deletion. */
-export function ConfirmDelete({ onAnswer }: { onAnswer: (yes: boolean) => void }) {
+export function ConfirmDelete({ job, onAnswer }: { job: Job; onAnswer: (yes: boolean) => void }) {
   const dialog = useRef<HTMLDialogElement>(null);
   useEffect(() => dialog.current?.showModal(), []);
-  const { deleteTitle, deleteBody, keep } = text.confirm;
+  const { deleteTitle, keep } = text.confirm;
   return (
     // Answers after closing, when the browser has restored the focus.
     <dialog
@@ -115,7 +117,7 @@ export function ConfirmDelete({ onAnswer }: { onAnswer: (yes: boolean) => void }
       onClose={(event) => onAnswer(event.currentTarget.returnValue === YES)}
     >
       <h2 id="confirm-title">{deleteTitle}</h2>
-      <p>{deleteBody}</p>
+      <p>{deletion(job)}</p>
       <div class="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
           {keep}

@@ -10,7 +10,7 @@ import { CorrectionsCard } from "./corrections-card";
 import { CodeMessage, ErrorNotice } from "./errors";
 import { Failures } from "./failures";
 import { Results } from "./results";
-import { isCheck } from "./status";
+import { isCheck, undoState } from "./status";
 
 /** A file of the report. */
 type FileName = "results" | "failed" | "skipped" | "unprocessed" | "receipt";
@@ -31,8 +31,12 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       )}
       <Issues issues={output.value?.issues ?? job.issues} />
       {job.jobType === "export" && output.value && <Exported job={job} output={output.value} />}
-      {job.status === "completed" && failed === 0 && job.jobType !== "export" && (
-        <p class="notice good">{successText(job)}</p>
+      {job.undoneBy ? (
+        <Undone job={job} undo={job.undoneBy} />
+      ) : (
+        job.status === "completed" &&
+        failed === 0 &&
+        job.jobType !== "export" && <p class="notice good">{successText(job)}</p>
       )}
       {failed > 0 && isCheck(job) && <CheckedBad job={job} />}
       {failed > 0 && !isCheck(job) && !job.undoes && !job.undoneBy && job.source?.kind !== "dataset" && (
@@ -54,6 +58,12 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
 function successText(job: Job): string {
   if (job.undoes) return job.undoes.preview ? text.undo.previewed : text.undo.done;
   return isCheck(job) ? text.job.allChecked : text.job.allRight;
+}
+
+/** That an import was or is being undone. */
+function Undone({ job, undo }: { job: Job; undo: string }) {
+  const { value } = useLoad((signal) => api.getJob(undo, { signal }), [undo]);
+  return <p class="notice">{text.job.undone[undoState(job, value ? [value] : [])]}</p>;
 }
 
 /** The file of an export, or that there is none. */

@@ -25,35 +25,22 @@ function UndoDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   const t = text.undo;
   const dialog = useRef<HTMLDialogElement>(null);
   const { preview, error: previewError } = usePreview(job.jobId);
-  const [busy, setBusy] = useState(false);
-  const [error, setError] = useState<unknown>(null);
+  const { begin, isBegun, secondsLeft, error } = useUndo(job.jobId);
   useEffect(() => dialog.current?.showModal(), []);
-  const undo = async () => {
-    setBusy(true);
-    setError(null);
-    try {
-      const { jobId } = await guarded(() => api.undo(job.jobId));
-      const dataset = datasetOf(job.jobId);
-      if (dataset) rememberDataset(jobId, dataset);
-      go(`/jobs/${jobId}`);
-    } catch (error) {
-      setError(error);
-      setBusy(false);
-    }
-  };
   return (
     <dialog ref={dialog} aria-labelledby="undo-title" onClose={onClose}>
       <h2 id="undo-title">{t.title}</h2>
       <p>{t.body}</p>
       <div role="status">
-        {preview ? <Numbers preview={preview} /> : !previewError && <p>{t.counting}</p>}
+        {preview ? (
+          <Numbers wrote={job.counts.succeeded} preview={preview} />
+        ) : (
+          !previewError && <p>{t.counting}</p>
+        )}
       </div>
       <ErrorNotice error={previewError} />
-      {isTooEarly(error) ? (
-        <p class="notice warn">{t.tooEarly(error.retryAfter ?? 0)}</p>
-      ) : (
-        <ErrorNotice error={error} />
-      )}
+      {secondsLeft !== null && <Waiting seconds={secondsLeft} />}
+      <ErrorNotice error={error} />
       <div class="actions">
         <button type="button" onClick={() => dialog.current?.close()}>
           {t.keep}
@@ -61,8 +48,8 @@ function UndoDialog({ job, onClose }: { job: Job; onClose: () => void }) {
         <button
           type="button"
           class="danger"
-          disabled={busy || !preview || preview.counts.succeeded === 0}
-          onClick={() => void undo()}
+          disabled={isBegun || !preview || preview.counts.succeeded === 0}
+          onClick={begin}
         >
           {t.confirm}
         </button>
@@ -71,17 +58,68 @@ function UndoDialog({ job, onClose }: { job: Job; onClose: () => void }) {
   );
 }
 
-/** The outcomes that an undo would have now. */
-function Numbers({ preview }: { preview: Job }) {
+/** The time until the undo begins. Only the sentence is announced, not each second. */
+function Waiting({ seconds }: { seconds: number }) {
+  const { tooEarly, begins } = text.undo;
+  return (
+    <div class="notice warn">
+      <p role="alert">{tooEarly}</p>
+      <p role="timer">{begins(seconds)}</p>
+    </div>
+  );
+}
+
+/** The rows that the import wrote, and the outcomes that an undo would have now. */
+function Numbers({ wrote: count, preview }: { wrote: number; preview: Job }) {
   const { succeeded, skipped, failed } = preview.counts;
-  const { undone, stays, unknown } = text.undo;
+  const { wrote, undone, stays, unknown } = text.undo;
   return (
     <ul>
+      <li>{wrote(count)}</li>
       <li>{undone(succeeded)}</li>
       {skipped > 0 && <li>{stays(skipped)}</li>}
       {failed > 0 && <li>{unknown(failed)}</li>}
     </ul>
   );
+}
+
+/** Creates the undo and shows it. While it is too early, waits and then tries again, until the dialog is closed. */
+function useUndo(importId: string) {
+  const [isBegun, setIsBegun] = useState(false);
+  const [beginsAt, setBeginsAt] = useState<number | null>(null);
+  const [error, setError] = useState<unknown>(null);
+  const begin = async () => {
+    setIsBegun(true);
+    setError(null);
+    setBeginsAt(null);
+    try {
+      const { jobId } = await guarded(() => api.undo(importId));
+      const dataset = datasetOf(importId);
+      if (dataset) rememberDataset(jobId, dataset);
+      go(`/jobs/${jobId}`);
+    } catch (error) {
+      if (isTooEarly(error)) return setBeginsAt(Date.now() + 1000 * Math.max(1, error.retryAfter ?? 0));
+      setError(error);
+      setIsBegun(false);
+    }
+  };
+  const secondsLeft = useCountdown(beginsAt, () => void begin());
+  return { begin: () => void begin(), isBegun, secondsLeft, error };
+}
+
+/** Returns the seconds until a time, or null without one. Calls `onEnd` once the time has come. */
+function useCountdown(time: number | null, onEnd: () => void): number | null {
+  const [, setNow] = useState(0);
+  useEffect(() => {
+    if (time === null) return;
+    const timer = setInterval(() => (Date.now() < time ? setNow(Date.now()) : end()), 1000);
+    const end = () => {
+      clearInterval(timer);
+      onEnd();
+    };
+    return () => clearInterval(timer);
+  }, [time]);
+  return time === null ? null : Math.max(0, Math.ceil((time - Date.now()) / 1000));
 }
 
 /** Creates a preview and watches it to its end. */

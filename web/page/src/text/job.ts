@@ -66,6 +66,13 @@ export const jobText = {
     },
     fileRows: (count: number) => plural(count, "row", "rows"),
     allRight: "Every row succeeded.",
+    /** The import's state by its undo. */
+    undone: {
+      active: "This import is being undone.",
+      completed: "This import was undone. Records that were changed since have stayed as they are.",
+      partly: "An undo of this import has begun, but has not completed.",
+      unknown: "An undo of this import was created.",
+    },
     allChecked: "Every row is valid.",
     checkedBad: (count: number) =>
       `${count === 1 ? "The row that failed" : `The ${number(count)} rows that failed`} will fail in the import too. Start it ` +
@@ -82,15 +89,20 @@ export const jobText = {
       "Records that the import created are deleted, and records that it overwrote get their previous version back. Records " +
       "that were changed since stay as they are.",
     counting: "Counting what an undo would do...",
-    undone: (count: number) => `${plural(count, "row", "rows")} will be undone`,
+    wrote: (count: number) => `The import wrote ${plural(count, "row", "rows")}`,
+    undone: (count: number) =>
+      count === 1
+        ? "1 row: its record will be as before the import, or already is"
+        : `${number(count)} rows: their records will be as before the import, or already are`,
     stays: (count: number) =>
       `${plural(count, "row", "rows")} will be skipped: their records were changed since, or were not written by this import`,
     unknown: (count: number) =>
       `${plural(count, "row", "rows")} cannot be undone: no previous version is stored`,
     confirm: "Undo import",
     keep: "Keep the import",
-    tooEarly: (seconds: number) =>
-      `The import has just ended, and one of its workers may still write. Try again in ${plural(seconds, "second", "seconds")}.`,
+    tooEarly:
+      "The import has just ended, and one of its workers may still write. Keep this page open: the undo begins by itself.",
+    begins: (seconds: number) => `In ${plural(seconds, "second", "seconds")}`,
     done: "The import was undone. Records that were changed since stay as they are.",
     previewed: "Nothing was written.",
   },
@@ -190,6 +202,8 @@ export const jobText = {
     deleted: (name: string) => `${name} was deleted`,
     caption: "Jobs, newest first",
     check: "Check",
+    /** Badges of an import, by its undo. */
+    undone: { active: "Being undone", completed: "Undone", partly: "Partly undone", unknown: "Has an undo" },
   },
 
   status: {
@@ -202,8 +216,13 @@ export const jobText = {
 
   confirm: {
     deleteTitle: "Delete this job?",
-    deleteBody:
-      "This deletes its file and its report, and stops the job if it is running. Imported records remain.",
+    deleteFiles: "This deletes the job's files and its report.",
+    deleteStops: "The job is stopped.",
+    deleteImport: "Imported records remain.",
+    deleteUndoable: "Imported records remain, and the import can no longer be undone.",
+    deleteUndo: "What it has undone stays undone.",
+    deleteRecords: "Deleted records stay deleted.",
+    deleteExport: "The records remain.",
     delete: "Delete job",
     keep: "Keep it",
   },

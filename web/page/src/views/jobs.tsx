@@ -6,7 +6,7 @@ import { announce } from "../accessibility";
 import { api, guarded } from "../api";
 import { ErrorNotice } from "../components/errors";
 import { ConfirmDelete } from "../components/job-actions";
-import { isCheck, StatusBadge } from "../components/status";
+import { isCheck, StatusBadge, undoState } from "../components/status";
 import { CardTable, More } from "../components/tables";
 import { type LiveItems, useList } from "../load";
 import { jobName, moment, number, text } from "../text";
@@ -74,6 +74,7 @@ export function JobsView() {
       <More list={list} />
       {toDelete && (
         <ConfirmDelete
+          job={toDelete}
           onAnswer={(yes) => {
             setToDelete(null);
             if (yes) remove(toDelete);
@@ -103,6 +104,7 @@ function JobTable({ jobs, onDelete }: { jobs: Job[]; onDelete: (job: Job) => voi
           <>
             <a href={`/jobs/${job.jobId}`}>{jobName(job)}</a>
             {isCheck(job) && <span class="badge">{text.jobs.check}</span>}
+            {job.undoneBy && <span class="badge">{text.jobs.undone[undoState(job, jobs)]}</span>}
           </>,
           <StatusBadge status={job.status} />,
           text.job.rows(job.itemProgress, job.itemCount),

@@ -45,6 +45,22 @@ test("a dataset is exported as CSV with chosen and renamed columns", async ({ pa
   expect([header, first]).toEqual(["id;Full name", "1;Person 1"]);
 });
 
+test("an export cannot start without columns, or with two columns of one name", async ({ page }) => {
+  const dataset = fresh("export-none");
+  await openForm(page, dataset);
+  await page.getByText("All 3 columns").click();
+  const button = page.getByRole("button", { name: "Start export" });
+  for (const name of ["id", "name", "age"]) await page.getByRole("checkbox", { name }).uncheck();
+  await expect(page.getByText("Choose at least one column.")).toBeVisible();
+  await expect(button).toBeDisabled();
+  await page.getByRole("checkbox", { name: "id" }).check();
+  await expect(button).toBeEnabled();
+  await page.getByRole("checkbox", { name: "age" }).check();
+  await page.getByLabel("Name of age in the file").fill("id");
+  await expect(page.getByText('Two columns have the name "id" in the file.')).toBeVisible();
+  await expect(button).toBeDisabled();
+});
+
 test("a dataset is exported as compressed JSON Lines", async ({ page }) => {
   const dataset = fresh("export-lines");
   await openForm(page, dataset);

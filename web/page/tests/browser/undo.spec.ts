@@ -25,7 +25,8 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
   });
   await page.getByRole("button", { name: "Undo this import" }).click();
   const dialog = page.getByRole("dialog", { name: "Undo this import?" });
-  await expect(dialog.getByText("15 rows will be undone")).toBeVisible();
+  await expect(dialog.getByText("The import wrote 15 rows")).toBeVisible();
+  await expect(dialog.getByText("15 rows: their records will be as before the import")).toBeVisible();
   await accessible(page, "undo");
   expect(previews).toEqual(['{"mode":"validate"}']);
   await dialog.getByRole("button", { name: "Keep the import" }).click();
@@ -34,14 +35,24 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
 
   await page.getByRole("button", { name: "Undo this import" }).click();
   const undo = dialog.getByRole("button", { name: "Undo import" });
-  await expect(async () => {
-    await undo.click();
-    await page.waitForURL((url) => url.pathname !== job, { timeout: 5_000 });
-  }).toPass({ timeout: PATIENCE_MS });
+  await undo.click();
+  await expect(dialog.getByRole("timer")).toHaveText(/^In \d+ seconds?$/);
+  await expect(undo).toBeDisabled();
+  await accessible(page, "undo-waiting");
+  await page.waitForURL((url) => url.pathname !== job, { timeout: PATIENCE_MS });
   await complete(page);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(`Undo of ${dataset}.csv`);
   await page.getByRole("link", { name: "See the import" }).click();
   await expect(page.getByRole("link", { name: "See its undo" })).toBeVisible();
+  await expect(page.getByText("This import was undone.")).toBeVisible();
+  await expect(page.getByText("Every row succeeded.")).toHaveCount(0);
+  await page.getByRole("button", { name: "Delete" }).click();
+  const deletion = page.getByRole("dialog", { name: "Delete this job?" });
+  await expect(deletion.getByText("Imported records remain")).toBeVisible();
+  await deletion.getByRole("button", { name: "Keep it" }).click();
+  await page.getByRole("link", { name: "Jobs" }).click();
+  const row = page.getByRole("row").filter({ has: page.locator(`a[href="${job}"]`) });
+  await expect(row.getByText("Undone", { exact: true })).toBeVisible();
   await page.goto(new URL(`/datasets/${dataset}`, page.url()).href);
   await expect(page.getByRole("row")).toHaveCount(11);
 });

@@ -3,6 +3,8 @@
 import { readFileSync } from "node:fs";
 import type { Job } from "longshore-client";
 import { expect, test } from "vitest";
+import { undoState } from "../../src/components/status";
+import { deletion } from "../../src/deletion";
 import { failureReason, jobMessage, jobName, jobSource, moment, timeLeft } from "../../src/text";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
@@ -51,6 +53,28 @@ test("a job over a part of another job names that part", () => {
   const of = (part: string) => jobSource({ source: { kind: "job", jobId: "0198-c0ffee", part } } as Job);
   expect(of("failed")).toBe("Failed items of job c0ffee");
   expect(of("results")).toBe("Results of job c0ffee");
+});
+
+test("the text of a deletion says what remains", () => {
+  const of = (job: object, undo: string | null = null) =>
+    deletion({ status: "completed", undoes: null, startedAs: null, links: { undo }, ...job } as Job);
+  const files = "This deletes the job's files and its report.";
+  expect(of({ jobType: "import" })).toBe(`${files} Imported records remain.`);
+  expect(of({ jobType: "import" }, "/undo")).toContain("the import can no longer be undone.");
+  expect(of({ jobType: "import", startedAs: "0198" })).toBe(files);
+  expect(of({ jobType: "import", status: "running" })).toContain("The job is stopped.");
+  expect(of({ jobType: "export" })).toBe(`${files} The records remain.`);
+  expect(of({ jobType: "undo", undoes: { preview: false } })).toContain("stays undone.");
+  expect(of({ jobType: "undo", undoes: { preview: true } })).toBe(files);
+  expect(of({ jobType: "enrich" })).toBe(files);
+});
+
+test("the state of an undo is unknown if its job is not among those that were read", () => {
+  const of = (...jobs: object[]) => undoState({ undoneBy: "0199" }, jobs as Job[]);
+  expect(of({ jobId: "0198", status: "completed" })).toBe("unknown");
+  expect(of({ jobId: "0199", status: "running" })).toBe("active");
+  expect(of({ jobId: "0199", status: "completed" })).toBe("completed");
+  expect(of({ jobId: "0199", status: "canceled" })).toBe("partly");
 });
 
 test("a failed row's reason depends on its code", () => {
