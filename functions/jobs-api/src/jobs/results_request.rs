@@ -45,7 +45,7 @@ pub(super) struct ResultsRequest {
     /// Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or
     /// those of 100 records of an export; if there are none, the output as JSON in the column `output`.
     #[serde(skip_serializing_if = "Option::is_none")]
-    #[schema(min_items = 1, max_items = 200)]
+    #[schema(max_items = 200)]
     columns: Option<Vec<Column>>,
 }
 
@@ -55,11 +55,11 @@ pub(super) struct ResultsRequest {
 #[schema(as = ResultColumn)]
 pub(super) struct Column {
     /// Name of the member of the output.
-    #[schema(min_length = 1, max_length = 255)]
+    #[schema(max_length = 255)]
     name: String,
     /// Heading of the column; by default the name.
     #[serde(default, rename = "as", skip_serializing_if = "Option::is_none")]
-    #[schema(min_length = 1, max_length = 255)]
+    #[schema(max_length = 255)]
     heading: Option<String>,
 }
 
@@ -214,7 +214,10 @@ mod tests {
                 vec!["/results/bom", "/results/delimiter"],
             ),
             (json!({"columns": []}), vec!["/results/columns"]),
-            (json!({"columns": [{"name": ""}, {"name": "a", "as": ""}]}), vec!["/results/columns/0", "/results/columns/1"]),
+            (
+                json!({"columns": [{"name": ""}, {"name": "a", "as": ""}]}),
+                vec!["/results/columns/0", "/results/columns/1"],
+            ),
             (json!({"columns": ["a"]}), vec!["/results/columns/0"]),
             (json!([]), vec!["/results"]),
         ] {

@@ -98,6 +98,7 @@ async fn the_output_links_to_the_files_that_have_rows() {
         "error": null, "issues": [],
         "files": {
             "failed": {
+                "name": "failed.csv", "href": format!("/api/jobs/{id}/output/failed.csv"),
                 "url": format!("memory:jobs/default/{id}/report/0/failed.csv?as=people-failed.csv&for=900"),
                 "rows": 3, "expiresAt": "2023-11-14T22:28:20Z",
             },
