@@ -4,9 +4,9 @@ use aws_sdk_s3::error::{ProvideErrorMetadata, SdkError};
 use aws_sdk_s3::operation::get_object::{GetObjectError, GetObjectOutput};
 use aws_sdk_s3::primitives::ByteStream;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, PrefixRemoval, Read};
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortResult, PrefixRemoval, Read, Unavailable};
 
-use super::failed;
+use super::{failed, unanswered};
 
 /// The files of one bucket.
 #[derive(Clone, Debug)]
@@ -79,7 +79,7 @@ impl Files for S3Files {
     /// PutObject: idempotent.
     async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
         let put = self.client.put_object().bucket(&self.bucket).key(key).content_type(content_type);
-        put.body(bytes.into()).send().await.map(|_| ()).map_err(failed("write"))
+        put.body(bytes.into()).send().await.map(|_| ()).map_err(unanswered("write"))
     }
 
     /// DeleteObject: idempotent.
@@ -121,7 +121,7 @@ fn refusal(error: SdkError<GetObjectError, aws_sdk_s3::config::http::HttpRespons
         Some("NoSuchKey") => Ok(Read::Absent),
         Some("PreconditionFailed") => Ok(Read::Changed),
         Some("InvalidRange") => Ok(Read::Found(S3Stream::empty())),
-        _ => Err(failed("open")(error)),
+        _ => Err(unanswered("open")(error)),
     }
 }
 
@@ -156,7 +156,7 @@ impl S3Stream {
 
 impl FileStream for S3Stream {
     async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
-        let block = self.body.try_next().await.map_err(failed("read"))?;
+        let block = self.body.try_next().await.map_err(|error| failed("read")(Unavailable(error.into())))?;
         Ok(block.map(Vec::from))
     }
 }

@@ -26,7 +26,7 @@ pub use created::{Created, IdempotencyKey, Reopened, Started, UndoCreated};
 pub use dead_letters::{
     DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
 };
-pub use error::{Busy, PortError, PortResult};
+pub use error::{Busy, PortError, PortResult, Unavailable};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
