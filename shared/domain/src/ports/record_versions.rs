@@ -1,6 +1,7 @@
 //! The port through which imports and their undos read versions of records, and replace exactly those.
 
 use std::future::Future;
+use std::ops::RangeInclusive;
 
 use super::{NewRecord, PortResult};
 use crate::dataset::Dataset;
@@ -28,6 +29,25 @@ pub struct Overwrite<'a> {
     pub previous: Option<VersionPlace>,
 }
 
+impl Overwrite<'_> {
+    /// Returns true if the record replaces this stored version: the one that was read. If a row of the same job wrote
+    /// that one, and its place is kept, then any version of the job up to this row, so that the rows of a job do not
+    /// refuse each other.
+    pub fn replaces(&self, stored: VersionMark) -> bool {
+        match self.replaced_writers() {
+            Some(writers) => stored.writer.is_some_and(|writer| writers.contains(&writer)),
+            None => stored == self.mark,
+        }
+    }
+
+    /// Returns the writers whose versions may be replaced; `None` if it is only the version that was read.
+    pub fn replaced_writers(&self) -> Option<RangeInclusive<Writer>> {
+        let own = self.record.writer;
+        let is_own = self.previous.is_none() && self.mark.writer.is_some_and(|writer| writer.job == own.job);
+        is_own.then(|| Writer { job: own.job, row: 0 }..=own)
+    }
+}
+
 /// The reversal of one version of a record.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Revert<'a> {
@@ -52,8 +72,8 @@ pub trait RecordVersions: Send + Sync + 'static {
     /// different, and not empty.
     fn read_versions(&self, of: &Dataset, keys: &[String]) -> impl Future<Output = PortResult<KnownVersions>> + Send;
 
-    /// Overwrites records, each only if its version is still the given one: [`Written::Changed`] if it is not, even if
-    /// an earlier attempt of this call replaced it. Keeps the record's creator.
+    /// Overwrites records, each only if it [replaces](Overwrite::replaces) the stored version: [`Written::Changed`] if it
+    /// does not, even if an earlier attempt of this call replaced it. Keeps the record's creator.
     fn overwrite(&self, into: &Dataset, records: &[Overwrite<'_>]) -> impl Future<Output = Vec<Written>> + Send;
 
     /// Reverts records, each only if its version is still the given one: [`Written::Changed`] if it is not, even if an

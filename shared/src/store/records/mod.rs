@@ -7,6 +7,8 @@ pub mod cursor;
 mod dynamo;
 pub mod shard;
 mod size;
+mod version_collector;
 
 pub use dynamo::{DynamoRecords, list_key};
 pub use size::{MAX_ITEM_BYTES, MAX_KEY_BYTES, Misfit, fits};
+pub use version_collector::{VERSIONS_BYTES, VersionCollector};

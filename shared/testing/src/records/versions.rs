@@ -1,6 +1,7 @@
 //! Versions of records in memory.
 
 use longshore::aws_limits::dynamodb::{BATCH_GET_KEYS, BATCH_STATEMENTS, Call, check_call, check_item};
+use longshore::store::records::VersionCollector;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::history::VersionPlace;
 use longshore_domain::ports::{KnownVersions, NewRecord, Overwrite, PortResult, RecordVersions, Revert};
@@ -23,8 +24,13 @@ impl RecordVersions for MemoryRecords {
             check_call(Call::BatchGet, keys).map_err(failed("read versions"))?;
         }
         let records = self.lock();
-        let find = |key: &String| Some(records.get(&record_key(of, key))?.version(key));
-        Ok(KnownVersions { versions: keys.iter().filter_map(find).collect(), known: keys.len() })
+        let mut collector = VersionCollector::default();
+        for key in keys {
+            if !collector.push(records.get(&record_key(of, key)).map(|stored| stored.version(key))) {
+                break;
+            }
+        }
+        Ok(collector.finish())
     }
 
     async fn overwrite(&self, into: &Dataset, records: &[Overwrite<'_>]) -> Vec<Written> {
@@ -59,10 +65,12 @@ impl MemoryRecords {
         Written::Stored
     }
 
-    fn overwrite_one(&self, into: &Dataset, Overwrite { record, mark, previous }: &Overwrite<'_>) -> Written {
+    fn overwrite_one(&self, into: &Dataset, overwrite: &Overwrite<'_>) -> Written {
+        let Overwrite { record, previous, .. } = overwrite;
         let mut records = self.lock();
         let key = record_key(into, &record.key);
-        let Some(holder) = records.get(&key).filter(|holder| holder.version(&record.key).mark() == *mark) else {
+        let Some(holder) = records.get(&key).filter(|holder| overwrite.replaces(holder.version(&record.key).mark()))
+        else {
             return Written::Changed;
         };
         let mut stored = Stored::new(record, Some(holder), self.now());

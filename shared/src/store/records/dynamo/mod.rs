@@ -18,6 +18,7 @@ mod sql;
 mod statement;
 mod store;
 mod table;
+mod version_reads;
 mod versions;
 mod write_rate;
 

@@ -1,7 +1,43 @@
 //! The texts of the statements that write a record.
 
+use std::ops::RangeInclusive;
+
+use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::history::VersionMark;
-use longshore_domain::writer::Rule;
+use longshore_domain::writer::{Rule, Writer};
+
+/// The stored versions that a statement may replace. An item without a writer never is one.
+#[derive(Clone, Debug)]
+pub(super) enum Replaceable {
+    /// Exactly this one.
+    Version(VersionMark),
+    /// Those of these writers.
+    Writers(RangeInclusive<Writer>),
+}
+
+impl Replaceable {
+    /// Returns the condition.
+    fn condition(&self) -> &'static str {
+        match self {
+            Self::Version(VersionMark { updated_at: Some(_), .. }) => r#""writer" = ? AND "updatedAt" = ?"#,
+            Self::Version(VersionMark { updated_at: None, .. }) => r#""writer" = ? AND "updatedAt" IS MISSING"#,
+            Self::Writers(_) => r#""writer" >= ? AND "writer" <= ?"#,
+        }
+    }
+
+    /// Returns the parameters of the condition.
+    pub(super) fn parameters(&self) -> Vec<AttributeValue> {
+        let text = |writer: &Writer| AttributeValue::S(writer.to_string());
+        match self {
+            Self::Version(VersionMark { writer, updated_at }) => {
+                let writer = writer.as_ref().map_or_else(|| AttributeValue::S(String::new()), text);
+                let updated_at = updated_at.map(|at| AttributeValue::N(at.0.to_string()));
+                [writer].into_iter().chain(updated_at).collect()
+            }
+            Self::Writers(writers) => vec![text(writers.start()), text(writers.end())],
+        }
+    }
+}
 
 /// Key: `PK`, `SK`. Condition, built into `INSERT`: the item does not exist.
 pub(super) fn insert(table: &str) -> String {
@@ -22,37 +58,29 @@ pub(super) fn update(table: &str, rule: Rule) -> String {
     )
 }
 
-/// Key: `PK`, `SK`. Condition: the item is the version of this mark. Keeps other attributes of the item.
-pub(super) fn overwrite(table: &str, mark: VersionMark, sets_previous: bool) -> String {
+/// Key: `PK`, `SK`. Condition: the item is one of these versions. Keeps other attributes of the item.
+pub(super) fn overwrite(table: &str, replaceable: &Replaceable, sets_previous: bool) -> String {
     let previous = if sets_previous { r#" SET "previous" = ?"# } else { "" };
-    let condition = version_condition(mark);
+    let condition = replaceable.condition();
     format!(
         r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ?{previous} WHERE "PK" = ? AND "SK" = ? AND {condition}"#
     )
 }
 
-/// Key: `PK`, `SK`. Condition: the item is the version of this mark. Keeps other attributes of the item.
-pub(super) fn restore(table: &str, mark: VersionMark, sets: [bool; 2]) -> String {
+/// Key: `PK`, `SK`. Condition: the item is one of these versions. Keeps other attributes of the item.
+pub(super) fn restore(table: &str, replaceable: &Replaceable, sets: [bool; 2]) -> String {
     let of =
         |name: &str, is_set: bool| if is_set { format!(r#"SET "{name}" = ?"#) } else { format!(r#"REMOVE "{name}""#) };
     let (created_by, previous) = (of("createdBy", sets[0]), of("previous", sets[1]));
-    let condition = version_condition(mark);
+    let condition = replaceable.condition();
     format!(
         r#"UPDATE "{table}" SET "data" = ? SET "writer" = ? SET "updatedAt" = ? SET "restoredBy" = ? {created_by} {previous} WHERE "PK" = ? AND "SK" = ? AND {condition}"#
     )
 }
 
-/// Key: `PK`, `SK`. Condition: the item does not exist, or is the version of this mark.
-pub(super) fn remove(table: &str, mark: VersionMark) -> String {
-    format!(r#"DELETE FROM "{table}" WHERE "PK" = ? AND "SK" = ? AND {}"#, version_condition(mark))
-}
-
-/// The condition that the item is the version of this mark. An item without a writer never is.
-fn version_condition(mark: VersionMark) -> &'static str {
-    match mark.updated_at {
-        Some(_) => r#""writer" = ? AND "updatedAt" = ?"#,
-        None => r#""writer" = ? AND "updatedAt" IS MISSING"#,
-    }
+/// Key: `PK`, `SK`. Condition: the item does not exist, or is one of these versions.
+pub(super) fn remove(table: &str, replaceable: &Replaceable) -> String {
+    format!(r#"DELETE FROM "{table}" WHERE "PK" = ? AND "SK" = ? AND {}"#, replaceable.condition())
 }
 
 /// Key: `PK`, `SK`. Condition: the item does not exist, or its writer is this one or an earlier one.

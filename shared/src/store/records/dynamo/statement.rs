@@ -12,7 +12,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer, Written};
 use serde_json::Map;
 
-use super::sql;
+use super::sql::{self, Replaceable};
 use crate::store::records::{shard, size};
 
 /// The statement to send for a record.
@@ -69,7 +69,7 @@ pub(super) struct Pending {
 /// The version that a write replaces.
 #[derive(Clone, Debug)]
 struct Replaced {
-    mark: VersionMark,
+    stored: Replaceable,
     /// Place of the previous version, if the statement sets it.
     place: Option<AttributeValue>,
     /// Creator of the record, if the statement restores it.
@@ -98,7 +98,8 @@ impl Pending {
     /// Converts the replacement of one version.
     pub(super) fn overwrite(into: &Dataset, index: usize, overwrite: &Overwrite<'_>, now: Timestamp) -> Self {
         let Overwrite { record, mark, previous } = overwrite;
-        let replaced = Replaced { mark: *mark, place: previous.as_ref().map(text), created_by: None };
+        let stored = overwrite.replaced_writers().map_or(Replaceable::Version(*mark), Replaceable::Writers);
+        let replaced = Replaced { stored, place: previous.as_ref().map(text), created_by: None };
         Self { replaced: Some(replaced), ..Self::new(into, index, record, Step::Overwrite, now) }
     }
 
@@ -108,7 +109,7 @@ impl Pending {
         let record = NewRecord { key: (*key).to_owned(), data: Map::new(), writer: *by };
         let place = to.and_then(|to| to.previous.clone()).map(AttributeValue::S);
         let created_by = to.and_then(|to| to.created_by.as_ref()).map(text);
-        let replaced = Some(Replaced { mark: *mark, place, created_by });
+        let replaced = Some(Replaced { stored: Replaceable::Version(*mark), place, created_by });
         let Some(to) = to else { return Self { replaced, ..Self::new(of, index, &record, Step::Remove, now) } };
         let restored = Self::new(of, index, &record, Step::Restore, now);
         let data = serde_dynamo::to_attribute_value(&to.data).unwrap_or(AttributeValue::Null(true));
@@ -133,22 +134,22 @@ impl Pending {
                 .set_parameters(Some(values.chain(key).chain([self.values[1].clone()]).collect()))
                 .return_values_on_condition_check_failure(ReturnValuesOnConditionCheckFailure::AllOld),
             Step::Overwrite => {
-                let Replaced { mark, place, .. } = self.replaced();
+                let Replaced { stored, place, .. } = self.replaced();
                 let sets_previous = place.is_some();
-                let parameters = values.chain(place).chain(key).chain(parameters_of(mark)).collect();
-                builder.statement(sql::overwrite(table, mark, sets_previous)).set_parameters(Some(parameters))
+                let parameters = values.chain(place).chain(key).chain(stored.parameters()).collect();
+                builder.statement(sql::overwrite(table, &stored, sets_previous)).set_parameters(Some(parameters))
             }
             Step::Restore => {
-                let Replaced { mark, place, created_by } = self.replaced();
-                let statement = sql::restore(table, mark, [created_by.is_some(), place.is_some()]);
+                let Replaced { stored, place, created_by } = self.replaced();
+                let statement = sql::restore(table, &stored, [created_by.is_some(), place.is_some()]);
                 let restored = [text(&self.writer)].into_iter().chain(created_by).chain(place);
-                let parameters = values.chain(restored).chain(key).chain(parameters_of(mark)).collect();
+                let parameters = values.chain(restored).chain(key).chain(stored.parameters()).collect();
                 builder.statement(statement).set_parameters(Some(parameters))
             }
             Step::Remove => {
-                let Replaced { mark, .. } = self.replaced();
-                let parameters = key.chain(parameters_of(mark)).collect();
-                builder.statement(sql::remove(table, mark)).set_parameters(Some(parameters))
+                let Replaced { stored, .. } = self.replaced();
+                let parameters = key.chain(stored.parameters()).collect();
+                builder.statement(sql::remove(table, &stored)).set_parameters(Some(parameters))
             }
             Step::Delete => builder
                 .statement(sql::delete(table))
@@ -161,7 +162,11 @@ impl Pending {
     /// Returns the version that is replaced; without one, a mark that no item has.
     fn replaced(&self) -> Replaced {
         let nothing = VersionMark { writer: None, updated_at: None };
-        self.replaced.clone().unwrap_or(Replaced { mark: nothing, place: None, created_by: None })
+        self.replaced.clone().unwrap_or(Replaced {
+            stored: Replaceable::Version(nothing),
+            place: None,
+            created_by: None,
+        })
     }
 
     /// Returns true if the table cannot take a statement now, but may later.
@@ -241,13 +246,6 @@ fn unseen_holder() -> Written {
 /// Returns a value as text.
 fn text(value: &impl std::fmt::Display) -> AttributeValue {
     AttributeValue::S(value.to_string())
-}
-
-/// Returns the parameters of the condition that an item is the version of this mark.
-fn parameters_of(mark: VersionMark) -> impl Iterator<Item = AttributeValue> {
-    let writer = AttributeValue::S(mark.writer.map(|writer| writer.to_string()).unwrap_or_default());
-    let updated_at = mark.updated_at.map(|at| AttributeValue::N(at.0.to_string()));
-    [writer].into_iter().chain(updated_at)
 }
 
 #[cfg(test)]

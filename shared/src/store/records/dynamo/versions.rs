@@ -2,13 +2,14 @@
 
 use std::collections::HashMap;
 
+use aws_sdk_dynamodb::error::SdkError;
+use aws_sdk_dynamodb::operation::batch_get_item::BatchGetItemError;
 use aws_sdk_dynamodb::types::{AttributeValue, KeysAndAttributes};
-use futures::future::try_join_all;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::history::{RecordVersion, VersionPlace};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{
-    Busy, KnownVersions, NewRecord, Overwrite, PortError, PortResult, RecordVersions, Revert,
+    KnownVersions, NewRecord, Overwrite, PortError, PortResult, RecordVersions, Revert, Unavailable,
 };
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer, Written};
@@ -19,16 +20,11 @@ use super::datasets;
 use super::list::{Item, as_stored};
 use super::statement::{Pending, Step};
 use super::table::DynamoRecords;
-use crate::aws_limits::dynamodb::BATCH_GET_KEYS;
-use crate::back_off::{self, BackOff};
+use super::version_reads::{self, Found, GetCalls};
+use crate::back_off::{self, Sleep};
+use crate::files::is_temporary;
 use crate::store::dynamo::unanswered;
 use crate::store::records::shard::{partition, shard_of};
-use crate::store::records::size;
-
-/// Bytes of versions after which no further call begins. A call returns up to 16 MB.
-const BYTES: usize = 8 << 20;
-/// Maximum number of calls at once. The first call is alone: it shows how large the versions are.
-const AT_ONCE: usize = 8;
 
 impl RecordVersions for DynamoRecords {
     async fn insert_new(&self, into: &Dataset, records: &[&NewRecord]) -> Vec<Written> {
@@ -42,20 +38,7 @@ impl RecordVersions for DynamoRecords {
     }
 
     async fn read_versions(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownVersions> {
-        let (mut versions, mut bytes, mut known, mut at_once) = (Vec::new(), 0, 0, 1);
-        while known < keys.len() && (known == 0 || bytes < BYTES) {
-            let calls: Vec<_> = keys[known..].chunks(BATCH_GET_KEYS).take(at_once).collect();
-            let pages = try_join_all(calls.iter().map(|keys| self.get_all(of, keys))).await?;
-            let mut largest = 1;
-            for (keys, items) in calls.iter().zip(pages) {
-                let page: Vec<_> = items.into_iter().filter_map(as_version).collect();
-                let page_bytes: usize = page.iter().map(|version| size::bytes(&version.key, &version.data)).sum();
-                (largest, bytes, known) = (largest.max(page_bytes), bytes + page_bytes, known + keys.len());
-                versions.extend(page);
-            }
-            at_once = (BYTES.saturating_sub(bytes) / largest).clamp(1, AT_ONCE);
-        }
-        Ok(KnownVersions { versions, known })
+        version_reads::read(&Gets { records: self, of }, keys).await
     }
 
     async fn overwrite(&self, into: &Dataset, records: &[Overwrite<'_>]) -> Vec<Written> {
@@ -80,33 +63,47 @@ impl DynamoRecords {
         }
         written
     }
+}
 
-    /// `BatchGetItem`, consistent, until no key is left unprocessed.
-    async fn get_all(&self, of: &Dataset, keys: &[String]) -> PortResult<Vec<Item>> {
-        let (mut items, mut back_off) = (Vec::new(), BackOff::new(back_off::sleep));
-        let mut open: Vec<_> = keys.iter().map(|key| item_key(of, key)).collect();
-        loop {
-            let wanted = KeysAndAttributes::builder().set_keys(Some(open)).consistent_read(true).build();
-            let wanted = wanted.map_err(|error| failed(error.into()))?;
-            let call = self.client.batch_get_item().request_items(&self.table, wanted);
-            let output = call.send().await.map_err(unanswered("read versions"))?;
-            let found = output.responses.and_then(|mut tables| tables.remove(&self.table)).unwrap_or_default();
-            let has_found = !found.is_empty();
-            items.extend(found);
-            let unprocessed = output.unprocessed_keys.and_then(|mut tables| tables.remove(&self.table));
-            open = unprocessed.map(|unprocessed| unprocessed.keys).unwrap_or_default();
-            if open.is_empty() {
-                return Ok(items);
-            }
-            // Keys are also left over if the response is full; the next call is then due at once.
-            if !has_found && !back_off.wait().await {
-                return Err(failed(Box::new(Busy("no capacity for some keys".into()))));
-            }
-        }
+/// The calls that read the versions of a dataset.
+struct Gets<'a> {
+    records: &'a DynamoRecords,
+    of: &'a Dataset,
+}
+
+impl GetCalls for Gets<'_> {
+    async fn get(&self, keys: &[String]) -> PortResult<Found> {
+        let wanted: Vec<_> = keys.iter().map(|key| item_key(self.of, key)).collect();
+        let wanted = KeysAndAttributes::builder().set_keys(Some(wanted)).consistent_read(true).build();
+        let wanted = wanted.map_err(|error| failed(error.into()))?;
+        let (client, table) = (&self.records.client, &self.records.table);
+        let call = client.batch_get_item().request_items(table, wanted);
+        let output = call.send().await.map_err(unread)?;
+        let items = output.responses.and_then(|mut tables| tables.remove(table)).unwrap_or_default();
+        let unprocessed = output.unprocessed_keys.and_then(|mut tables| tables.remove(table));
+        let unprocessed = unprocessed.map(|unprocessed| unprocessed.keys).unwrap_or_default();
+        Ok(Found {
+            items: items.into_iter().filter_map(|item| Some((key_of(&item)?, item))).collect(),
+            unprocessed: unprocessed.iter().filter_map(key_of).collect(),
+        })
+    }
+
+    fn sleep(&self) -> Sleep {
+        back_off::sleep
     }
 }
 
-fn failed(source: Box<dyn std::error::Error + Send + Sync>) -> PortError {
+/// Returns the record's key that an item, or the key of an item, has.
+fn key_of(item: &Item) -> Option<String> {
+    item.get("SK")?.as_s().ok().cloned()
+}
+
+/// Names a failed read as the port does: it has no effect, so it can be repeated.
+fn unread(error: SdkError<BatchGetItemError>) -> PortError {
+    if is_temporary(&error) { failed(Box::new(Unavailable(error.into()))) } else { unanswered("read versions")(error) }
+}
+
+pub(super) fn failed(source: Box<dyn std::error::Error + Send + Sync>) -> PortError {
     PortError { service: "store", operation: "read versions", source }
 }
 
@@ -117,7 +114,7 @@ fn item_key(of: &Dataset, key: &str) -> HashMap<String, AttributeValue> {
 
 /// Reads an item as a version. One whose properties are not JSON cannot be stored as a previous version: it counts as
 /// written by another program, which no import overwrites.
-fn as_version(item: Item) -> Option<RecordVersion> {
+pub(super) fn as_version(item: Item) -> Option<RecordVersion> {
     let is_json = item
         .get("data")
         .is_some_and(|data| serde_dynamo::from_attribute_value::<_, Map<String, Value>>(data.clone()).is_ok());
