@@ -30,7 +30,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let prepared = prepared.ok_or_else(|| self.unusable("its definition was read without a handler"))?;
         let start = self.tally.position;
         if items.is_too_long(start) {
-            return Ok(Some(Processed::rejected(vec![reasons::row_too_long(self.definition.limits().item_bytes)])));
+            let outcome = prepared.unreadable(reasons::row_too_long(self.definition.limits().item_bytes));
+            return Ok(Some(Processed { outcomes: vec![outcome], ..Processed::default() }));
         }
         let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
         let Some(Source::Dataset(_)) = &self.job.source else {

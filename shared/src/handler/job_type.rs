@@ -55,6 +55,9 @@ pub trait JobType: Send + Sync + 'static {
     const REMOVED_IS_DONE: bool = false;
     /// True if clients cannot create jobs of the type: a call of its own does.
     const INTERNAL: bool = false;
+    /// Reason with which items that cannot be read are skipped: records that are malformed, too long, or that
+    /// [`JobType::read`] refuses. `None` if they fail.
+    const SKIPS_UNREADABLE: Option<&'static str> = None;
     /// Shape of a row of the results.
     const ROW: ResultRow = ResultRow::Numbered;
     /// Required type of the items in a request.

@@ -98,6 +98,8 @@ pub trait PreparedJob: Send + Sync {
     fn limits(&self) -> TypeLimits;
     /// Returns the outcome of an item whose record was removed from its dataset.
     fn removed(&self) -> Outcome;
+    /// Returns the outcome of an item that cannot be read for this reason.
+    fn unreadable(&self, rejection: Rejection) -> Outcome;
     /// Returns the members of an output that become columns, if the items have outputs.
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)>;
     /// Processes items and returns the outcomes of the first ones, at least of one.
@@ -184,7 +186,7 @@ impl<T: JobType> Prepared<T> {
         // list, and so do outputs that fill it.
         let mut merged = Processed::with_capacity(rejections.len());
         for (item, rejection) in items.iter().zip(rejections) {
-            match rejection.map(Outcome::Reject).or_else(|| processed.next()) {
+            match rejection.map(unreadable::<T, _>).or_else(|| processed.next()) {
                 Some(outcome) if outputs == Outputs::Kept => merged.push(T::ROW, item.number, outcome),
                 Some(outcome) => merged.push_without_output(outcome),
                 None => break,
@@ -242,6 +244,10 @@ impl<T: JobType> PreparedJob for Prepared<T> {
         Outcome::Skip { reason: REMOVED.to_owned() }
     }
 
+    fn unreadable(&self, rejection: Rejection) -> Outcome {
+        unreadable::<T, _>(rejection)
+    }
+
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)> {
         has_output::<T::Output>().then(|| (T::ROW, self.job_type.result_columns(&self.options)))
     }
@@ -253,6 +259,13 @@ impl<T: JobType> PreparedJob for Prepared<T> {
         outputs: Outputs,
     ) -> Pin<Box<dyn Future<Output = Processed> + Send + 'a>> {
         Box::pin(Prepared::run(self, job, items, outputs))
+    }
+}
+
+fn unreadable<T: JobType, O>(rejection: Rejection) -> Outcome<O> {
+    match T::SKIPS_UNREADABLE {
+        Some(reason) => Outcome::Skip { reason: reason.to_owned() },
+        None => Outcome::Reject(rejection),
     }
 }
 
