@@ -65,7 +65,7 @@ impl VersionPlace {
         let (file, range) = rest.split_once(':')?;
         let (start, end) = range.split_once('-')?;
         let (start, end) = (start.parse().ok()?, end.parse().ok()?);
-        let is_name = !file.is_empty() && file.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        let is_name = !file.is_empty() && file.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
         (is_name && start < end).then_some(Self { job: JobId::parse(job)?, file: file.to_owned(), start, end })
     }
 }
@@ -154,8 +154,11 @@ mod tests {
 
     #[test]
     fn a_place_reads_back() {
-        let place = VersionPlace { job: JobId::generate(), file: "abcdefgh".into(), start: 0, end: 17 };
-        assert_eq!(VersionPlace::parse(&place.to_string()), Some(place.clone()));
+        let place = |file: &str| VersionPlace { job: JobId::generate(), file: file.into(), start: 0, end: 17 };
+        for place in [place("abcdefgh-18"), place("abcdefgh")] {
+            assert_eq!(VersionPlace::parse(&place.to_string()), Some(place));
+        }
+        let place = place("a");
         let id = place.job;
         for bad in [
             "",

@@ -13,21 +13,21 @@ pub enum UndoStep {
     /// Restore the previous version from this location.
     Restore(VersionMark, VersionPlace),
     /// The record stays.
-    Skip(Kept),
+    Skip(SkipReason),
     /// The record stays, because its previous version is not stored.
     NoPreviousVersion,
 }
 
 /// The reason why an undo leaves a record as it is.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Kept {
+pub enum SkipReason {
     /// The undone job did not write the record, or another undo has restored it.
     NotWritten,
     /// Another job or program has written the record since.
     ChangedSince,
 }
 
-impl Kept {
+impl SkipReason {
     /// Returns the reason as it is reported.
     pub const fn reason(self) -> &'static str {
         match self {
@@ -45,7 +45,7 @@ pub fn undo_step(stored: Option<&RecordVersion>, undone: JobId, undo: JobId) -> 
     if by == Some(undone) {
         // A later undo has restored this version: a late worker of an earlier one must not undo it.
         if version.restored_by.is_some_and(|restored| restored.job > undo) {
-            return UndoStep::Skip(Kept::ChangedSince);
+            return UndoStep::Skip(SkipReason::ChangedSince);
         }
         if version.created_by == Some(undone) {
             return UndoStep::Delete(version.mark());
@@ -55,8 +55,8 @@ pub fn undo_step(stored: Option<&RecordVersion>, undone: JobId, undo: JobId) -> 
     }
     match by {
         _ if version.restored_by.is_some_and(|restored| restored.job == undo) => UndoStep::Done,
-        Some(by) if by < undone => UndoStep::Skip(Kept::NotWritten),
-        _ => UndoStep::Skip(Kept::ChangedSince),
+        Some(by) if by < undone => UndoStep::Skip(SkipReason::NotWritten),
+        _ => UndoStep::Skip(SkipReason::ChangedSince),
     }
 }
 
@@ -88,16 +88,16 @@ mod tests {
             (version(own, own, Some(place(early)), None), UndoStep::Delete(mark)),
             (version(own, Some(early), Some(place(undone)), None), UndoStep::Restore(mark, place(undone))),
             (version(own, None, Some(place(undone)), Some(undo)), UndoStep::Restore(mark, place(undone))),
-            (version(own, own, None, Some(later_undo)), UndoStep::Skip(Kept::ChangedSince)),
+            (version(own, own, None, Some(later_undo)), UndoStep::Skip(SkipReason::ChangedSince)),
             (version(own, Some(early), Some(place(early)), None), gone.clone()),
             (version(own, None, None, None), gone),
             (version(Some(early), None, None, Some(undo)), UndoStep::Done),
             (version(Some(late), None, None, Some(undo)), UndoStep::Done),
             (version(None, None, None, Some(undo)), UndoStep::Done),
-            (version(Some(early), None, None, Some(late)), UndoStep::Skip(Kept::NotWritten)),
-            (version(Some(early), own, None, None), UndoStep::Skip(Kept::NotWritten)),
-            (version(Some(late), own, Some(place(undone)), None), UndoStep::Skip(Kept::ChangedSince)),
-            (version(None, own, Some(place(undone)), None), UndoStep::Skip(Kept::ChangedSince)),
+            (version(Some(early), None, None, Some(late)), UndoStep::Skip(SkipReason::NotWritten)),
+            (version(Some(early), own, None, None), UndoStep::Skip(SkipReason::NotWritten)),
+            (version(Some(late), own, Some(place(undone)), None), UndoStep::Skip(SkipReason::ChangedSince)),
+            (version(None, own, Some(place(undone)), None), UndoStep::Skip(SkipReason::ChangedSince)),
         ] {
             assert_eq!(undo_step(Some(&stored), undone, undo), expected, "{stored:?}");
         }

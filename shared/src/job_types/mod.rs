@@ -4,6 +4,8 @@ mod batch_results;
 pub mod delete_dataset;
 pub mod export;
 pub mod import;
+#[cfg(test)]
+mod spied;
 pub mod undo;
 
 use std::sync::Arc;

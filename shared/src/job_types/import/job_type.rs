@@ -2,8 +2,10 @@
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::Instant;
 
 use longshore_domain::job::{JobError, Tolerance};
+use serde::Deserialize;
 use serde_json::Value;
 
 use super::columns;
@@ -13,10 +15,12 @@ use super::sheet::names;
 use super::write_ahead::WriteAhead;
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
-use crate::job_types::undo;
 use crate::ports::JobFolder;
 use longshore_domain::ports::{Files, NewRecord, RecordStore, RecordVersions};
 use longshore_domain::writer::{Rule, Written};
+
+/// Name of the job type.
+pub const NAME: &str = "import";
 
 /// Limits of jobs that write a record for each row.
 pub(crate) const LIMITS: TypeLimits = TypeLimits {
@@ -55,12 +59,13 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> Import<R, F> {
         }
         let folder = JobFolder { tenant: &job.tenant, id: job.job_id };
         let (store, files, mostly_present) = (&*self.records, &self.files, &self.mostly_present);
-        WriteAhead { records: store, files, folder, dataset, rule, mostly_present }.put(&records).await
+        let clock = Instant::now;
+        WriteAhead { records: store, files, folder, dataset, rule, mostly_present, clock }.put(&records).await
     }
 }
 
 impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, F> {
-    const NAME: &'static str = "import";
+    const NAME: &'static str = NAME;
     const ITEM: ItemShape = ItemShape::Object;
     const LIMITS: TypeLimits = LIMITS;
     type Options = ImportOptions;
@@ -83,7 +88,7 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
     }
 
     fn is_undoable(options: &Value) -> bool {
-        undo::undoable(options).is_ok()
+        ImportOptions::deserialize(options).is_ok_and(|options| options.check_undoable().is_ok())
     }
 
     fn tolerance(&self, options: &ImportOptions) -> Tolerance {
@@ -110,7 +115,7 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
             None => vec![Outcome::Ok(()); items.len()],
             Some(rule) => {
                 let target = Target { dataset: options.dataset_of(job), rule, key: &options.key };
-                let put = |records| self.put(job, &target, options.undo(), records);
+                let put = |records| self.put(job, &target, options.stores_versions(), records);
                 row::write(&target, items, put).await
             }
         }

@@ -19,8 +19,8 @@ mod sheet;
 mod violation;
 mod write_ahead;
 
-pub use job_type::Import;
 pub(crate) use job_type::LIMITS;
-pub use options::{ImportOptions, Mode};
+pub use job_type::{Import, NAME};
+pub use options::{ImportOptions, Mode, NotUndoable};
 pub use row::Row;
 pub(crate) use row::read_key;

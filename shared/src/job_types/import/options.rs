@@ -92,6 +92,23 @@ pub enum Mode {
     Validate,
 }
 
+/// The reason why an import with some options cannot be undone.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
+pub enum NotUndoable {
+    /// The import only checks its file.
+    #[error("the job only validates its file and has written nothing")]
+    Validation,
+    /// The import deletes records.
+    #[error("the job deletes records, and deleted records cannot be restored")]
+    Delete,
+    /// The import has stored no previous versions.
+    #[error("the import was created with the option \"undo\": false, so it has stored no previous versions")]
+    Off,
+    /// The options are not those of an import.
+    #[error("only imports can be undone")]
+    NoImport,
+}
+
 impl Mode {
     /// Returns the rule for writes, or `None` if the mode writes nothing.
     pub fn rule(self) -> Option<Rule> {
@@ -129,8 +146,21 @@ impl ImportOptions {
     }
 
     /// Returns true if the import stores what its undo needs.
-    pub(super) fn undo(&self) -> bool {
+    pub(super) fn stores_versions(&self) -> bool {
         self.undo.unwrap_or(true) && self.mode != Mode::Delete
+    }
+
+    /// Checks that an import with these options can be undone.
+    ///
+    /// # Errors
+    /// If it cannot.
+    pub(crate) fn check_undoable(&self) -> Result<(), NotUndoable> {
+        match self.mode {
+            Mode::Validate => Err(NotUndoable::Validation),
+            Mode::Delete => Err(NotUndoable::Delete),
+            Mode::Upsert | Mode::Insert | Mode::Update if self.undo == Some(false) => Err(NotUndoable::Off),
+            Mode::Upsert | Mode::Insert | Mode::Update => Ok(()),
+        }
     }
 
     /// Returns the schema, if there is one and [`ImportOptions::check`] has found no error.

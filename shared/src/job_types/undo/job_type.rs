@@ -2,14 +2,15 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use longshore_domain::ports::{Files, RecordVersions};
-use longshore_domain::undo::Kept;
+use longshore_domain::undo::SkipReason;
 use longshore_domain::writer::{Writer, Written};
 use serde::Deserialize;
 
 use super::options::UndoOptions;
-use super::revert::{KeyOfRow, Reverted, Reverting};
+use super::revert::{Reverted, Reverter, UndoneKey};
 use crate::field_error::FieldError;
 use crate::handler::{ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
 use crate::job_types::import;
@@ -39,6 +40,8 @@ pub struct UndoRow(Option<String>);
 impl<R: RecordVersions, F: Files + 'static> JobType for Undo<R, F> {
     const NAME: &'static str = NAME;
     const INTERNAL: bool = true;
+    // The import has not written them either.
+    const SKIPS_UNREADABLE: Option<&'static str> = Some(SkipReason::NotWritten.reason());
     const LIMITS: TypeLimits = import::LIMITS;
     type Options = UndoOptions;
     type Item = UndoRow;
@@ -65,31 +68,32 @@ impl<R: RecordVersions, F: Files + 'static> JobType for Undo<R, F> {
         items: Vec<(ItemKey, UndoRow)>,
     ) -> Vec<Outcome> {
         let (rows, keys) = distinct(items);
-        let reverting = Reverting {
+        let reverter = Reverter {
             records: &*self.records,
             files: &self.files,
             undone: JobFolder { tenant: &job.tenant, id: options.job_id },
             dataset: &options.import.dataset_of(job),
             preview: options.preview,
+            clock: Instant::now,
         };
-        let reverted = reverting.revert(&keys).await;
+        let reverted = reverter.revert(&keys).await;
         let result = |row: Option<usize>| row.map_or(Some(&UNWRITTEN), |index| reverted.get(index));
         rows.into_iter().map_while(|row| result(row).and_then(outcome)).collect()
     }
 }
 
 /// Result of a row whose key cannot be read.
-const UNWRITTEN: Reverted = Reverted::Kept(Kept::NotWritten);
+const UNWRITTEN: Reverted = Reverted::Skipped(SkipReason::NotWritten);
 
 /// Returns the different keys of a batch, and for each row the index of its key. Of the rows with one key, the first is
 /// sent; the others have its result.
-fn distinct(items: Vec<(ItemKey, UndoRow)>) -> (Vec<Option<usize>>, Vec<KeyOfRow>) {
+fn distinct(items: Vec<(ItemKey, UndoRow)>) -> (Vec<Option<usize>>, Vec<UndoneKey>) {
     let (mut keys, mut indexes) = (Vec::with_capacity(items.len()), HashMap::with_capacity(items.len()));
     let rows = items.into_iter().map(|(item, UndoRow(key))| {
         let key = key?;
         let index = *indexes.entry(key.clone()).or_insert(keys.len());
         if index == keys.len() {
-            keys.push(KeyOfRow { key, row: Writer { job: item.job_id, row: item.number } });
+            keys.push(UndoneKey { key, row: Writer { job: item.job_id, row: item.number } });
         }
         Some(index)
     });
@@ -100,7 +104,7 @@ fn distinct(items: Vec<(ItemKey, UndoRow)>) -> (Vec<Option<usize>>, Vec<KeyOfRow
 fn outcome(reverted: &Reverted) -> Option<Outcome> {
     Some(match reverted {
         Reverted::Done => Outcome::Ok(()),
-        Reverted::Kept(kept) => Outcome::Skip { reason: kept.reason().to_owned() },
+        Reverted::Skipped(reason) => Outcome::Skip { reason: reason.reason().to_owned() },
         Reverted::NoPreviousVersion => Outcome::reject("no_previous_version", None, NO_PREVIOUS_VERSION),
         Reverted::Unwritten(written) => match written {
             Written::Untried => return None,
@@ -119,3 +123,7 @@ fn outcome(reverted: &Reverted) -> Option<Outcome> {
 /// Message of a row whose record cannot be restored.
 const NO_PREVIOUS_VERSION: &str =
     "the import has overwritten this record, and its previous version is not stored; the record stays as it is";
+
+#[cfg(test)]
+#[path = "job_type_tests.rs"]
+mod tests;

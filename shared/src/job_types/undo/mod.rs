@@ -10,6 +10,5 @@ mod options;
 mod previous;
 mod revert;
 
-pub use job_type::{NAME, Undo};
-pub(crate) use options::undoable;
-pub use options::{NotUndoable, UndoOptions, undo_options};
+pub use job_type::{NAME, Undo, UndoRow};
+pub use options::{UndoOptions, undo_options};

@@ -5,7 +5,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 
 use crate::field_error::FieldError;
-use crate::job_types::import::{ImportOptions, Mode};
+use crate::job_types::import::{ImportOptions, NotUndoable};
 
 /// The options of an undo.
 #[derive(Debug, Deserialize)]
@@ -26,44 +26,14 @@ impl UndoOptions {
     }
 }
 
-/// The reason why an import with some options cannot be undone.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
-pub enum NotUndoable {
-    /// The import only checks its file.
-    #[error("the job only validates its file and has written nothing")]
-    Validation,
-    /// The import deletes records.
-    #[error("the job deletes records, and deleted records cannot be restored")]
-    Delete,
-    /// The import has stored no previous versions.
-    #[error("the import was created with the option \"undo\": false, so it has stored no previous versions")]
-    Off,
-    /// The options are not those of an import.
-    #[error("only imports can be undone")]
-    NoImport,
-}
-
 /// Returns the options of the undo of an import, or of its preview.
 ///
 /// # Errors
 /// If an import with these options cannot be undone.
 pub fn undo_options(import: JobId, options: &Value, preview: bool) -> Result<Value, NotUndoable> {
-    undoable(options)?;
-    Ok(json!({ "jobId": import, "preview": preview, "import": options }))
-}
-
-/// Checks that an import with these options can be undone.
-///
-/// # Errors
-/// If it cannot.
-pub(crate) fn undoable(options: &Value) -> Result<(), NotUndoable> {
     let parsed: ImportOptions = serde_json::from_value(options.clone()).map_err(|_| NotUndoable::NoImport)?;
-    match parsed.mode {
-        Mode::Validate => Err(NotUndoable::Validation),
-        Mode::Delete => Err(NotUndoable::Delete),
-        Mode::Upsert | Mode::Insert | Mode::Update if parsed.undo == Some(false) => Err(NotUndoable::Off),
-        Mode::Upsert | Mode::Insert | Mode::Update => Ok(()),
-    }
+    parsed.check_undoable()?;
+    Ok(json!({ "jobId": import, "preview": preview, "import": options }))
 }
 
 #[cfg(test)]

@@ -3,25 +3,21 @@
 use std::collections::HashMap;
 
 use longshore_domain::dataset::Dataset;
-use longshore_domain::history::PreviousVersion;
-use longshore_domain::ports::{Files, KnownVersions, PortError, RecordVersions, Revert};
-use longshore_domain::undo::{Kept, UndoStep, undo_step};
+use longshore_domain::history::{PreviousVersion, RecordVersion};
+use longshore_domain::ports::{Files, KnownVersions, RecordVersions, Revert};
+use longshore_domain::undo::{SkipReason, UndoStep, undo_step};
 use longshore_domain::writer::{Writer, Written};
 
 use super::previous::{self, Wanted};
-use crate::job_types::batch_results::BatchResults;
+use crate::job_types::batch_results::{BatchResults, Clock, ROUNDS, unwritten};
 use crate::ports::JobFolder;
-use crate::telemetry;
-
-/// Number of times that a record is read and reverted in one batch before its row is offered again later.
-const ROUNDS: usize = 3;
 
 /// Bytes of previous versions that a worker holds at once.
 const BYTES: u64 = 8 << 20;
 
 /// A key of the undone import, and the row of the undo that looks at it.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) struct KeyOfRow {
+pub(super) struct UndoneKey {
     pub(super) key: String,
     pub(super) row: Writer,
 }
@@ -32,15 +28,21 @@ pub(super) enum Reverted {
     /// Nothing of the import is left.
     Done,
     /// The record stays.
-    Kept(Kept),
+    Skipped(SkipReason),
     /// The record stays, because its previous version is not stored.
     NoPreviousVersion,
     /// The record was not reverted.
     Unwritten(Written),
 }
 
+impl From<Written> for Reverted {
+    fn from(written: Written) -> Self {
+        Self::Unwritten(written)
+    }
+}
+
 /// An undo of one batch.
-pub(super) struct Reverting<'a, R, F> {
+pub(super) struct Reverter<'a, R, F> {
     pub(super) records: &'a R,
     pub(super) files: &'a F,
     /// The folder of the undone import.
@@ -48,6 +50,7 @@ pub(super) struct Reverting<'a, R, F> {
     pub(super) dataset: &'a Dataset,
     /// True if nothing is written.
     pub(super) preview: bool,
+    pub(super) clock: Clock,
 }
 
 /// The next write of a record.
@@ -56,56 +59,81 @@ struct Planned<'v> {
     revert: Revert<'v>,
 }
 
-impl<R: RecordVersions, F: Files> Reverting<'_, R, F> {
+impl<R: RecordVersions, F: Files> Reverter<'_, R, F> {
     /// Reverts the records of different keys. Returns one result each, in their order.
-    pub(super) async fn revert(&self, keys: &[KeyOfRow]) -> Vec<Reverted> {
-        let mut results = BatchResults::new(keys.len());
+    pub(super) async fn revert(&self, keys: &[UndoneKey]) -> Vec<Reverted> {
+        let mut results = BatchResults::new(keys.len(), self.clock);
         for _ in 0..ROUNDS {
-            let open = results.open();
+            let open = results.open_in_time();
             if open.is_empty() {
                 break;
             }
             self.round(keys, &mut results, &open).await;
         }
-        results.finish(&Reverted::Unwritten(Written::Changed))
+        results.finish()
     }
 
     /// Reads and reverts the open records. Those that have changed meanwhile stay open.
-    async fn round(&self, keys: &[KeyOfRow], results: &mut BatchResults<Reverted>, open: &[usize]) {
+    async fn round(&self, keys: &[UndoneKey], results: &mut BatchResults<Reverted>, open: &[usize]) {
         let wanted: Vec<_> = open.iter().map(|index| keys[*index].key.clone()).collect();
         let KnownVersions { versions, known } = match self.records.read_versions(self.dataset, &wanted).await {
             Ok(known) => known,
-            Err(error) => return results.end(open, &unread(&error)),
+            Err(error) => return results.end(open, &unwritten(&error).into()),
         };
-        let versions: HashMap<_, _> = versions.iter().map(|version| (version.key.as_str(), version)).collect();
         let (open, later) = open.split_at(known.clamp(1, open.len()));
-        let (undo, mut steps, mut bytes) = (keys[open[0]].row.job, Vec::new(), 0);
-        for index in open {
-            let step = undo_step(versions.get(keys[*index].key.as_str()).copied(), self.undone.id, undo);
-            if let UndoStep::Restore(_, place) = &step {
-                bytes += place.end - place.start;
-            }
-            if bytes > BYTES && !steps.is_empty() {
-                break;
-            }
-            steps.push((*index, step));
+        results.end(later, &Written::Untried.into());
+        let steps = self.steps(keys, results, open, &versions);
+        // Files are read only for what can still be written.
+        if results.open_in_time().is_empty() {
+            return;
         }
-        results.end(&open[steps.len()..], &Reverted::Unwritten(Written::Untried));
-        results.end(later, &Reverted::Unwritten(Written::Untried));
-        let wanted: Vec<_> = steps.iter().filter_map(|(index, step)| wanted_by(step, &keys[*index])).collect();
+        let wanted: Vec<_> = steps.iter().filter_map(|(index, step)| wanted_version(step, &keys[*index])).collect();
         let previous = match previous::read(self.files, self.undone, &wanted).await {
             Ok(previous) => previous,
-            Err(error) => return results.end(&open[..steps.len()], &unread(&error)),
+            Err(error) => {
+                let indexes: Vec<_> = steps.iter().map(|(index, _)| *index).collect();
+                return results.end(&indexes, &unwritten(&error).into());
+            }
         };
         let planned = plan(keys, results, &steps, &previous);
-        self.write(results, planned).await;
+        if !results.open_in_time().is_empty() {
+            self.write(results, planned).await;
+        }
     }
 
-    async fn write(&self, results: &mut BatchResults<Reverted>, mut planned: Vec<Planned<'_>>) {
-        if results.is_late() && planned.len() > 1 {
-            let late: Vec<_> = planned.drain(1..).map(|planned| planned.index).collect();
-            results.end(&late, &Reverted::Unwritten(Written::Untried));
+    /// Decides the steps of the first open records, as many as have [`BYTES`] of previous versions; the others are
+    /// processed again later. Returns the steps that write, and ends the records that stay.
+    fn steps(
+        &self,
+        keys: &[UndoneKey],
+        results: &mut BatchResults<Reverted>,
+        open: &[usize],
+        versions: &[RecordVersion],
+    ) -> Vec<(usize, UndoStep)> {
+        let versions: HashMap<_, _> = versions.iter().map(|version| (version.key.as_str(), version)).collect();
+        let (mut steps, mut bytes) = (Vec::with_capacity(open.len()), 0);
+        for (position, index) in open.iter().enumerate() {
+            let UndoneKey { key, row } = &keys[*index];
+            let step = undo_step(versions.get(key.as_str()).copied(), self.undone.id, row.job);
+            match &step {
+                UndoStep::Done => results.set(*index, Reverted::Done),
+                UndoStep::Skip(reason) => results.set(*index, Reverted::Skipped(*reason)),
+                UndoStep::NoPreviousVersion => results.set(*index, Reverted::NoPreviousVersion),
+                UndoStep::Delete(_) => steps.push((*index, step)),
+                UndoStep::Restore(_, place) => {
+                    bytes += place.end - place.start;
+                    if bytes > BYTES && !steps.is_empty() {
+                        results.end(&open[position..], &Written::Untried.into());
+                        break;
+                    }
+                    steps.push((*index, step));
+                }
+            }
         }
+        steps
+    }
+
+    async fn write(&self, results: &mut BatchResults<Reverted>, planned: Vec<Planned<'_>>) {
         let (indexes, reverts): (Vec<_>, Vec<_>) =
             planned.into_iter().map(|planned| (planned.index, planned.revert)).unzip();
         if self.preview {
@@ -124,43 +152,36 @@ impl<R: RecordVersions, F: Files> Reverting<'_, R, F> {
     }
 }
 
-fn wanted_by(step: &UndoStep, of: &KeyOfRow) -> Option<Wanted> {
+fn wanted_version(step: &UndoStep, of: &UndoneKey) -> Option<Wanted> {
     let UndoStep::Restore(_, place) = step else { return None };
     Some(Wanted { key: of.key.clone(), place: place.clone() })
 }
 
-/// Returns the next write of each record; ends those that need none, and those whose previous version is gone.
+/// Returns the next write of each record; ends those whose previous version is gone.
 fn plan<'v>(
-    keys: &'v [KeyOfRow],
+    keys: &'v [UndoneKey],
     results: &mut BatchResults<Reverted>,
     steps: &[(usize, UndoStep)],
     previous: &'v HashMap<String, PreviousVersion>,
 ) -> Vec<Planned<'v>> {
     let mut planned = Vec::with_capacity(steps.len());
     for (index, step) in steps {
-        let KeyOfRow { key, row: by } = &keys[*index];
-        match (step, previous.get(key)) {
-            (UndoStep::Done, _) => results.set(*index, Reverted::Done),
-            (UndoStep::Skip(kept), _) => results.set(*index, Reverted::Kept(*kept)),
-            (UndoStep::Delete(mark), _) => {
-                planned.push(Planned { index: *index, revert: Revert { key, mark: *mark, by: *by, to: None } });
+        let UndoneKey { key, row: by } = &keys[*index];
+        let revert = match step {
+            UndoStep::Delete(mark) => Some(Revert { key, mark: *mark, by: *by, to: None }),
+            UndoStep::Restore(mark, _) => {
+                previous.get(key).map(|to| Revert { key, mark: *mark, by: *by, to: Some(to) })
             }
-            (UndoStep::Restore(mark, _), to @ Some(_)) => {
-                planned.push(Planned { index: *index, revert: Revert { key, mark: *mark, by: *by, to } });
-            }
-            (UndoStep::NoPreviousVersion | UndoStep::Restore(..), _) => {
-                results.set(*index, Reverted::NoPreviousVersion);
-            }
+            UndoStep::Done | UndoStep::Skip(_) | UndoStep::NoPreviousVersion => None,
+        };
+        match revert {
+            Some(revert) => planned.push(Planned { index: *index, revert }),
+            None => results.set(*index, Reverted::NoPreviousVersion),
         }
     }
     planned
 }
 
-/// Returns the result of a record that could not be read, or whose previous version could not be.
-fn unread(error: &PortError) -> Reverted {
-    if error.is_busy() {
-        return Reverted::Unwritten(Written::Throttled(String::from("no capacity to read the record")));
-    }
-    tracing::warn!(error = telemetry::chain(error), "cannot read versions of records");
-    Reverted::Unwritten(Written::Unknown(String::from("the record or its previous version could not be read")))
-}
+#[cfg(test)]
+#[path = "revert_tests.rs"]
+mod tests;

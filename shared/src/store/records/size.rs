@@ -18,7 +18,11 @@ pub const MAX_ITEM_BYTES: usize = dynamodb::ITEM_BYTES;
 /// up to 128 bytes, a dataset's name of up to 64), writer, times; what undo needs: creator, place of the previous
 /// version, and the row that has restored the record.
 const FIXED_BYTES: usize =
-    2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + (9 + 36) + (8 + 64) + (10 + 57) + 3;
+    2 * 2 + 12 + 128 + 64 + 4 + (6 + 57) + (9 + 21) + (9 + 21) + (9 + 36) + (8 + PLACE_BYTES) + (10 + 57) + 3;
+
+/// Maximum length of the place of a previous version: a job, a file's name of random characters and a row's number, and
+/// two offsets in a file of less than 100 MB.
+const PLACE_BYTES: usize = 36 + 1 + (8 + 1 + 20) + 1 + 8 + 1 + 8;
 
 /// Maximum number of nested levels below the attribute `data`, which is the first.
 const MAX_DEPTH: usize = dynamodb::NESTING_LEVELS - 1;
