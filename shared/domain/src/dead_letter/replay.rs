@@ -248,12 +248,17 @@ mod tests {
             })
         };
         let splitting = |status| Job { split: SplitState { ended: false, ..job(status).split.clone() }, ..job(status) };
+        let undone = |mut job: Job| {
+            job.undo.undone_by = Some(JobId(uuid::Uuid::nil()));
+            job
+        };
         let (past, done) =
             (ReplayDecision::NoEffect(NoEffect::AlreadyRetried), ReplayDecision::NoEffect(NoEffect::AlreadyDone));
         for (dead_letter, job, expected) in [
             (create(1), splitting(Status::Waiting), ReplayDecision::Wait),
             (create(1), splitting(Status::Failed), ReplayDecision::Open),
             (create(1), splitting(Status::Canceled), ReplayDecision::NoEffect(NoEffect::Canceled)),
+            (create(1), undone(splitting(Status::Failed)), ReplayDecision::NoEffect(NoEffect::Undone)),
             (create(1), job(Status::Failed), done),
             (create(0), splitting(Status::Failed), past),
             (complete(1), job(Status::Running), ReplayDecision::SendAgain),
