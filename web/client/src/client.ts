@@ -123,7 +123,10 @@ export interface Client {
    * `undo-too-early` for some minutes after the end of the import; `retryAfter` of the error has the seconds.
    */
   undo(jobId: string, options?: UndoOptions): Promise<Job>;
-  /** Deletes a job, its file and its reports. Keeps the records that it imported. */
+  /**
+   * Deletes a job, its file and its reports. Keeps the records that it imported; the import can then no longer
+   * be undone.
+   */
   delete(jobId: string, options?: ChangeOptions): Promise<void>;
   /** Returns the result of an ended job. */
   output(jobId: string, options?: CallOptions): Promise<Output>;
