@@ -77,6 +77,8 @@ pub(crate) async fn start<B: Backend>(
         check_part(&api.ports.store, part).await?;
         job.source = Some(Source::Job(part.clone()));
     }
+    // The items of an undo are those of a file.
+    job.undo.undoable &= job.file().is_some();
     // If the store fails, the job may still have been stored, so its items stay.
     let started = api.ports.store.start_job(&job, &definition).await?;
     if was_refused(started, job.job_id) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::http::{Answer, Bad, Checked, Failure, Fields, OptionalFields, PathText, Tenant, count_work_call};
+use longshore::job_types::import::NAME as IMPORT;
 use longshore::job_types::undo::{NAME, undo_options};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
@@ -91,14 +92,15 @@ pub(crate) async fn undo<B: Backend>(
     let import = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
     let preview = read_mode(fields)? == UndoMode::Validate;
     if let Some(active) = active_undo(&api.ports.store, &import).await?.filter(|_| !preview) {
-        return accepted_before(&api.ports, &tenant, active, no_such_job).await;
+        return accepted_before(&api.ports, &tenant, active, stopping).await;
     }
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let definition = undo_definition(&api.ports.store, &import, preview).await?;
     let expires_at = check_time(&api, &import, preview).await?;
     let source = check_file(&api.ports.files, &import).await?;
-    let JobProgress { groups, job: import } = with_groups(&api.ports.store, import).await?;
-    etag::check_match(&headers, &JobDocument::new(&import, &groups))?;
+    // The mark names the import as it was checked, not as it is read again here.
+    let JobProgress { groups, job: shown } = with_groups(&api.ports.store, import.clone()).await?;
+    etag::check_match(&headers, &JobDocument::new(&shown, &groups))?;
     admit(&api, &tenant, import.priority).await?;
     let undo = undo_job(&api, &import, source, preview, expires_at);
     if preview {
@@ -116,7 +118,7 @@ pub(crate) async fn undo<B: Backend>(
         UndoCreated::Refused => {
             let import = find_job(&api.ports.store, &tenant, &id, (api.clock)()).await?;
             match active_undo(&api.ports.store, &import).await? {
-                Some(active) => accepted_before(&api.ports, &tenant, active, no_such_job).await,
+                Some(active) => accepted_before(&api.ports, &tenant, active, stopping).await,
                 None => Err(not_ended("the job has just been reopened").into()),
             }
         }
@@ -159,13 +161,17 @@ pub(super) async fn active_undo(store: &impl JobStore, import: &Job) -> Result<O
 /// # Errors
 /// 409 `not-undoable`, `not-ended`.
 async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> Result<Definition, Failure> {
-    if import.job_type != "import" {
+    if import.job_type != IMPORT {
         return Err(not_undoable("only imports can be undone").into());
     }
     let options = store.definition(import.job_id).await?.ok_or_else(no_such_job)?.options;
     let options = undo_options(import.job_id, &options, preview).map_err(|why| not_undoable(&why.to_string()))?;
     if !import.status.is_final() {
         return Err(not_ended("cancel the import, or wait until it ends").into());
+    }
+    // An import over a part of another job has another reason, below.
+    if !import.undo.undoable && import.file().is_some() {
+        return Err(not_undoable("it was created by a version that stored no previous versions").into());
     }
     if import.split.groups == 0 {
         return Err(not_undoable("the import ended before its first row").into());
@@ -230,6 +236,12 @@ fn undo_job<B: Backend>(api: &Api<B>, import: &Job, source: SourceFile, preview:
         undo: UndoState { undoes: Some(undoes), ..UndoState::default() },
         ..Job::waiting(JobId::generate(), import.tenant.clone(), NAME, now)
     }
+}
+
+/// Returns the problem of an undo that was deleted and has not ended yet.
+fn stopping() -> Problem {
+    let detail = "the undo of this import was deleted and is still stopping; retry in some seconds";
+    Problem::new(Kind::UndoActive, detail)
 }
 
 fn not_ended(advice: &str) -> Problem {

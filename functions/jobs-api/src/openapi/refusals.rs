@@ -44,8 +44,8 @@ refusals!(
 );
 refusals!(
     /// Refusals of `POST /api/jobs/{jobId}/undo`.
-    UndoRefusals: MalformedJson, NotFound, FileGone, NotEnded, NotUndoable, UndoTooEarly, PreconditionFailed, BodyTooLarge,
-    UnsupportedMediaType, InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
+    UndoRefusals: MalformedJson, NotFound, FileGone, NotEnded, NotUndoable, UndoActive, UndoTooEarly, PreconditionFailed,
+    BodyTooLarge, UnsupportedMediaType, InvalidRequest, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/output`.

@@ -189,6 +189,8 @@ async fn a_validated_part_is_started_from_the_same_job_unless_it_was_deleted() {
     let reply = start(validations[0]).await;
     assert_eq!(reply.status, 202, "{}", reply.body);
     assert_eq!(reply.body["source"]["jobId"], json!(ended.job_id));
+    let started = world.store.job(id(&reply.body)).await.unwrap().unwrap();
+    assert!(!started.undo.undoable, "as an import that is created over a part");
     world.store.delete(ended.job_id, NOW).await.unwrap();
     start(validations[1]).await.is_problem(409, "file-gone");
 }

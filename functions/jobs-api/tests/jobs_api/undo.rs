@@ -1,16 +1,28 @@
 //! `POST /api/jobs/{jobId}/undo`: an import is undone by one job at a time, and previewed by any number.
 
+use std::cell::RefCell;
+
+use axum::body::Body;
+use axum::http::Request;
+use futures::executor::block_on;
+use jobs_api::{Api, router};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status, UndoneImport};
-use longshore_domain::ports::{JobStore, JobTransitions};
+use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
-use crate::world::{FILE, NOW, Reply, STALL_S, World};
+use crate::world::{FILE, InMemory, NOW, Reply, STALL_S, World};
 
 /// Creates an import with these options that ended before the stall time.
 async fn ended(world: &World, options: &Value, status: Status) -> JobId {
-    let file = world.upload(|upload| upload.expires_at = NOW.plus_days(3).seconds(), Some(FILE)).await;
+    ended_with_upload(world, options, status, NOW.plus_days(3)).await
+}
+
+/// Creates such an import of a file that expires.
+async fn ended_with_upload(world: &World, options: &Value, status: Status, expires_at: Timestamp) -> JobId {
+    let file = world.upload(|upload| upload.expires_at = expires_at.seconds(), Some(FILE)).await;
     let mut request = json!({"jobType": "import", "fileGuid": file, "options": {"dataset": "people", "key": "id"}});
     for (name, value) in options.as_object().unwrap() {
         request["options"][name] = value.clone();
@@ -84,6 +96,29 @@ async fn an_active_undo_is_answered_and_an_ended_one_is_followed_by_another() {
 }
 
 #[tokio::test]
+async fn an_undo_that_was_deleted_is_active_until_it_has_stopped() {
+    let world = World::default();
+    let import = ended(&world, &json!({}), Status::Completed).await;
+    let first = job_id(&undo(&world, import).await);
+    amend(&world, first, |job| job.status = Status::Running);
+    assert_eq!(world.call("DELETE", &format!("/api/jobs/{first}"), &[]).await.status, 204);
+    undo(&world, import).await.is_problem(409, "undo-active");
+    world.finish(first, Status::Canceled, 0).await;
+    assert_ne!(job_id(&undo(&world, import).await), first);
+}
+
+/// Such an import is stored without the mark, and its options have no `undo`.
+#[tokio::test]
+async fn an_import_of_a_version_without_undo_is_not_undone() {
+    let world = World::default();
+    let import = ended(&world, &json!({}), Status::Completed).await;
+    amend(&world, import, |job| job.undo.undoable = false);
+    undo(&world, import).await.is_problem(409, "not-undoable");
+    let path = format!("/api/jobs/{import}/undo");
+    world.post_to(&path, &json!({"mode": "validate"})).await.is_problem(409, "not-undoable");
+}
+
+#[tokio::test]
 async fn concurrent_undos_create_a_single_job() {
     let world = World::default();
     let import = ended(&world, &json!({}), Status::Completed).await;
@@ -138,11 +173,13 @@ async fn only_ended_imports_that_store_previous_versions_are_undone() {
 #[tokio::test]
 async fn the_first_expiry_of_what_an_undo_needs_is_its_deadline() {
     let world = World::default();
-    let import = ended(&world, &json!({}), Status::Completed).await;
-    let soon = NOW.plus_seconds(5_000);
-    amend(&world, import, |job| job.times.expires_at = soon.seconds());
-    let id = job_id(&undo(&world, import).await);
-    assert_eq!(stored(&world, id).await.times.deadline_at, Timestamp(soon.plus_seconds(-3_600).seconds() * 1_000));
+    let [soon, later] = [5_000, 6_000].map(|seconds| NOW.plus_seconds(seconds));
+    for (import_expires, upload_expires) in [(soon, later), (later, soon)] {
+        let import = ended_with_upload(&world, &json!({}), Status::Completed, upload_expires).await;
+        amend(&world, import, |job| job.times.expires_at = import_expires.seconds());
+        let id = job_id(&undo(&world, import).await);
+        assert_eq!(stored(&world, id).await.times.deadline_at, Timestamp(soon.plus_seconds(-3_600).seconds() * 1_000));
+    }
 }
 
 #[tokio::test]
@@ -160,14 +197,49 @@ async fn a_marked_import_is_neither_retried_nor_deleted_while_its_undo_is_active
     assert_eq!(world.call("DELETE", &format!("/api/jobs/{import}"), &[]).await.status, 204);
 }
 
-/// The mark comes between the read and the write of the delete.
+thread_local! {
+    /// An import, and the number of readings of the clock after which it is marked.
+    static MARKED: RefCell<Option<(World, JobId, u32)>> = const { RefCell::new(None) };
+}
+
+/// The clock of a call. Marks the import at one of its readings, unless it is deleted.
+fn marking_clock() -> Timestamp {
+    MARKED.with_borrow_mut(|marked| {
+        if let Some((world, import, readings)) = marked {
+            *readings = readings.saturating_sub(1);
+            if *readings == 0 {
+                let undo = Job::waiting(JobId::generate(), TenantId::from_static("default"), "undo", NOW);
+                let definition = Definition::new(json!({}));
+                block_on(world.store.create_job(&undo, &definition, None)).unwrap();
+                amend(world, *import, |job| {
+                    if !job.is_deleted() {
+                        (job.undo.undone_by, job.times.updated_at) = (Some(undo.job_id), NOW.plus_seconds(9));
+                    }
+                });
+                *marked = None;
+            }
+        }
+    });
+    NOW
+}
+
+/// The undo of another call comes at any moment of a delete, in particular between its read and its write.
 #[tokio::test]
-async fn a_delete_that_an_undo_has_overtaken_is_refused() {
-    let world = World::default();
-    let import = ended(&world, &json!({}), Status::Completed).await;
-    let read = stored(&world, import).await;
-    let marked = NOW.plus_seconds(1);
-    amend(&world, import, |job| (job.undo.undone_by, job.times.updated_at) = (Some(JobId::generate()), marked));
-    let outcome = world.store.delete_if_unchanged(&read, NOW).await.unwrap();
-    assert_eq!(outcome, longshore_domain::job::Transition::Refused);
+async fn a_delete_never_passes_an_undo_that_comes_at_the_same_time() {
+    let mut refused = 0;
+    for readings in 1..8 {
+        let world = World::default();
+        let import = ended(&world, &json!({}), Status::Completed).await;
+        MARKED.set(Some((world.clone(), import, readings)));
+        let api = Api { clock: marking_clock, ..world.api::<InMemory>(world.queues.clone()) };
+        let request = Request::delete(format!("/api/jobs/{import}")).body(Body::empty()).unwrap();
+        let reply = world.send_unchanged(router(api), world.signed_in(request)).await;
+        match stored(&world, import).await.undo.undone_by {
+            Some(_) => reply.is_problem(409, "undo-active"),
+            None => assert_eq!(reply.status, 204, "{readings}"),
+        }
+        refused += u32::from(reply.status == 409);
+    }
+    MARKED.set(None);
+    assert!(refused > 1, "{refused}");
 }
