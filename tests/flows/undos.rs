@@ -52,7 +52,12 @@ fn an_import_is_previewed_and_undone() -> Story {
     ensure!(preview["undoes"] == json!({ "jobId": second, "preview": true }), "{preview}");
     ensure!(counts(&preview) == [300, 0, 0], "{preview}");
     ensure!(values(stack, &name)?.len() == 500, "a preview writes nothing");
-    let third = import(stack, &options, std::iter::once((250, "third")))?;
+    let items = json!([{ "id": "k00250", "value": "third" }]);
+    let request = json!({ "jobType": "import", "items": items, "options": options });
+    let third = stack.client.post("/api/jobs", &request)?.expect(202)?;
+    let third = third["jobId"].as_str().context("no id")?.to_owned();
+    let done = Watch::new(stack, &third).end()?;
+    ensure!(counts(&done) == [1, 0, 0], "{done}");
 
     let id = undo(stack, &second)?;
     let done = Watch::new(stack, &id).end()?;
