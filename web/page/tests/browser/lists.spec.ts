@@ -20,6 +20,31 @@ test("a list's error disappears after a successful retry", async ({ page }) => {
   await expect(page.getByRole("alert")).toHaveCount(0);
 });
 
+test("an import in the list shows the state of its undo", async ({ page }) => {
+  const of = (number: number) => fakeJob(number).jobId;
+  const undo = (number: number, status: "running" | "completed") =>
+    fakeJob(number, { jobType: "undo", status, undoes: { jobId: of(1), preview: false } });
+  await mockJobList(page, () => ({
+    jobs: [
+      undo(9, "running"),
+      undo(8, "completed"),
+      fakeJob(3, { undoneBy: of(9) }),
+      fakeJob(2, { undoneBy: of(8) }),
+      fakeJob(1, { undoneBy: of(7) }),
+    ],
+    nextCursor: null,
+  }));
+  await open(page, "/jobs");
+  for (const [file, state] of [
+    ["file-3.csv", "Being undone"],
+    ["file-2.csv", "Undone"],
+    ["file-1.csv", "Has an undo"],
+  ] as const) {
+    const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: file, exact: true }) });
+    await expect(row.getByText(state, { exact: true })).toBeVisible();
+  }
+});
+
 test("a job over the items of a request shows its source", async ({ page }) => {
   const { apiUrl, users } = stack();
   const items = [{ id: "1" }, { id: "2" }];

@@ -38,7 +38,6 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
   await undo.click();
   await expect(dialog.getByRole("timer")).toHaveText(/^In \d+ seconds?$/);
   await expect(undo).toBeDisabled();
-  await accessible(page, "undo-waiting");
   await page.waitForURL((url) => url.pathname !== job, { timeout: PATIENCE_MS });
   await complete(page);
   await expect(page.getByRole("heading", { level: 1 })).toHaveText(`Undo of ${dataset}.csv`);
@@ -50,9 +49,6 @@ test("an import is undone after its numbers were shown", async ({ page }) => {
   const deletion = page.getByRole("dialog", { name: "Delete this job?" });
   await expect(deletion.getByText("Imported records remain")).toBeVisible();
   await deletion.getByRole("button", { name: "Keep it" }).click();
-  await page.getByRole("link", { name: "Jobs" }).click();
-  const row = page.getByRole("row").filter({ has: page.locator(`a[href="${job}"]`) });
-  await expect(row.getByText("Undone", { exact: true })).toBeVisible();
   await page.goto(new URL(`/datasets/${dataset}`, page.url()).href);
   await expect(page.getByRole("row")).toHaveCount(11);
 });
