@@ -23,7 +23,7 @@ const MAX_HEADINGS_BYTES: usize = 16 << 10;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub(super) struct ResultsRequest {
     /// Format of the file: `jsonl` for JSON Lines, `csv`, or `xlsx` for a workbook of spreadsheet programs. Results that
-    /// do not fit into a workbook are written as CSV, and the job has the issue `results_as_csv`.
+    /// do not fit into a workbook are written as CSV, and the result has the issue `results_as_csv`.
     #[schema(value_type = Option<String>, pattern = "^(jsonl|csv|xlsx)$", default = "jsonl")]
     format: ResultFormat,
     /// True to compress a file of JSON Lines or CSV with gzip; its name then ends with `.gz`.
