@@ -101,7 +101,7 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
 
     async fn process(&self, job: &JobContext, options: &ImportOptions, key: ItemKey, item: Row) -> Outcome {
         let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
-        // A single item is always tried.
+        // A single item always has an outcome.
         outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not processed") })
     }
 

@@ -57,7 +57,7 @@ impl<R: RecordVersions, F: Files + 'static> JobType for Undo<R, F> {
 
     async fn process(&self, job: &JobContext, options: &UndoOptions, key: ItemKey, item: UndoRow) -> Outcome {
         let mut outcomes = self.process_batch(job, options, vec![(key, item)]).await;
-        // A single item is always tried.
+        // A single item always has an outcome.
         outcomes.pop().unwrap_or_else(|| Outcome::Retry { after: None, reason: String::from("not processed") })
     }
 
