@@ -25,7 +25,6 @@
 //!   with some chunks of the job that it is copied from, and a corrected file; sends a chunk whose group is not
 //!   committed.
 
-mod behind;
 mod copied;
 mod dead_letters;
 mod function;
@@ -37,10 +36,12 @@ mod part;
 mod part_place;
 mod part_source;
 mod pass;
+mod replanned_chunks;
 mod retry_planner;
 mod retry_selection;
 mod split;
 mod splitter;
+mod undo_planner;
 mod unsplit;
 mod walk;
 

@@ -83,7 +83,7 @@ impl NextGroup {
         let is_full = self.chunks.last().is_none_or(|chunk| self.is_chunk_full(chunk));
         match self.chunks.last_mut().filter(|_| !is_full) {
             Some(open) => (open.items, open.end) = (open.items + 1, end),
-            None => self.chunks.push(ChunkPlan { first: 0, items: 1, start, end, oversize: false, keys: None }),
+            None => self.chunks.push(ChunkPlan::from_range(0, 1, start..end)),
         }
     }
 
@@ -91,7 +91,7 @@ impl NextGroup {
     pub(crate) fn finish(self, first: u64) -> (Vec<u8>, Vec<ChunkPlan>) {
         let Self { bytes, mut chunks, unread, .. } = self;
         if unread > 0 {
-            chunks.push(ChunkPlan { first: 0, items: unread, start: 0, end: 0, oversize: true, keys: None });
+            chunks.push(ChunkPlan { oversize: true, ..ChunkPlan::from_range(0, unread, 0..0) });
         }
         let mut next = first;
         for chunk in &mut chunks {

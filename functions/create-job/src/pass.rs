@@ -130,7 +130,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             self.commit_group().await?;
         }
         if let Some(import) = self.job.undo.undoes {
-            return self.splitter.go_behind(self.job, self.groups, import, issues, self.turn.deadline).await;
+            let deadline = self.turn.deadline;
+            return self.splitter.plan_replanned_rows(self.job, self.groups, import, issues, deadline).await;
         }
         let mut issues = issues.to_vec();
         if self.groups == 0 {
@@ -208,7 +209,7 @@ mod tests {
     use super::*;
 
     fn plan(start: u64, end: u64) -> ChunkPlan {
-        ChunkPlan { first: 1, items: 1, start, end, oversize: false, keys: None }
+        ChunkPlan::from_range(1, 1, start..end)
     }
 
     #[test]

@@ -9,22 +9,17 @@
 //! Resumes from the job's own position: committed chunks are skipped. A work file whose group was never committed is
 //! never read.
 
-use std::collections::BTreeMap;
-use std::mem;
-
-use longshore::chunk::{ChunkError, EndedChunk, Remaining, RemainingError, read_remaining, roll_up};
-use longshore::ports::JobFolder;
+use longshore::chunk::{EndedChunk, Remaining, RemainingError, read_remaining, roll_up};
 use longshore_domain::cursor::Cursor;
-use longshore_domain::group::{CHUNKS_PER_GROUP, ChunkPlan, Group, GroupPlan, Manifest, Replanned, SplitStep};
+use longshore_domain::group::{ChunkPlan, Group, SplitStep};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Files, JobProgress, Queues, Store};
-use longshore_domain::random::nonce;
 use longshore_domain::split::{ChunkLimits, Growth};
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::work_file::{End, Entry, WorkFile, WorkFileHeader};
 
 use crate::outcome::{Halt, SplitError};
+use crate::replanned_chunks::ReplannedChunks;
 use crate::retry_selection::RetrySelection;
 use crate::splitter::Splitter;
 
@@ -42,11 +37,8 @@ pub(crate) struct RetryPlanner<'a, S, Q, F> {
     retry_selection: RetrySelection,
     /// Position of the job after the last group of this pass.
     committed: ChunkId,
-    chunks: Vec<ChunkPlan>,
-    replanned: BTreeMap<u32, Replanned>,
-    /// Entries of the file that is being collected.
-    entries: Vec<Entry>,
-    entry_bytes: u64,
+    /// The next group.
+    planned: ReplannedChunks,
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
@@ -56,21 +48,9 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
         let size_bytes = job.file().map_or(0, |source| source.size_bytes);
         let remaining_bytes = (size_bytes as f64 * remaining as f64 / job.split.item_count.max(1) as f64) as u64;
         let limits = limits.for_file(remaining_bytes);
-        let (chunks, replanned, entries) = Default::default();
         let (committed, retry_selection) = (job.retry.replanned, RetrySelection::All);
-        Self {
-            splitter,
-            job,
-            limits,
-            remaining,
-            deadline,
-            retry_selection,
-            committed,
-            chunks,
-            replanned,
-            entries,
-            entry_bytes: 0,
-        }
+        let planned = ReplannedChunks::default();
+        Self { splitter, job, limits, remaining, deadline, retry_selection, committed, planned }
     }
 
     /// Limits the failed items that run again to this selection.
@@ -100,7 +80,7 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
                 let turn_over = (self.splitter.clock)() >= self.deadline;
                 // With few failures, a group is full only after very many reads. It is committed in time although it is
                 // not full, and the next delivery continues after it.
-                if turn_over || self.chunks.len() + NEW_CHUNKS_PER_CHUNK > CHUNKS_PER_GROUP {
+                if turn_over || !self.planned.has_room(NEW_CHUNKS_PER_CHUNK) {
                     let committed = self.commit(ChunkId { group: number, chunk: chunk + 1 }).await?;
                     if turn_over && committed {
                         return Err(Halt::End(
@@ -127,61 +107,28 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
                 Err(RemainingError::Source(error)) => return Err(self.splitter.fail(&self.job, error).await),
                 Err(RemainingError::Chunk(error)) => return Err(error.into()),
             };
-        self.chunks.extend(unread);
+        unread.into_iter().for_each(|plan| self.planned.push_plan(plan));
         if let RetrySelection::Dead(items) = &mut self.retry_selection {
             self.splitter.read_dead_letters(&self.job, id, &entries, items).await?;
         }
         for entry in entries {
-            let entry = self.retry_selection.replan(entry);
-            self.entry_bytes += entry.raw.len() as u64;
-            self.entries.push(entry);
-            if self.is_full() {
+            self.planned.push(self.retry_selection.replan(entry));
+            if self.planned.is_full(self.chunk_limits()) {
                 self.write_work_file().await?;
             }
         }
         Ok(())
     }
 
-    /// Returns true if the file being collected is as large as a chunk should be, and the group has room for one more
-    /// chunk with the remaining items of the old chunk.
-    fn is_full(&self) -> bool {
-        if self.chunks.len() + 1 >= CHUNKS_PER_GROUP {
-            return false;
-        }
+    /// Returns the limits of the next chunk.
+    fn chunk_limits(&self) -> ChunkLimits {
         let (job, growth) = (&self.job, Growth::from_job(&self.job));
         let corrected = job.retry.selection.corrected().map_or(0, |file| file.size_bytes);
-        let limits = growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected);
-        self.entries.len() >= limits.items as usize || self.entry_bytes >= limits.bytes
+        growth.replanned(self.limits, self.remaining, growth.size_bytes + corrected)
     }
 
-    /// Writes the collected file as a chunk of its own.
     async fn write_work_file(&mut self) -> Result<(), Halt> {
-        let Some(first) = self.entries.first().map(|entry| entry.n) else { return Ok(()) };
-        let chunk = u32::try_from(self.chunks.len()).unwrap_or(u32::MAX);
-        let number = self.job.split.groups;
-        let token = Cursor::token(&nonce(), 0);
-        let entries = mem::take(&mut self.entries);
-        let items = u32::try_from(entries.len()).unwrap_or(u32::MAX);
-        let failed = entries.iter().filter(|entry| matches!(entry.end, End::Failed(_))).count() as u64;
-        let file = WorkFile { header: WorkFileHeader::default(), entries };
-        let key = JobFolder::for_job(&self.job).chunk(ChunkId::new(number, chunk)).work_key(&token);
-        let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
-        self.splitter.ports.files.write(&key, "application/x-ndjson", bytes).await?;
-        let finished = failed == u64::from(items);
-        let file = Some(token.clone());
-        let cursor = Cursor {
-            round: u32::from(!finished),
-            position: 0,
-            token,
-            file,
-            deferred: 0,
-            due: None,
-            finished,
-            by_sweeper: false,
-        };
-        self.replanned.insert(chunk, Replanned { cursor, failed, bytes: mem::take(&mut self.entry_bytes) });
-        self.chunks.push(ChunkPlan { first, items, start: 0, end: 0, oversize: false, keys: None });
-        Ok(())
+        self.planned.write_file(&self.splitter.ports.files, &self.job).await
     }
 
     /// Commits the new chunks as a group; returns false if there are none. In that case, the position does not move,
@@ -189,15 +136,10 @@ impl<'a, S: Store, Q: Queues, F: Files> RetryPlanner<'a, S, Q, F> {
     /// items.
     async fn commit(&mut self, upto: ChunkId) -> Result<bool, Halt> {
         self.write_work_file().await?;
-        if self.chunks.is_empty() {
+        if self.planned.is_empty() {
             return Ok(false);
         }
-        let plan = GroupPlan {
-            generation: self.job.generation,
-            manifest: Manifest { group: self.job.split.groups, chunks: mem::take(&mut self.chunks) },
-            replanned: mem::take(&mut self.replanned),
-            step: SplitStep::Replanned { from: self.committed, upto },
-        };
+        let plan = self.planned.take(&self.job, SplitStep::Replanned { from: self.committed, upto });
         self.job = self.splitter.commit(&self.job, &plan, |_| None).await?;
         self.committed = upto;
         let now = (self.splitter.clock)();

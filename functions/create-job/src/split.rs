@@ -10,13 +10,13 @@ use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 
-use crate::behind::Behind;
 use crate::group_builder::messages;
 use crate::keys::Keys;
 use crate::outcome::{Halt, SplitEnd, SplitError};
 use crate::pass::Pass;
 use crate::retry_planner::RetryPlanner;
 use crate::splitter::{Splitter, Turn};
+use crate::undo_planner::UndoPlanner;
 use crate::walk::Walk;
 
 /// Maximum number of attempts of a splitter whose writes are refused. Each attempt reads the job again and continues
@@ -94,8 +94,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         pass.run(&issues).await
     }
 
-    /// Plans the items of an undo behind those of its file, of which all `groups` are committed.
-    pub(crate) async fn go_behind(
+    /// Plans the items of an undo after those of its file, of which all `groups` are committed.
+    pub(crate) async fn plan_replanned_rows(
         &self,
         job: &Job,
         groups: u32,
@@ -107,7 +107,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let is_ours = |stored: &Job| stored.split.groups == groups && stored.stage == Stage::Splitting;
         let stored = stored.filter(is_ours).ok_or(Halt::Refused)?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        Behind::new(self, stored, import, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).run(issues).await
+        UndoPlanner::new(self, stored, import, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).run(issues).await
     }
 
     /// Creates a turn that begins now.
@@ -166,7 +166,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if job.split.groups > 0 {
             return self.end(job, job.split.groups, &[], deadline).await;
         }
-        let chunk = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
+        let chunk = ChunkPlan::from_range(1, 1, 0..0);
         let manifest = Manifest { group: 0, chunks: vec![chunk] };
         self.commit(job, &GroupPlan::from_file(job.generation, manifest, 0..0), |_| None).await?;
         self.end(job, 1, &[], deadline).await

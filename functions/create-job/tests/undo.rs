@@ -1,5 +1,5 @@
-//! An undo plans the rows of its import as workers were offered them: those of the file up to the end of its split, and
-//! behind them those that a retry filed again, with the contents of its corrected file.
+//! An undo plans the rows of its import that workers have processed: those of the file up to the end of its split, then
+//! those that a retry replanned, with the contents of its corrected file.
 
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
@@ -140,7 +140,7 @@ async fn the_rows_of_the_file_and_the_corrected_rows_are_undone() {
 
     let undo = world.undo(second).await;
     let counts = world.run(undo).await;
-    assert_eq!(world.job(undo).await.split.item_count, 41 + 2 + 18, "the file, and what two retries filed again");
+    assert_eq!(world.job(undo).await.split.item_count, 41 + 2 + 18, "the file, and what two retries replanned");
     assert_eq!((counts.succeeded, counts.failed, counts.skipped), (61, 0, 0));
     assert_eq!(world.values(), [("a".into(), json!("good1")), ("b".into(), json!("good1"))].into());
 }
@@ -166,7 +166,7 @@ async fn turns_that_end_after_each_step_plan_every_item_once() {
 }
 
 #[tokio::test]
-async fn rows_behind_the_end_of_the_imports_split_are_no_items() {
+async fn rows_after_the_end_of_the_imports_split_are_no_items() {
     let world = World::new();
     let file = world.file("file.csv", "id,v\na,good\nb,good\nc,good\n").await;
     let import = world.create("import", file, options(), UndoState::default()).await;

@@ -40,6 +40,12 @@ impl Cursor {
         format!("{nonce}{n}")
     }
 
+    /// Returns a cursor at the start of a round over the items of the work file that this token names.
+    pub fn for_round(round: u32, token: String) -> Self {
+        let file = Some(token.clone());
+        Self { round, position: 0, token, file, deferred: 0, due: None, finished: false, by_sweeper: false }
+    }
+
     /// Returns true if the chunk has ended and no item of it is left: its last round has no work file.
     pub fn has_nothing_left(&self) -> bool {
         self.finished && self.file.is_none()

@@ -166,6 +166,24 @@ pub struct ChunkPlan {
     pub keys: Option<ItemFile>,
 }
 
+impl ChunkPlan {
+    /// Plans items that are read from this range of the source.
+    pub const fn from_range(first: u64, items: u32, range: Range<u64>) -> Self {
+        Self { first, items, start: range.start, end: range.end, oversize: false, keys: None }
+    }
+
+    /// Plans items that are read from a work file.
+    pub const fn in_work_file(first: u64, items: u32) -> Self {
+        Self::from_range(first, items, 0..0)
+    }
+
+    /// Returns true if the items are in a work file and not in a range of a source. Also true for the only item of a
+    /// job without a source.
+    pub const fn is_in_work_file(&self) -> bool {
+        self.start == self.end && !self.oversize
+    }
+}
+
 /// The immutable plan of a group: its chunks in order.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 pub struct Manifest {

@@ -88,7 +88,7 @@ impl Records {
             if self.is_replanned(manifest, next) {
                 continue;
             }
-            if self.is_behind(manifest) {
+            if self.is_replanned_by_import(manifest) {
                 next = check_numbers(group, manifest, next, findings);
                 continue;
             }
@@ -110,9 +110,9 @@ impl Records {
         }
     }
 
-    /// Returns true if the items of a group are behind those of an undo's file: in work files, and in no range of it.
-    pub(super) fn is_behind(&self, manifest: &Manifest) -> bool {
-        self.job.is_undo() && manifest.chunks.first().is_some_and(|chunk| chunk.start == chunk.end && !chunk.oversize)
+    /// Returns true if the items of an undo's group are rows that a retry of its import replanned.
+    pub(super) fn is_replanned_by_import(&self, manifest: &Manifest) -> bool {
+        self.job.is_undo() && manifest.chunks.first().is_some_and(ChunkPlan::is_in_work_file)
     }
 
     /// Returns true if a retry replanned items that belonged to earlier chunks of the file.

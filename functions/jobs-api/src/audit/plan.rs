@@ -66,8 +66,9 @@ pub(super) async fn check_plan(
         Some(Streamed::Complete) => {
             record_counts.reach(u64::MAX);
             if records.job.item_count_final() {
-                let behind: u64 = records.planned().filter(|(_, m)| records.is_behind(m)).map(|(_, m)| m.items()).sum();
-                let expected = records.job.split.item_count.saturating_sub(behind);
+                let replanned = records.planned().filter(|(_, manifest)| records.is_replanned_by_import(manifest));
+                let replanned: u64 = replanned.map(|(_, manifest)| manifest.items()).sum();
+                let expected = records.job.split.item_count.saturating_sub(replanned);
                 findings.count("input_items", &source.name, expected, record_counts.records);
             }
         }
