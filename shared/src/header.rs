@@ -5,7 +5,7 @@
 
 use std::collections::BTreeSet;
 
-use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, Read};
 use longshore_domain::records::{Cutter, Extent, Format, Span, UnreadableFile, check_utf8, sniff};
 use longshore_domain::text::{listed, quoted};
@@ -77,6 +77,11 @@ pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<File
     }
     let bom_len = sniff(&head, Extent::from_lengths(head_end, source.size_bytes))?.bom_len;
     first_record(files, source, head.split_off(bom_len), bom_len as u64).await
+}
+
+/// Returns the first byte of a job's file that is in no group. Before the first group, it is the end of the header.
+pub fn unsplit_from(job: &Job, header: Option<&FileHeader>) -> u64 {
+    header.filter(|_| job.split.groups == 0).map_or(job.split.offset, |header| header.start)
 }
 
 /// Finds the first record after any number of blank lines; keeps no more than that record in memory.

@@ -28,6 +28,11 @@ impl Ending {
         self.job.stage == Stage::Stopping
     }
 
+    /// Returns true if the job was stopped before its split ended.
+    pub(crate) fn has_unsplit(&self) -> bool {
+        self.is_stopped() && !self.job.item_count_final()
+    }
+
     /// Returns the job with its groups.
     pub(crate) fn ended_groups(&self) -> EndedGroups<'_> {
         EndedGroups { job: &self.job, groups: &self.groups, older: &self.older }

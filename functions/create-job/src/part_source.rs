@@ -2,7 +2,7 @@
 //! copies its items.
 
 use longshore::chunk::{ChunkError, EndedGroups};
-use longshore::header::{FileHeader, HeaderError, read_header};
+use longshore::header::{FileHeader, HeaderError, read_header, unsplit_from};
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Part, PartSource, SourceFile};
 use longshore_domain::ports::{Files, JobProgress, Queues, Store};
@@ -113,23 +113,21 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             return Err(SourceGone::Missing.into());
         }
         let definition = store.definition(source.job_id).await?.ok_or(SourceGone::Missing)?;
-        let has_rest = source.part == Part::Unprocessed && !ended.item_count_final();
+        let wants_unsplit = source.part == Part::Unprocessed && !ended.item_count_final();
         let needs_columns = source.part != Part::Results && source.format == Format::Csv;
-        let needs_header = (has_rest && ended.split.groups == 0) || (needs_columns && definition.columns.is_none());
+        let needs_header =
+            (wants_unsplit && ended.split.groups == 0) || (needs_columns && definition.columns.is_none());
         let header = match ended.file().filter(|_| needs_header) {
             Some(file) => Some(self.ended_header(job, file).await?),
             None => None,
         };
-        let unsplit_from = match &header {
-            Some(header) if ended.split.groups == 0 => header.start,
-            _ => ended.split.offset,
-        };
+        let unsplit_from = wants_unsplit.then(|| unsplit_from(&ended, header.as_ref()));
         let columns = definition.columns.or(header.and_then(|header| header.columns));
         let (groups, older) = groups.into_iter().partition(|group| ended.owns(group.number));
         Ok(EndedJob {
             part: source.part,
             is_numbered: definition.results.is_some_and(|form| form.row == ResultRow::Numbered),
-            unsplit_from: has_rest.then_some(unsplit_from),
+            unsplit_from,
             columns: columns.filter(|_| needs_columns),
             job: ended,
             groups,

@@ -3,9 +3,9 @@
 
 use longshore::failures_file::Columns;
 use longshore::files::{RecordWindow, ResumingReader, StreamedRecord};
-use longshore::header::{FileHeader, HeaderError, read_header};
+use longshore::header::{HeaderError, read_header, unsplit_from};
 use longshore::ports::Ports;
-use longshore_domain::job::{Job, JobError, SourceFile};
+use longshore_domain::job::{JobError, Source, SourceFile};
 use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
 use longshore_domain::records::Format;
 use longshore_domain::results::ResultsForm;
@@ -50,8 +50,7 @@ pub(super) enum Unsplit {
 
 impl InputLayout {
     /// Reads the definition, and the header of the file if the definition is not sufficient. Results are CSV in place
-    /// of a workbook if `as_csv`, or if there are too many. Reads nothing if no item
-    /// succeeded and no item is listed.
+    /// of a workbook if `as_csv`, or if there are too many. Reads nothing if no item succeeded and no item is listed.
     pub(crate) async fn read<S: Store, Q, F: Files>(
         ports: &Ports<S, Q, F>,
         ending: &Ending,
@@ -65,75 +64,54 @@ impl InputLayout {
         let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
         let results = definition.results.map(|form| fitting(form, ending.totals().succeeded, as_csv));
         let (results, results_as_csv) = results.map_or((None, false), |(form, as_csv)| (Some(form), as_csv));
-        if !is_listed {
-            return Ok(Self {
-                columns: Columns::Raw,
-                options: Vec::new(),
-                unsplit: Unsplit::Nothing,
-                results,
-                results_as_csv,
-            });
-        }
-        let unsplit = ending.is_stopped() && !job.item_count_final();
-        if job.dataset().is_some() {
+        let (columns, unsplit) = match &job.source {
+            _ if !is_listed => (Columns::Raw, Unsplit::Nothing),
             // A record whose key is in no group is not part of the job. The item of a record is its key.
-            return Ok(Self {
-                columns: Columns::Key,
-                options: Vec::new(),
-                unsplit: Unsplit::Nothing,
-                results,
-                results_as_csv,
-            });
-        }
-        if let Some(part) = job.part() {
+            Some(Source::Dataset(_)) => (Columns::Key, Unsplit::Nothing),
             // An item that was not copied is not part of the job.
-            let columns = Columns::from_names(part.format, definition.columns).unwrap_or(Columns::Raw);
-            return Ok(Self { columns, options: Vec::new(), unsplit: Unsplit::Nothing, results, results_as_csv });
-        }
-        let Some(source) = job.file() else {
-            let unsplit = if unsplit && job.split.groups == 0 { Unsplit::Item } else { Unsplit::Nothing };
-            let options = definition.options.to_string().into_bytes();
-            return Ok(Self { columns: Columns::Raw, options, unsplit, results, results_as_csv });
+            Some(Source::Job(part)) => (named(part.format, definition.columns), Unsplit::Nothing),
+            Some(Source::File(file)) => file_layout(&ports.files, ending, file, definition.columns).await?,
+            None if ending.has_unsplit() && job.split.groups == 0 => (Columns::Raw, Unsplit::Item),
+            None => (Columns::Raw, Unsplit::Nothing),
         };
-        let needs_header =
-            (unsplit && job.split.groups == 0) || (source.format == Format::Csv && definition.columns.is_none());
-        let header =
-            if needs_header { SourceHeader::read(&ports.files, source).await? } else { SourceHeader::NotNeeded };
-        let unsplit = if unsplit { header.unsplit(job) } else { Unsplit::Nothing };
-        let columns = definition.columns.or_else(|| header.columns());
-        let columns = Columns::from_names(source.format, columns).unwrap_or(Columns::Raw);
-        Ok(Self { columns, options: Vec::new(), unsplit, results, results_as_csv })
+        let options = match &job.source {
+            None if is_listed => definition.options.to_string().into_bytes(),
+            _ => Vec::new(),
+        };
+        Ok(Self { columns, options, unsplit, results, results_as_csv })
     }
 }
 
-/// Header of the input.
-enum SourceHeader {
-    NotNeeded,
-    Found(FileHeader),
-    Unreadable(JobError),
+/// Returns the columns and the unsplit part of a file. Its header is read only if it is needed.
+async fn file_layout(
+    files: &impl Files,
+    ending: &Ending,
+    file: &SourceFile,
+    columns: Option<Vec<String>>,
+) -> Result<(Columns, Unsplit), CompleteError> {
+    let (job, has_unsplit) = (&ending.job, ending.has_unsplit());
+    let needs_columns = file.format == Format::Csv && columns.is_none();
+    let header = match (has_unsplit && job.split.groups == 0) || needs_columns {
+        true => read_header(files, file).await.map(Some),
+        false => Ok(None),
+    };
+    let (header, error) = match header {
+        Ok(header) => (header, None),
+        Err(HeaderError::Source(error)) => (None, Some(error)),
+        Err(HeaderError::Port(error)) => return Err(error.into()),
+    };
+    let unsplit = match error {
+        _ if !has_unsplit => Unsplit::Nothing,
+        Some(error) if job.split.groups == 0 => Unsplit::Unreadable(error),
+        _ => Unsplit::From(unsplit_from(job, header.as_ref())),
+    };
+    let columns = columns.or_else(|| header.and_then(|header| header.columns));
+    Ok((named(file.format, columns), unsplit))
 }
 
-impl SourceHeader {
-    async fn read(files: &impl Files, source: &SourceFile) -> Result<Self, CompleteError> {
-        match read_header(files, source).await {
-            Ok(header) => Ok(Self::Found(header)),
-            Err(HeaderError::Source(error)) => Ok(Self::Unreadable(error)),
-            Err(HeaderError::Port(error)) => Err(error.into()),
-        }
-    }
-
-    /// Returns the unsplit part of a job that was stopped before the last group.
-    fn unsplit(&self, job: &Job) -> Unsplit {
-        match self {
-            Self::Unreadable(error) if job.split.groups == 0 => Unsplit::Unreadable(error.clone()),
-            Self::Found(header) if job.split.groups == 0 => Unsplit::From(header.start),
-            _ => Unsplit::From(job.split.offset),
-        }
-    }
-
-    fn columns(self) -> Option<Vec<String>> {
-        if let Self::Found(header) = self { header.columns } else { None }
-    }
+/// Returns the columns of these names. Without names, a row has its record in one column.
+fn named(format: Format, names: Option<Vec<String>>) -> Columns {
+    Columns::from_names(format, names).unwrap_or(Columns::Raw)
 }
 
 /// A record of the source: its first byte, and its number.
