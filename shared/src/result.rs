@@ -12,6 +12,7 @@ use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::OutputSlice;
 use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
 
 /// Name of the document within a job's report; see [`JobFolder`](crate::ports::JobFolder).
 pub const RESULT_NAME: &str = "result.json";
@@ -32,6 +33,21 @@ pub struct IndexedSlice {
     /// Rows, size and checksums of the object.
     #[serde(flatten)]
     pub outputs: OutputSlice,
+}
+
+/// A row of results that have the numbers of their items.
+#[derive(Copy, Clone, Debug, Deserialize)]
+pub struct NumberedLine<'a> {
+    /// Number of the item.
+    pub number: u64,
+    /// Output of the item.
+    #[serde(borrow)]
+    pub output: &'a RawValue,
+}
+
+/// Returns the lines of a slice or of an index.
+pub fn lines_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
+    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
 /// Results of a finished job.

@@ -6,7 +6,7 @@ use longshore_domain::job::{Checkpoint, Job};
 use longshore_domain::random::nonce;
 use longshore_domain::timestamp::Timestamp;
 
-use crate::outcome::{CompleteError, Halt, Unfit};
+use crate::outcome::{CompleteError, Halt, WorkbookError};
 
 /// Length of a completion's turn, in seconds. After a turn, the completion stores its report so far and sends a
 /// continuation to the end of its tenant's lane. The turn bounds the wait of other jobs, and the work that is lost with
@@ -46,7 +46,7 @@ impl TurnBudget {
     }
 
     /// Makes the next attempt start from the beginning, with the results as CSV.
-    pub(crate) fn restart_as_csv(&mut self, job: &Job, attempt: &Attempt, why: &Unfit) -> Halt {
+    pub(crate) fn restart_as_csv(&mut self, job: &Job, attempt: &Attempt, why: &WorkbookError) -> Halt {
         tracing::warn!(job.id = %job.job_id, why = telemetry::chain(why), "the results are written as CSV, not as a workbook");
         self.results_as_csv = true;
         self.restart(attempt)
@@ -54,7 +54,7 @@ impl TurnBudget {
 
     /// Makes the next attempt start from the beginning if an upload of this attempt no longer exists, or if the results
     /// cannot be a workbook. Returns any other error.
-    pub(crate) fn restart_if_possible(&mut self, job: &Job, attempt: &Attempt, error: CompleteError) -> Halt {
+    pub(crate) fn restart_or_fail(&mut self, job: &Job, attempt: &Attempt, error: CompleteError) -> Halt {
         match error {
             CompleteError::UploadGone => self.restart(attempt),
             CompleteError::Workbook(why) => self.restart_as_csv(job, attempt, &why),

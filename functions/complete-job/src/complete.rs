@@ -12,7 +12,7 @@ use longshore_domain::random::nonce;
 use crate::attempt::{Attempt, TurnBudget};
 use crate::completer::Completer;
 use crate::ending::{Ending, nothing_to_end};
-use crate::outcome::{CompleteEnd, CompleteError, Halt, Unfit};
+use crate::outcome::{CompleteEnd, CompleteError, Halt, WorkbookError};
 use crate::receipt::receipt;
 use crate::report::{InputLayout, Reached, ReportName, ReportWriter, WrittenReport};
 
@@ -104,13 +104,13 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
             // The next checkpoint claims the attempt, and does not count as progress.
             attempt.began_complete = writer.is_ended();
             if writer.is_out_of_tries() {
-                return Err(turn_budget.restart_as_csv(&ending.job, &attempt, &Unfit::TooManyTries));
+                return Err(turn_budget.restart_as_csv(&ending.job, &attempt, &WorkbookError::TooManyTries));
             }
         }
         self.write_rows(&ending.job, &mut attempt, &mut writer, turn_budget).await?;
         let workbook_ends_at = turn_budget.workbook_ends_at;
         let written = writer.finish(&|| (self.clock)() >= workbook_ends_at).await;
-        let written = written.map_err(|error| turn_budget.restart_if_possible(&ending.job, &attempt, error))?;
+        let written = written.map_err(|error| turn_budget.restart_or_fail(&ending.job, &attempt, error))?;
         // If the job is stopped meanwhile, the report is written again after the grace period, so reading the input
         // must leave time for it. A report with a checkpoint is not written again.
         let again_ms = if attempt.checkpoint.is_some() { 0 } else { (self.clock)().millis_since(started) };
@@ -145,7 +145,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         loop {
             let ends_at = turn_budget.ends_at;
             let written = writer.write(&|| (self.clock)() >= ends_at).await;
-            let reached = written.map_err(|error| turn_budget.restart_if_possible(job, attempt, error))?;
+            let reached = written.map_err(|error| turn_budget.restart_or_fail(job, attempt, error))?;
             if reached == Reached::End && (!writer.needs_checkpoint() || attempt.is_ended) {
                 return Ok(());
             }

@@ -36,4 +36,4 @@ mod report;
 pub use attempt::TURN_S;
 pub use completer::Completer;
 pub use function::{CompleteJob, serve};
-pub use outcome::{CompleteEnd, CompleteError, Unfit};
+pub use outcome::{CompleteEnd, CompleteError, WorkbookError};

@@ -88,7 +88,7 @@ pub enum CompleteError {
     Compress(#[source] std::io::Error),
     /// The results do not fit into a workbook. The completion writes them as CSV.
     #[error("the results cannot be a workbook")]
-    Workbook(#[from] Unfit),
+    Workbook(#[from] WorkbookError),
     /// An upload of the report no longer exists: another completion was first, or the upload has expired.
     #[error("an upload of the report no longer exists")]
     UploadGone,
@@ -99,7 +99,7 @@ pub enum CompleteError {
 
 /// Reasons why results do not fit into a workbook. They become CSV instead.
 #[derive(Debug, thiserror::Error)]
-pub enum Unfit {
+pub enum WorkbookError {
     /// There are too many cells, bytes or slices.
     #[error("the results are too large for a workbook")]
     TooLarge,

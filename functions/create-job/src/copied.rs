@@ -2,10 +2,9 @@
 
 use std::borrow::Cow;
 
+use longshore::result::NumberedLine;
 use longshore_domain::records::{Format, records};
 use longshore_domain::work_file::Entry;
-use serde::Deserialize;
-use serde_json::value::RawValue;
 
 use crate::next_group::Walked;
 
@@ -61,15 +60,10 @@ impl Copier {
     /// # Errors
     /// If the row is not what a worker writes.
     pub(crate) fn output(self, row: &[u8], is_numbered: bool) -> Result<Walked, serde_json::Error> {
-        #[derive(Deserialize)]
-        struct Row<'a> {
-            #[serde(borrow)]
-            output: &'a RawValue,
-        }
         if !is_numbered {
             return Ok(self.record(row));
         }
-        let Row { output } = serde_json::from_slice(row)?;
+        let NumberedLine { output, .. } = serde_json::from_slice(row)?;
         Ok(self.record(output.get().as_bytes()))
     }
 }

@@ -6,6 +6,7 @@ use std::collections::VecDeque;
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore::chunk::{ChunkReader, ChunkRows, READ_BYTES, Rows, Slice, Unit, UnitChunk};
 use longshore::ports::Ports;
+use longshore::result::lines_of;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Manifest};
 use longshore_domain::job::{JobError, Part};
 use longshore_domain::ports::{Files, Read, Store};
@@ -124,7 +125,7 @@ impl<'a, S: Store, F: Files> PartItems<'a, S, F> {
         let Read::Found(lines) = self.files.read(&slice.key, None, None).await? else {
             return Err(SourceGone::Missing.into());
         };
-        let rows: Vec<_> = lines.split(|byte| *byte == b'\n').filter(|row| !row.is_empty()).collect();
+        let rows: Vec<_> = lines_of(&lines).collect();
         if rows.len() as u64 != slice.outputs.rows || lines.len() as u64 != slice.outputs.bytes {
             return Err(SourceGone::Changed.into());
         }

@@ -4,16 +4,16 @@
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
-use super::assembly::MAX_CELLS;
 use super::results::Results;
 use super::state::State;
+use super::workbook_source::MAX_CELLS;
 use super::writer::ReportWriter;
 
 /// Maximum number of invocations that begin to write a workbook.
 const MAX_TRIES: u32 = 3;
 
 /// Returns the form of a results file of so many rows, and true if it is CSV in place of a workbook: always if `as_csv`.
-pub(super) fn fitting(requested: ResultsForm, rows: u64, as_csv: bool) -> (ResultsForm, bool) {
+pub(super) fn form_of_file(requested: ResultsForm, rows: u64, as_csv: bool) -> (ResultsForm, bool) {
     let cells = rows.saturating_mul(requested.width() as u64);
     let falls_back = requested.format == ResultFormat::Xlsx && (as_csv || cells > MAX_CELLS);
     (if falls_back { requested.as_csv() } else { requested }, falls_back)
@@ -43,9 +43,9 @@ mod tests {
             (5_000_001, false, ResultFormat::Csv),
             (1, true, ResultFormat::Csv),
         ] {
-            let (form, falls_back) = fitting(xlsx.clone(), rows, as_csv);
+            let (form, falls_back) = form_of_file(xlsx.clone(), rows, as_csv);
             assert_eq!((form.format, falls_back), (expected, expected == ResultFormat::Csv), "{rows} rows");
         }
-        assert_eq!(fitting(ResultsForm::default(), u64::MAX, true), (ResultsForm::default(), false));
+        assert_eq!(form_of_file(ResultsForm::default(), u64::MAX, true), (ResultsForm::default(), false));
     }
 }

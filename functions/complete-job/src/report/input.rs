@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::Reached;
-use super::fallback::fitting;
+use super::fallback::form_of_file;
 use super::table::Table;
 use crate::CompleteError;
 use crate::ending::Ending;
@@ -62,7 +62,7 @@ impl InputLayout {
         let definition =
             if is_listed || ending.totals().succeeded > 0 { ports.store.definition(job.job_id).await? } else { None };
         let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
-        let results = definition.results.map(|form| fitting(form, ending.totals().succeeded, as_csv));
+        let results = definition.results.map(|form| form_of_file(form, ending.totals().succeeded, as_csv));
         let (results, results_as_csv) = results.map_or((None, false), |(form, as_csv)| (Some(form), as_csv));
         let (columns, unsplit) = match &job.source {
             _ if !is_listed => (Columns::Raw, Unsplit::Nothing),

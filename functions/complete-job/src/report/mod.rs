@@ -3,12 +3,12 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `input` | the columns, and the rows of the source that was never split |
-//! | `read_ahead` | the rows of the chunks, which are read ahead |
+//! | `read_ahead` | objects that are read ahead: the rows of chunks, and slices of the outputs |
 //! | `row` | one row: rectangular and without formulas |
 //! | `parts` | one file: a single PutObject or a multipart upload |
 //! | `table` | one CSV file of items that did not succeed |
 //! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
-//! | `workbook`, `assembly` | a workbook of the results; the outputs that it is written from, and its limits |
+//! | `workbook`, `workbook_source` | a workbook of the results; the outputs that it is written from, and its limits |
 //! | `fallback` | the cases in which the results are CSV in place of a workbook |
 //! | `writer` | all files, from one position to the next |
 //! | `listing`, `check` | the listed items; the comparison with the ledger |
@@ -19,7 +19,6 @@
 //! The groups are closed or done when the report is started, so its bytes depend only on the ledger: they are the same
 //! regardless of interruptions. Memory: some chunks and less than a part of each file, for any number of rows.
 
-mod assembly;
 mod check;
 mod fallback;
 mod input;
@@ -35,6 +34,7 @@ mod row;
 mod state;
 mod table;
 mod workbook;
+mod workbook_source;
 mod writer;
 
 use longshore::receipt::{FileReceipt, ResultsReceipt};

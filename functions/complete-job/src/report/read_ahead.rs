@@ -1,4 +1,4 @@
-//! Chunks of a report that are read ahead, in order.
+//! Objects of the bucket that are read ahead, in order, as far as they fit into memory.
 
 use std::collections::VecDeque;
 
@@ -12,47 +12,68 @@ use longshore_domain::ports::Files;
 
 use crate::CompleteError;
 
-/// Chunks that are read concurrently, to hide the bucket's latency, which matters for chunks with many work files.
+/// Maximum number of concurrent reads. They hide the bucket's latency, which matters for chunks with many work files.
 const READS: usize = 32;
 
-/// Chunks that are read ahead, in order.
-pub(super) struct ReadAhead<'a, F> {
-    reader: &'a ChunkReader<'a, F>,
-    waiting: VecDeque<UnitChunk<'a>>,
-    reads: FuturesOrdered<BoxFuture<'a, Result<ChunkRows, CompleteError>>>,
-    sizes: VecDeque<u64>,
+/// A read in flight.
+type Reading<'a, T> = BoxFuture<'a, Result<T, CompleteError>>;
+
+/// Items whose contents `T` are read ahead, in order.
+pub(super) struct ReadAhead<'a, I, T> {
+    waiting: VecDeque<I>,
+    bytes_of: fn(&I) -> u64,
+    read: Box<dyn Fn(I) -> Reading<'a, T> + Send + 'a>,
+    in_flight: FuturesOrdered<Reading<'a, T>>,
+    /// Bytes of each read in flight.
+    in_flight_bytes: VecDeque<u64>,
+    max_bytes: u64,
 }
 
-impl<'a, F: Files> ReadAhead<'a, F> {
-    pub(super) fn new(reader: &'a ChunkReader<'a, F>, group: &Group, mut chunks: VecDeque<UnitChunk<'a>>) -> Self {
-        chunks.iter_mut().for_each(|chunk| *chunk = chunk.with_entries(group));
-        Self { reader, waiting: chunks, reads: FuturesOrdered::new(), sizes: VecDeque::new() }
+impl<'a, I, T> ReadAhead<'a, I, T> {
+    /// Creates the reads of `items`, of which those in flight take at most `max_bytes`. A larger one is read alone.
+    pub(super) fn new(
+        items: VecDeque<I>,
+        max_bytes: u64,
+        bytes_of: fn(&I) -> u64,
+        read: impl Fn(I) -> Reading<'a, T> + Send + 'a,
+    ) -> Self {
+        let (in_flight, in_flight_bytes) = (FuturesOrdered::new(), VecDeque::new());
+        Self { waiting: items, bytes_of, read: Box::new(read), in_flight, in_flight_bytes, max_bytes }
     }
 
-    /// Returns the rows of the next chunk; `None` after the last one.
-    pub(super) async fn next(&mut self) -> Result<Option<ChunkRows>, CompleteError> {
-        while let Some(chunk) = self.waiting.front().filter(|chunk| self.has_room(chunk)) {
-            self.sizes.push_back(chunk.bytes);
-            self.reads.push_back(Box::pin(read(self.reader, *chunk)));
-            self.waiting.pop_front();
+    /// Returns the content of the next item; `None` after the last one.
+    pub(super) async fn next(&mut self) -> Result<Option<T>, CompleteError> {
+        while let Some(bytes) = self.waiting.front().map(self.bytes_of).filter(|bytes| self.has_room(*bytes)) {
+            self.in_flight_bytes.push_back(bytes);
+            self.in_flight.extend(self.waiting.pop_front().map(&self.read));
         }
-        let rows = self.reads.next().await;
-        self.sizes.pop_front();
-        rows.transpose()
+        let content = self.in_flight.next().await;
+        self.in_flight_bytes.pop_front();
+        content.transpose()
     }
 
-    /// Returns true if there is another chunk.
+    /// Returns true if there is another item.
     pub(super) fn has_more(&self) -> bool {
-        !self.reads.is_empty() || !self.waiting.is_empty()
+        !self.in_flight.is_empty() || !self.waiting.is_empty()
     }
 
-    fn has_room(&self, chunk: &UnitChunk<'_>) -> bool {
-        let bytes: u64 = self.sizes.iter().sum();
-        self.reads.is_empty() || (self.reads.len() < READS && bytes + chunk.bytes <= READ_BYTES)
+    fn has_room(&self, bytes: u64) -> bool {
+        let in_flight: u64 = self.in_flight_bytes.iter().sum();
+        self.in_flight.is_empty() || (self.in_flight.len() < READS && in_flight + bytes <= self.max_bytes)
     }
 }
 
-async fn read<F: Files>(reader: &ChunkReader<'_, F>, chunk: UnitChunk<'_>) -> Result<ChunkRows, CompleteError> {
+/// Reads the rows of a group's chunks ahead.
+pub(super) fn read_chunks<'a, F: Files>(
+    reader: &'a ChunkReader<'a, F>,
+    group: &Group,
+    mut chunks: VecDeque<UnitChunk<'a>>,
+) -> ReadAhead<'a, UnitChunk<'a>, ChunkRows> {
+    chunks.iter_mut().for_each(|chunk| *chunk = chunk.with_entries(group));
+    ReadAhead::new(chunks, READ_BYTES, |chunk| chunk.bytes, |chunk| Box::pin(read_chunk(reader, chunk)))
+}
+
+async fn read_chunk<F: Files>(reader: &ChunkReader<'_, F>, chunk: UnitChunk<'_>) -> Result<ChunkRows, CompleteError> {
     let ChunkId { group, chunk: number } = chunk.id;
     reader.read(chunk).await.map_err(|source| CompleteError::Chunk { group, chunk: number, source })
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use longshore::formula::harmless;
+use longshore::result::NumberedLine;
 use longshore_domain::results::{ColumnsFrom, Formulas, ResultRow, ResultsForm};
 use longshore_domain::text::{NAME_CHARS, shortened};
 use serde::{Deserialize, Serialize};
@@ -45,14 +46,6 @@ pub(super) struct ResultCells<'a> {
     pub(super) number: Option<u64>,
     /// JSON of the other cells: the columns, or the whole output. `None` if the output has no such member.
     pub(super) values: Vec<Option<&'a str>>,
-}
-
-/// A line with the number of its item.
-#[derive(Deserialize)]
-struct NumberedLine<'a> {
-    number: u64,
-    #[serde(borrow)]
-    output: &'a RawValue,
 }
 
 impl ResultRows {
@@ -182,11 +175,6 @@ impl ResultRows {
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {
         Row { out, delimiter: self.form.delimiter.byte(), formulas: self.form.formulas, is_first: true, is_blank: true }
     }
-}
-
-/// Returns the lines of a slice.
-pub(super) fn lines_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
 }
 
 /// Returns the text of a value: a string as it is, nothing for `null` or a missing member, and for the others the JSON

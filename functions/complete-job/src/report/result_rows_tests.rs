@@ -1,5 +1,6 @@
 //! Rows of results, from lines.
 
+use longshore::result::lines_of;
 use longshore_domain::results::{Delimiter, ResultColumn};
 
 use super::*;

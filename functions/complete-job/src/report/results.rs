@@ -3,7 +3,7 @@
 //! The workers have written the outputs as JSON Lines, one object (a slice) per commit. A file of JSON Lines is the
 //! slices one after the other: S3 copies the large ones, and only the others are read. CSV, gzip and lines with some
 //! members only are written from the lines, slice by slice. A workbook is written from the index, after the last slice
-//! (`assembly`).
+//! (`workbook_source`).
 //!
 //! The index has a line per slice. It tells a reader of a page which object has it, whatever the format of the file.
 
@@ -14,16 +14,16 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use longshore::chunk::Slice;
 use longshore::ports::JobFolder;
-use longshore::result::IndexedSlice;
+use longshore::result::{IndexedSlice, lines_of};
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles};
 use longshore_domain::results::{ResultFormat, ResultsForm};
 
-use super::assembly::{Assembly, read_slice};
 use super::issues::{columns_left_out, columns_not_found};
 use super::parts::{Copied, FileKeys, PartWriter, SavedFile, Written};
-use super::result_rows::{ResultRows, SeenMembers, lines_of};
-use crate::{CompleteError, Unfit};
+use super::result_rows::{ResultRows, SeenMembers};
+use super::workbook_source::{WorkbookSource, read_slice};
+use crate::{CompleteError, WorkbookError};
 
 /// Bytes after which a gzip member ends. A file of several members is one file to every reader (RFC 1952, 2.2), and
 /// their ends depend on the contents alone, so that each invocation writes the same bytes.
@@ -205,8 +205,8 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
         let is_workbook = self.is_workbook();
         let index = self.index.finish().await?;
         if let Some(index) = index.as_ref().filter(|_| is_workbook) {
-            let assembly = Assembly { files: self.files, folder: self.folder };
-            let workbook = assembly.write(index, &mut self.rows, due).await?;
+            let source = WorkbookSource { files: self.files, folder: self.folder };
+            let workbook = source.write(index, &mut self.rows, due).await?;
             if let Err(error) = append_file(&mut self.file, workbook).await {
                 self.file.abort().await;
                 return Err(error);
@@ -236,7 +236,7 @@ async fn append_file<F: Files + MultipartFiles>(
     to: &mut PartWriter<'_, F>,
     mut from: File,
 ) -> Result<(), CompleteError> {
-    while Read::take(&mut from, BLOCK_BYTES).read_to_end(to.push(0)).map_err(Unfit::Io)? > 0 {
+    while Read::take(&mut from, BLOCK_BYTES).read_to_end(to.push(0)).map_err(WorkbookError::Io)? > 0 {
         to.send_parts().await?;
     }
     Ok(())

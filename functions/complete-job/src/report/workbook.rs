@@ -8,10 +8,11 @@ use std::fs::File;
 use std::io::{self, BufWriter, Seek};
 use std::ops::RangeInclusive;
 
+use longshore::result::lines_of;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
 
-use super::result_rows::{ResultCells, ResultRows, lines_of, text_of};
-use crate::Unfit;
+use super::result_rows::{ResultCells, ResultRows, text_of};
+use crate::WorkbookError;
 
 /// Rows of a sheet below its header.
 /// <https://support.microsoft.com/en-us/office/excel-specifications-and-limits-1672b34d-7043-467e-8e27-269d656771c3>
@@ -43,11 +44,11 @@ enum Cell<'a> {
 }
 
 impl<'a> Sheets<'a> {
-    pub(super) fn new(cells: &'a mut ResultRows) -> Result<Self, Unfit> {
+    pub(super) fn new(cells: &'a mut ResultRows) -> Result<Self, WorkbookError> {
         Self::with_sheet_rows(cells, SHEET_ROWS)
     }
 
-    fn with_sheet_rows(cells: &'a mut ResultRows, sheet_rows: u32) -> Result<Self, Unfit> {
+    fn with_sheet_rows(cells: &'a mut ResultRows, sheet_rows: u32) -> Result<Self, WorkbookError> {
         let mut workbook = Workbook::new();
         let date = ExcelDateTime::from_ymd(2000, 1, 1)?;
         workbook.set_properties(&DocProperties::new().set_creation_datetime(&date));
@@ -57,7 +58,7 @@ impl<'a> Sheets<'a> {
     }
 
     /// Starts a sheet with its header.
-    fn add_sheet(&mut self) -> Result<(), Unfit> {
+    fn add_sheet(&mut self) -> Result<(), WorkbookError> {
         let sheet = self.workbook.add_worksheet_with_constant_memory()?;
         self.sheets += 1;
         self.rows = 0;
@@ -69,7 +70,7 @@ impl<'a> Sheets<'a> {
     }
 
     /// Appends a row for each line.
-    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), Unfit> {
+    pub(super) fn append(&mut self, lines: &[u8]) -> Result<(), WorkbookError> {
         for line in lines_of(lines) {
             if self.rows == self.sheet_rows {
                 self.add_sheet()?;
@@ -81,7 +82,7 @@ impl<'a> Sheets<'a> {
         Ok(())
     }
 
-    fn append_row<'b>(&mut self, ResultCells { number, values }: &ResultCells<'b>) -> Result<(), Unfit> {
+    fn append_row<'b>(&mut self, ResultCells { number, values }: &ResultCells<'b>) -> Result<(), WorkbookError> {
         let (sheet, row) = (self.workbook.worksheet_from_index(self.sheets - 1)?, self.rows);
         let number = number.map(|number| number_cell(&number.to_string()));
         let has_columns = self.cells.has_columns();
@@ -101,7 +102,7 @@ impl<'a> Sheets<'a> {
     }
 
     /// Writes the workbook into a temporary file, and returns it.
-    pub(super) fn save(mut self) -> Result<File, Unfit> {
+    pub(super) fn save(mut self) -> Result<File, WorkbookError> {
         let mut file = BufWriter::new(tempfile::tempfile()?);
         self.workbook.save_to_writer(&mut file)?;
         let mut file = file.into_inner().map_err(io::IntoInnerError::into_error)?;

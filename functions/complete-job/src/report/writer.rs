@@ -11,7 +11,7 @@ use super::input::{InputLayout, RecordAt, Unsplit, write_unsplit};
 use super::issues::{results_as_csv, results_too_large, source_gone, unsplit_unreadable};
 use super::listing::{FAILED, SKIPPED, UNPROCESSED};
 use super::parts::FileKeys;
-use super::read_ahead::ReadAhead;
+use super::read_ahead::read_chunks;
 use super::receipts::{file_receipt, results_receipt};
 use super::results::Results;
 use super::state::{Position, State, WorkbookState};
@@ -185,7 +185,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         let reader = ChunkReader { files: self.files, job, options: &layout.options };
         let mut chunks = unit.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
-        let mut reads = ReadAhead::new(&reader, unit.group, chunks);
+        let mut reads = read_chunks(&reader, unit.group, chunks);
         while let Some(rows) = reads.next().await? {
             if self.at.slice == 0 {
                 self.source_gone |= rows.source_gone;
