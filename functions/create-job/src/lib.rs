@@ -25,17 +25,17 @@
 //!   with some chunks of the job that it is copied from, and a corrected file; sends a chunk whose group is not
 //!   committed.
 
-mod copied;
+mod dataset_keys;
 mod dead_letters;
 mod function;
 mod group_builder;
-mod keys;
-mod next_group;
+mod item_file_builder;
 mod outcome;
-mod part;
+mod part_items;
 mod part_place;
 mod part_source;
 mod pass;
+mod record_copier;
 mod replanned_chunks;
 mod retry_planner;
 mod retry_selection;

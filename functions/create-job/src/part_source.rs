@@ -10,9 +10,9 @@ use longshore_domain::records::Format;
 use longshore_domain::results::ResultRow;
 use longshore_domain::split::ChunkLimits;
 
-use crate::copied::Copier;
 use crate::outcome::{Halt, SplitEnd, SplitError};
-use crate::part::PartItems;
+use crate::part_items::PartItems;
+use crate::record_copier::RecordCopier;
 use crate::splitter::{Splitter, Turn};
 use crate::walk::Walk;
 
@@ -94,7 +94,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             }
             None => Vec::new(),
         };
-        let copier = Copier { format: source.format, longest: limits.item_bytes };
+        let copier = RecordCopier { format: source.format, longest: limits.item_bytes };
         let items = PartItems::new(self.ports, &ended, copier, job.split.place.as_deref())?;
         Walk::new(self, job, items, limits, turn).run(&issues).await
     }

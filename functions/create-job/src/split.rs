@@ -11,13 +11,11 @@ use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::group_builder::messages;
-use crate::keys::Keys;
 use crate::outcome::{Halt, SplitEnd, SplitError};
 use crate::pass::Pass;
 use crate::retry_planner::RetryPlanner;
 use crate::splitter::{Splitter, Turn};
 use crate::undo_planner::UndoPlanner;
-use crate::walk::Walk;
 
 /// Maximum number of attempts of a splitter whose writes are refused. Each attempt reads the job again and continues
 /// from there. Without another attempt, a job would hang if the write was refused because of the splitter's own earlier
@@ -70,28 +68,22 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let job = self.begin(message).await?;
         self.send_unsent(&job, message).await?;
         let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let job = self.plan_retry(job, limits.chunk(), deadline).await?;
+        let limits = limits.chunk();
+        let job = self.plan_retry(job, limits, deadline).await?;
         if job.retry.carried_over.split_ended {
             return self.end(&job, job.split.groups, &[], deadline).await;
         }
-        let source = match &job.source {
-            None => return self.single_item(&job, deadline).await,
-            Some(Source::Dataset(source)) => {
-                let reader = self.registry.records();
-                let reader = reader.ok_or_else(|| SplitError::Definition(job.job_id.to_string()))?;
-                let keys = Keys::new(reader, &job, source)?;
-                return Walk::new(self, &job, keys, limits.chunk(), self.turn(TURN_S, deadline)).run(&[]).await;
+        let turn = || self.turn(TURN_S, deadline);
+        match &job.source {
+            None => self.single_item(&job, deadline).await,
+            Some(Source::Dataset(source)) => self.walk_dataset(&job, source, limits, turn()).await,
+            Some(Source::Job(source)) => self.copy_part(&job, source, limits, turn()).await,
+            Some(Source::File(file)) => {
+                let (start, issues) = self.open(&job, file).await?;
+                let (limits, start) = (limits.for_file(file.size_bytes), start.max(job.split.offset));
+                Pass::new(self, &job, file, limits, start, turn()).run(&issues).await
             }
-            Some(Source::Job(source)) => {
-                let turn = self.turn(TURN_S, deadline);
-                return self.copy_part(&job, source, limits.chunk(), turn).await;
-            }
-            Some(Source::File(file)) => file,
-        };
-        let (start, issues) = self.open(&job, source).await?;
-        let limits = limits.chunk().for_file(source.size_bytes);
-        let pass = Pass::new(self, &job, source, limits, start.max(job.split.offset), self.turn(TURN_S, deadline));
-        pass.run(&issues).await
+        }
     }
 
     /// Plans the items of an undo after those of its file, of which all `groups` are committed.

@@ -1,7 +1,7 @@
 //! The walk over a source of unknown length: its items in order, into item files, chunks and groups.
 //!
 //! A group has one item file, which is written before the group is committed, under a name that no other attempt uses.
-//! The transaction that commits the group names the file with its entity tag, and moves the job's place behind the
+//! The transaction that commits the group names the file with its entity tag, and moves the job's place after the
 //! group's last item. It is refused unless the job's place is still the one at which the group begins. So each item is
 //! in at most one committed group, and the file of an attempt that lost the race is never read.
 //!
@@ -16,7 +16,7 @@ use longshore_domain::records::Format;
 use longshore_domain::split::{ChunkLimits, Growth, INLINE_BYTES, chunks_in_group};
 use longshore_domain::timestamp::Timestamp;
 
-use crate::next_group::{Limits, NextGroup, Walked};
+use crate::item_file_builder::{GroupLimits, ItemFileBuilder, WalkedItem};
 use crate::outcome::{Halt, SplitEnd};
 use crate::splitter::{Splitter, Turn};
 
@@ -25,7 +25,7 @@ use crate::splitter::{Splitter, Turn};
 const GROUP_S: i64 = 30;
 
 /// The items of a source in an order that is the same for every reader.
-pub(crate) trait Walker {
+pub(crate) trait ItemSource {
     /// Maximum number of chunks with items in a group.
     const CHUNKS: usize;
 
@@ -33,9 +33,9 @@ pub(crate) trait Walker {
     async fn read(&mut self) -> Result<bool, Halt>;
 
     /// Returns the next item that was read.
-    fn next(&mut self) -> Option<Walked>;
+    fn next(&mut self) -> Option<WalkedItem>;
 
-    /// Returns the place behind the items that were returned, and behind everything that was read once none is left.
+    /// Returns the place after the items that were returned, and after everything that was read once none is left.
     /// `None` at the beginning.
     fn place(&self) -> Option<String>;
 
@@ -49,7 +49,7 @@ pub(crate) trait Walker {
 /// One walk, from the job's place on.
 pub(crate) struct Walk<'a, S, Q, F, W> {
     splitter: &'a Splitter<'a, S, Q, F>,
-    walker: W,
+    source: W,
     job: Job,
     limits: ChunkLimits,
     turn: Turn,
@@ -58,16 +58,16 @@ pub(crate) struct Walk<'a, S, Q, F, W> {
     ended: bool,
 }
 
-impl<'a, S: Store, Q: Queues, F: Files, W: Walker> Walk<'a, S, Q, F, W> {
+impl<'a, S: Store, Q: Queues, F: Files, W: ItemSource> Walk<'a, S, Q, F, W> {
     pub(crate) fn new(
         splitter: &'a Splitter<'a, S, Q, F>,
         job: &Job,
-        walker: W,
+        source: W,
         limits: ChunkLimits,
         turn: Turn,
     ) -> Self {
         let group_ends = group_ends(turn, (splitter.clock)());
-        Self { splitter, walker, job: job.clone(), limits, turn, group_ends, ended: false }
+        Self { splitter, source, job: job.clone(), limits, turn, group_ends, ended: false }
     }
 
     /// Commits group after group. `issues` are those of the source.
@@ -78,7 +78,7 @@ impl<'a, S: Store, Q: Queues, F: Files, W: Walker> Walk<'a, S, Q, F, W> {
                 return self.splitter.end(&self.job, self.job.split.groups, issues, self.turn.deadline).await;
             }
             if Growth::from_job(&self.job).is_last() {
-                return Err(self.splitter.fail(&self.job, self.walker.too_large()).await);
+                return Err(self.splitter.fail(&self.job, self.source.too_large()).await);
             }
             self.commit(group).await?;
             if (self.splitter.clock)() >= self.turn.ends {
@@ -88,15 +88,15 @@ impl<'a, S: Store, Q: Queues, F: Files, W: Walker> Walk<'a, S, Q, F, W> {
     }
 
     /// Takes items until a group is full, the source has ended, or it is time for a commit.
-    async fn next_group(&mut self) -> Result<NextGroup, Halt> {
+    async fn next_group(&mut self) -> Result<ItemFileBuilder, Halt> {
         let growth = Growth::from_job(&self.job);
-        let mut group = NextGroup::new(Limits {
+        let mut group = ItemFileBuilder::new(GroupLimits {
             chunks: chunks_in_group(self.job.split.groups).min(W::CHUNKS),
             items: self.limits.items.max(growth.min_items()).max(1),
             bytes: W::chunk_bytes(self.limits, growth),
         });
         while !group.is_full() {
-            match self.walker.next() {
+            match self.source.next() {
                 Some(item) => group.push(item),
                 None if self.read().await? => {}
                 None => break,
@@ -108,17 +108,17 @@ impl<'a, S: Store, Q: Queues, F: Files, W: Walker> Walk<'a, S, Q, F, W> {
     /// Reads the next items; returns false at the end of the source, or if it is time for a commit and something was
     /// read.
     async fn read(&mut self) -> Result<bool, Halt> {
-        let has_read = self.walker.place() != self.job.split.place;
+        let has_read = self.source.place() != self.job.split.place;
         if self.ended || (has_read && (self.splitter.clock)() >= self.group_ends) {
             return Ok(false);
         }
-        self.ended = !self.walker.read().await?;
+        self.ended = !self.source.read().await?;
         Ok(true)
     }
 
     /// Writes the item file, and only then commits the group that names it.
-    async fn commit(&mut self, group: NextGroup) -> Result<(), Halt> {
-        let Some(upto) = self.walker.place() else { return Ok(()) };
+    async fn commit(&mut self, group: ItemFileBuilder) -> Result<(), Halt> {
+        let Some(upto) = self.source.place() else { return Ok(()) };
         let (bytes, mut chunks) = group.finish(self.job.split.item_count + 1);
         if !bytes.is_empty() {
             let file = write_item_file(&self.splitter.ports.files, &self.job, &bytes).await?;

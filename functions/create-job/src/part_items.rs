@@ -13,14 +13,14 @@ use longshore_domain::ports::{Files, Read, Store};
 use longshore_domain::split::{ChunkLimits, Growth};
 use longshore_domain::work_file::{End, Entry};
 
-use crate::copied::Copier;
-use crate::next_group::Walked;
+use crate::item_file_builder::WalkedItem;
 use crate::outcome::{Halt, SplitError};
 use crate::part_place::PartPlace;
 use crate::part_source::{EndedJob, SourceGone, without_file};
+use crate::record_copier::RecordCopier;
 use crate::splitter::CONCURRENT_CHUNKS;
-use crate::unsplit::UnsplitRest;
-use crate::walk::Walker;
+use crate::unsplit::UnsplitRecords;
+use crate::walk::ItemSource;
 
 /// The items of a part, from the job's place on.
 pub(crate) struct PartItems<'a, S, F: Files> {
@@ -28,17 +28,17 @@ pub(crate) struct PartItems<'a, S, F: Files> {
     files: &'a F,
     ended: &'a EndedJob,
     units: Vec<Unit<'a>>,
-    copier: Copier,
-    /// Items that were read and not returned, with the place behind each of them.
-    items: VecDeque<(PartPlace, Walked)>,
+    copier: RecordCopier,
+    /// Items that were read and not returned, with the place after each of them.
+    items: VecDeque<(PartPlace, WalkedItem)>,
     /// Outputs that are not read yet.
     slices: VecDeque<OpenSlice>,
     /// The next chunk to read, with the number of its items that were passed before this walk.
     next: PartPlace,
-    /// Place behind the last item that was returned; the job's place at first.
+    /// Place after the last item that was returned; the job's place at first.
     passed: Option<PartPlace>,
     /// The part of the ended job's file that is in no group.
-    rest: Option<UnsplitRest<'a, F>>,
+    unsplit: Option<UnsplitRecords<'a, F>>,
 }
 
 /// A slice of the results whose rows have not all been passed.
@@ -54,19 +54,19 @@ impl<'a, S: Store, F: Files> PartItems<'a, S, F> {
     pub(crate) fn new<Q>(
         ports: &'a Ports<S, Q, F>,
         ended: &'a EndedJob,
-        copier: Copier,
+        copier: RecordCopier,
         place: Option<&str>,
     ) -> Result<Self, Halt> {
         let units = ended.groups().units(ended.part == Part::Results).map_err(SplitError::from)?;
         let passed = place.and_then(PartPlace::decode);
         let next = passed.unwrap_or_default();
-        let is_in_rest = next.unit >= units.len();
-        let start = ended.unsplit_from.map(|start| if is_in_rest { start.max(next.item) } else { start });
-        let rest = ended.job.file().zip(start);
-        let rest = rest.map(|(source, start)| UnsplitRest::new(&ports.files, source, start, copier));
+        let is_in_unsplit = next.unit >= units.len();
+        let start = ended.unsplit_from.map(|start| if is_in_unsplit { start.max(next.item) } else { start });
+        let unsplit = ended.job.file().zip(start);
+        let unsplit = unsplit.map(|(source, start)| UnsplitRecords::new(&ports.files, source, start, copier));
         let (store, files) = (&ports.store, &ports.files);
         let (items, slices) = Default::default();
-        Ok(Self { store, files, ended, units, copier, items, slices, next, passed, rest })
+        Ok(Self { store, files, ended, units, copier, items, slices, next, passed, unsplit })
     }
 
     /// Reads some chunks of the next group.
@@ -137,7 +137,7 @@ impl<'a, S: Store, F: Files> PartItems<'a, S, F> {
     }
 }
 
-impl<S: Store, F: Files> Walker for PartItems<'_, S, F> {
+impl<S: Store, F: Files> ItemSource for PartItems<'_, S, F> {
     /// One chunk of a group is for the items without bytes.
     const CHUNKS: usize = CHUNKS_PER_GROUP - 1;
 
@@ -153,15 +153,15 @@ impl<S: Store, F: Files> Walker for PartItems<'_, S, F> {
             }
             self.next = PartPlace { unit: self.next.unit + 1, ..PartPlace::default() };
         }
-        let Some(rest) = &mut self.rest else { return Ok(false) };
+        let Some(unsplit) = &mut self.unsplit else { return Ok(false) };
         let (items, unit) = (&mut self.items, self.units.len());
         let mut take = |end, item| items.push_back((PartPlace { unit, chunk: 0, item: end }, item));
-        let has_more = rest.read(&mut take).await?;
-        self.next = PartPlace { unit, chunk: 0, item: rest.reached };
+        let has_more = unsplit.read(&mut take).await?;
+        self.next = PartPlace { unit, chunk: 0, item: unsplit.reached };
         Ok(has_more)
     }
 
-    fn next(&mut self) -> Option<Walked> {
+    fn next(&mut self) -> Option<WalkedItem> {
         let (place, item) = self.items.pop_front()?;
         self.passed = Some(place);
         Some(item)
@@ -222,7 +222,7 @@ fn batch<'a>(unit: &Unit<'_>, chunks: impl Iterator<Item = &'a UnitChunk<'a>>) -
 }
 
 /// Returns the items of a part in a chunk, in their order. They are those that a report lists.
-fn items(part: Part, included: Rows, rows: &ChunkRows, copier: Copier) -> Vec<Walked> {
+fn items(part: Part, included: Rows, rows: &ChunkRows, copier: RecordCopier) -> Vec<WalkedItem> {
     let is_of = |entry: &&Entry| match (&entry.end, part) {
         (End::Failed(_), Part::Failed) | (End::Skipped { .. }, Part::Skipped) => true,
         // What no generation has run again is left, whether it had failed or not.

@@ -6,15 +6,16 @@ use longshore::handler::AnyRecordReader;
 use longshore_domain::dataset::Dataset;
 use longshore_domain::group::CHUNKS_PER_GROUP;
 use longshore_domain::job::{DatasetSource, Job, JobError};
-use longshore_domain::ports::KeyWalk;
+use longshore_domain::ports::{Files, KeyWalk, Queues, Store};
 use longshore_domain::split::{ChunkLimits, Growth};
 
-use crate::next_group::Walked;
-use crate::outcome::{Halt, SplitError};
-use crate::walk::Walker;
+use crate::item_file_builder::WalkedItem;
+use crate::outcome::{Halt, SplitEnd, SplitError};
+use crate::splitter::{Splitter, Turn};
+use crate::walk::{ItemSource, Walk};
 
 /// The keys of a dataset, from the job's place on.
-pub(crate) struct Keys<'a> {
+pub(crate) struct DatasetKeys<'a> {
     reader: &'a dyn AnyRecordReader,
     dataset: Dataset,
     /// Keys that were read and not returned.
@@ -25,7 +26,7 @@ pub(crate) struct Keys<'a> {
     next: KeyWalk,
 }
 
-impl<'a> Keys<'a> {
+impl<'a> DatasetKeys<'a> {
     pub(crate) fn new(reader: &'a dyn AnyRecordReader, job: &Job, source: &DatasetSource) -> Result<Self, Halt> {
         let dataset = job.dataset().ok_or_else(|| SplitError::Definition(job.job_id.to_string()))?;
         let passed = job.split.place.clone();
@@ -34,7 +35,22 @@ impl<'a> Keys<'a> {
     }
 }
 
-impl Walker for Keys<'_> {
+impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
+    /// Plans the keys of a dataset as the items of the job, from its place on.
+    pub(crate) async fn walk_dataset(
+        &self,
+        job: &Job,
+        source: &DatasetSource,
+        limits: ChunkLimits,
+        turn: Turn,
+    ) -> Result<SplitEnd, Halt> {
+        let reader = self.registry.records().ok_or_else(|| SplitError::Definition(job.job_id.to_string()))?;
+        let keys = DatasetKeys::new(reader, job, source)?;
+        Walk::new(self, job, keys, limits, turn).run(&[]).await
+    }
+}
+
+impl ItemSource for DatasetKeys<'_> {
     const CHUNKS: usize = CHUNKS_PER_GROUP;
 
     async fn read(&mut self) -> Result<bool, Halt> {
@@ -45,15 +61,15 @@ impl Walker for Keys<'_> {
         Ok(has_more)
     }
 
-    fn next(&mut self) -> Option<Walked> {
+    fn next(&mut self) -> Option<WalkedItem> {
         let key = self.keys.pop_front()?;
         let line = serde_json::Value::from(key.as_str()).to_string();
         self.passed = Some(key);
-        Some(Walked::Record(line.into_bytes()))
+        Some(WalkedItem::Record(line.into_bytes()))
     }
 
     fn place(&self) -> Option<String> {
-        // Behind the last key, no record up to the place of the read is new enough.
+        // After the last key, no record up to the place of the read is new enough.
         if self.keys.is_empty() { self.passed.clone().max(self.next.after.clone()) } else { self.passed.clone() }
     }
 
