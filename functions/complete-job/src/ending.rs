@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use longshore::chunk::{EndedGroups, Unit};
+use longshore::chunk::{EndedGroups, ReportGroup};
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::job::{Finish, Job, JobError, Stage, Status, Stop};
 use longshore_domain::message::CompleteMessage;
@@ -45,13 +45,13 @@ impl Ending {
     pub(crate) async fn manifest(
         &self,
         store: &impl Store,
-        unit: &Unit<'_>,
+        report_group: &ReportGroup<'_>,
     ) -> Result<Option<Manifest>, CompleteError> {
-        if !unit.needs_manifest() {
+        if !report_group.needs_manifest() {
             return Ok(None);
         }
-        let manifest = store.manifest(self.job.job_id, unit.group.number).await?;
-        manifest.map(Some).ok_or(CompleteError::ManifestMissing(unit.group.number))
+        let manifest = store.manifest(self.job.job_id, report_group.group.number).await?;
+        manifest.map(Some).ok_or(CompleteError::ManifestMissing(report_group.group.number))
     }
 
     /// Returns all groups of all generations.

@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use futures::{StreamExt, TryStreamExt, stream};
-use longshore::chunk::{ChunkReader, ChunkRows, READ_BYTES, Rows, Slice, Unit, UnitChunk};
+use longshore::chunk::{ChunkReader, ChunkRows, IncludedRows, READ_BYTES, ReportChunk, ReportGroup, Slice};
 use longshore::ports::Ports;
 use longshore::result::lines_of;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Manifest};
@@ -27,7 +27,7 @@ pub(crate) struct PartItems<'a, S, F: Files> {
     store: &'a S,
     files: &'a F,
     ended: &'a EndedJob,
-    units: Vec<Unit<'a>>,
+    groups: Vec<ReportGroup<'a>>,
     copier: RecordCopier,
     /// Items that were read and not returned, with the place after each of them.
     items: VecDeque<(PartPlace, WalkedItem)>,
@@ -57,38 +57,38 @@ impl<'a, S: Store, F: Files> PartItems<'a, S, F> {
         copier: RecordCopier,
         place: Option<&str>,
     ) -> Result<Self, Halt> {
-        let units = ended.groups().units(ended.part == Part::Results).map_err(SplitError::from)?;
+        let groups = ended.groups().report_groups(ended.part == Part::Results).map_err(SplitError::from)?;
         let passed = place.and_then(PartPlace::decode);
         let next = passed.unwrap_or_default();
-        let is_in_unsplit = next.unit >= units.len();
+        let is_in_unsplit = next.group >= groups.len();
         let start = ended.unsplit_from.map(|start| if is_in_unsplit { start.max(next.item) } else { start });
         let unsplit = ended.job.file().zip(start);
         let unsplit = unsplit.map(|(source, start)| UnsplitRecords::new(&ports.files, source, start, copier));
         let (store, files) = (&ports.store, &ports.files);
         let (items, slices) = Default::default();
-        Ok(Self { store, files, ended, units, copier, items, slices, next, passed, unsplit })
+        Ok(Self { store, files, ended, groups, copier, items, slices, next, passed, unsplit })
     }
 
     /// Reads some chunks of the next group.
-    async fn read_chunks(&mut self, unit: Unit<'a>) -> Result<(), Halt> {
-        let manifest = manifest(self.store, self.ended, &unit).await?;
-        let chunks = unit.chunks(manifest.as_ref());
-        let batch = batch(&unit, chunks.iter().skip(self.next.chunk));
+    async fn read_chunks(&mut self, report_group: ReportGroup<'a>) -> Result<(), Halt> {
+        let manifest = manifest(self.store, self.ended, &report_group).await?;
+        let chunks = report_group.chunks(manifest.as_ref());
+        let batch = batch(&report_group, chunks.iter().skip(self.next.chunk));
         let reader = ChunkReader { files: self.files, job: &self.ended.job, options: &[] };
         let reads: Vec<_> = batch.into_iter().map(|chunk| reader.read(chunk)).collect();
         let read: Vec<_> = stream::iter(reads).buffered(CONCURRENT_CHUNKS).try_collect().await.map_err(without_file)?;
         for rows in read {
-            self.take(unit.rows, rows)?;
+            self.take(report_group.rows, rows)?;
             self.next = PartPlace { chunk: self.next.chunk + 1, item: 0, ..self.next };
         }
         if self.next.chunk >= chunks.len() {
-            self.next = PartPlace { unit: self.next.unit + 1, ..PartPlace::default() };
+            self.next = PartPlace { group: self.next.group + 1, ..PartPlace::default() };
         }
         Ok(())
     }
 
     /// Takes the items of a chunk that were not passed.
-    fn take(&mut self, included: Rows, rows: ChunkRows) -> Result<(), Halt> {
+    fn take(&mut self, included: IncludedRows, rows: ChunkRows) -> Result<(), Halt> {
         if self.ended.part == Part::Unprocessed && rows.source_gone {
             return Err(SourceGone::Missing.into());
         }
@@ -146,18 +146,18 @@ impl<S: Store, F: Files> ItemSource for PartItems<'_, S, F> {
             self.read_slice(slice).await?;
             return Ok(true);
         }
-        while let Some(unit) = self.units.get(self.next.unit).copied() {
-            if may_have(self.ended.part, &unit) {
-                self.read_chunks(unit).await?;
+        while let Some(report_group) = self.groups.get(self.next.group).copied() {
+            if may_have(self.ended.part, &report_group) {
+                self.read_chunks(report_group).await?;
                 return Ok(true);
             }
-            self.next = PartPlace { unit: self.next.unit + 1, ..PartPlace::default() };
+            self.next = PartPlace { group: self.next.group + 1, ..PartPlace::default() };
         }
         let Some(unsplit) = &mut self.unsplit else { return Ok(false) };
-        let (items, unit) = (&mut self.items, self.units.len());
-        let mut take = |end, item| items.push_back((PartPlace { unit, chunk: 0, item: end }, item));
+        let (items, group) = (&mut self.items, self.groups.len());
+        let mut take = |end, item| items.push_back((PartPlace { group, chunk: 0, item: end }, item));
         let has_more = unsplit.read(&mut take).await?;
-        self.next = PartPlace { unit, chunk: 0, item: unsplit.reached };
+        self.next = PartPlace { group, chunk: 0, item: unsplit.reached };
         Ok(has_more)
     }
 
@@ -188,31 +188,40 @@ impl<S: Store, F: Files> ItemSource for PartItems<'_, S, F> {
 }
 
 /// Returns the plan of a group's chunks, if it is needed.
-async fn manifest(store: &impl Store, ended: &EndedJob, unit: &Unit<'_>) -> Result<Option<Manifest>, Halt> {
-    if !unit.needs_manifest() {
+async fn manifest(
+    store: &impl Store,
+    ended: &EndedJob,
+    report_group: &ReportGroup<'_>,
+) -> Result<Option<Manifest>, Halt> {
+    if !report_group.needs_manifest() {
         return Ok(None);
     }
-    let manifest = store.manifest(ended.job.job_id, unit.group.number).await?;
+    let manifest = store.manifest(ended.job.job_id, report_group.group.number).await?;
     Ok(Some(manifest.ok_or(SourceGone::Missing)?))
 }
 
 /// Returns true if the group may have items of the part.
-fn may_have(part: Part, Unit { group, rows }: &Unit<'_>) -> bool {
+fn may_have(part: Part, ReportGroup { group, rows }: &ReportGroup<'_>) -> bool {
     match (part, rows) {
-        (Part::Results, Rows::Remaining(_)) => false,
+        (Part::Results, IncludedRows::Remaining(_)) => false,
         (Part::Results, _) => group.counts.succeeded > 0,
-        (Part::Failed, Rows::Ended | Rows::All) => group.counts.failed > 0,
-        (Part::Skipped, Rows::Ended | Rows::All | Rows::CarriedOver) => group.counts.skipped > 0,
-        (Part::Unprocessed, Rows::All | Rows::Remaining(_)) => true,
+        (Part::Failed, IncludedRows::Ended | IncludedRows::All) => group.counts.failed > 0,
+        (Part::Skipped, IncludedRows::Ended | IncludedRows::All | IncludedRows::CarriedOver) => {
+            group.counts.skipped > 0
+        }
+        (Part::Unprocessed, IncludedRows::All | IncludedRows::Remaining(_)) => true,
         (Part::Failed | Part::Skipped | Part::Unprocessed, _) => false,
     }
 }
 
 /// Returns the next chunks that are read at once: as many as fit into memory, and at least one.
-fn batch<'a>(unit: &Unit<'_>, chunks: impl Iterator<Item = &'a UnitChunk<'a>>) -> Vec<UnitChunk<'a>> {
+fn batch<'a>(
+    report_group: &ReportGroup<'_>,
+    chunks: impl Iterator<Item = &'a ReportChunk<'a>>,
+) -> Vec<ReportChunk<'a>> {
     let (mut batch, mut bytes) = (Vec::new(), 0);
     for chunk in chunks.take(CONCURRENT_CHUNKS) {
-        bytes += chunk.with_entries(unit.group).bytes;
+        bytes += chunk.with_entries(report_group.group).bytes;
         if !batch.is_empty() && bytes > READ_BYTES {
             break;
         }
@@ -222,11 +231,11 @@ fn batch<'a>(unit: &Unit<'_>, chunks: impl Iterator<Item = &'a UnitChunk<'a>>) -
 }
 
 /// Returns the items of a part in a chunk, in their order. They are those that a report lists.
-fn items(part: Part, included: Rows, rows: &ChunkRows, copier: RecordCopier) -> Vec<WalkedItem> {
+fn items(part: Part, included: IncludedRows, rows: &ChunkRows, copier: RecordCopier) -> Vec<WalkedItem> {
     let is_of = |entry: &&Entry| match (&entry.end, part) {
         (End::Failed(_), Part::Failed) | (End::Skipped { .. }, Part::Skipped) => true,
         // What no generation has run again is left, whether it had failed or not.
-        (End::Failed(_), Part::Unprocessed) => matches!(included, Rows::Remaining(_)),
+        (End::Failed(_), Part::Unprocessed) => matches!(included, IncludedRows::Remaining(_)),
         _ => false,
     };
     let ended = rows.ended.iter().filter(is_of).map(|entry| (entry.n, copier.entry(entry)));

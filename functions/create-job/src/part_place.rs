@@ -5,7 +5,7 @@
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Debug, Default)]
 pub(crate) struct PartPlace {
     /// Index of the group in the report.
-    pub(crate) unit: usize,
+    pub(crate) group: usize,
     /// Index of the chunk among those that are read of the group.
     pub(crate) chunk: usize,
     /// Number of items of the part that were passed in this chunk; after the last group, an offset in the file.
@@ -15,15 +15,15 @@ pub(crate) struct PartPlace {
 impl PartPlace {
     /// Returns the text that a job stores.
     pub(crate) fn encode(self) -> String {
-        format!("{}.{}.{}", self.unit, self.chunk, self.item)
+        format!("{}.{}.{}", self.group, self.chunk, self.item)
     }
 
     /// Returns the place of a stored text; `None` if it is no place.
     pub(crate) fn decode(text: &str) -> Option<Self> {
         let mut parts = text.splitn(3, '.');
         let mut part = || parts.next();
-        let (unit, chunk, item) = (part()?.parse().ok()?, part()?.parse().ok()?, part()?.parse().ok()?);
-        Some(Self { unit, chunk, item })
+        let (group, chunk, item) = (part()?.parse().ok()?, part()?.parse().ok()?, part()?.parse().ok()?);
+        Some(Self { group, chunk, item })
     }
 }
 
@@ -33,7 +33,7 @@ mod tests {
 
     #[test]
     fn a_place_survives_storage() {
-        let place = PartPlace { unit: 3, chunk: 15, item: u64::MAX };
+        let place = PartPlace { group: 3, chunk: 15, item: u64::MAX };
         assert_eq!(PartPlace::decode(&place.encode()), Some(place));
         assert_eq!(["", "1.2", "a.1.1", "1.1.1.1"].map(PartPlace::decode), [None; 4]);
     }

@@ -47,9 +47,9 @@ pub(crate) trait ItemSource {
 }
 
 /// One walk, from the job's place on.
-pub(crate) struct Walk<'a, S, Q, F, W> {
+pub(crate) struct Walk<'a, S, Q, F, I> {
     splitter: &'a Splitter<'a, S, Q, F>,
-    source: W,
+    source: I,
     job: Job,
     limits: ChunkLimits,
     turn: Turn,
@@ -58,11 +58,11 @@ pub(crate) struct Walk<'a, S, Q, F, W> {
     ended: bool,
 }
 
-impl<'a, S: Store, Q: Queues, F: Files, W: ItemSource> Walk<'a, S, Q, F, W> {
+impl<'a, S: Store, Q: Queues, F: Files, I: ItemSource> Walk<'a, S, Q, F, I> {
     pub(crate) fn new(
         splitter: &'a Splitter<'a, S, Q, F>,
         job: &Job,
-        source: W,
+        source: I,
         limits: ChunkLimits,
         turn: Turn,
     ) -> Self {
@@ -91,9 +91,9 @@ impl<'a, S: Store, Q: Queues, F: Files, W: ItemSource> Walk<'a, S, Q, F, W> {
     async fn next_group(&mut self) -> Result<ItemFileBuilder, Halt> {
         let growth = Growth::from_job(&self.job);
         let mut group = ItemFileBuilder::new(GroupLimits {
-            chunks: chunks_in_group(self.job.split.groups).min(W::CHUNKS),
+            chunks: chunks_in_group(self.job.split.groups).min(I::CHUNKS),
             items: self.limits.items.max(growth.min_items()).max(1),
-            bytes: W::chunk_bytes(self.limits, growth),
+            bytes: I::chunk_bytes(self.limits, growth),
         });
         while !group.is_full() {
             match self.source.next() {

@@ -8,17 +8,17 @@
 mod attempt;
 mod batch_of_items;
 mod chain;
+mod chunk_reader;
 mod commit;
 mod definition_cache;
 mod delivery;
 mod delivery_recorder;
-mod ended;
 mod ending;
 mod items;
 mod reasons;
+mod report_groups;
 mod stored;
 mod tally;
-mod units;
 mod work;
 mod worker;
 
@@ -26,12 +26,12 @@ pub use chain::{
     CHAIN_READS, EndedChunk, OpenItems, READ_BYTES, Remaining, RemainingError, concurrent_reads, open_items,
     read_chain, read_first, read_remaining,
 };
+pub use chunk_reader::{ChunkReader, ChunkRows, Slice};
 pub use definition_cache::{DefinitionCache, PreparedDefinition};
 pub use delivery::{ChunkEnd, ChunkError, Mode};
 pub use delivery_recorder::DeliveryRecorder;
-pub use ended::{ChunkReader, ChunkRows, Slice};
 pub use ending::{complete_if_done, request_completion, roll_up, stop_job};
 pub use reasons::{DEAD_LETTERED, source_changed, source_missing};
-pub use units::{EndedGroups, GroupMissing, Rows, Unit, UnitChunk};
+pub use report_groups::{EndedGroups, GroupMissing, IncludedRows, ReportChunk, ReportGroup};
 pub use work::ConcurrencyLimiter;
 pub use worker::{TURN_S, Worker};

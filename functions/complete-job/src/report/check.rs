@@ -1,6 +1,6 @@
 //! The comparison of a report's rows with the counts of the ledger, group by group.
 
-use longshore::chunk::{Rows, Unit};
+use longshore::chunk::{IncludedRows, ReportGroup};
 use longshore_domain::job::JobError;
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 
@@ -12,10 +12,10 @@ use crate::CompleteError;
 
 impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
     /// Stops writing results if a group has too few: a worker of a version whose handler had no output has worked it.
-    pub(super) async fn check_results(&mut self, unit: &Unit<'_>) {
+    pub(super) async fn check_results(&mut self, report_group: &ReportGroup<'_>) {
         let Some(results) = &self.results else { return };
         let found = results.len() - self.at.before[3];
-        if !matches!(unit.rows, Rows::Remaining(_)) && found < unit.group.counts.succeeded {
+        if !matches!(report_group.rows, IncludedRows::Remaining(_)) && found < report_group.group.counts.succeeded {
             self.drop_results(results_incomplete()).await;
         }
     }
@@ -29,14 +29,16 @@ impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
     }
 
     /// Checks that the rows of a group match its counts.
-    pub(super) fn check(&self, unit: &Unit<'_>) -> Result<(), CompleteError> {
-        let (group, rows) = (unit.group, self.rows());
+    pub(super) fn check(&self, report_group: &ReportGroup<'_>) -> Result<(), CompleteError> {
+        let (group, rows) = (report_group.group, self.rows());
         let open = group.items.saturating_sub(group.counts.done());
         let results = self.results.is_some().then_some(group.counts.succeeded);
-        let counted = match unit.rows {
-            Rows::Remaining(_) => return Ok(()),
-            Rows::CarriedOver => [None, Some(group.counts.skipped), None, results],
-            Rows::Ended | Rows::All => [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results],
+        let counted = match report_group.rows {
+            IncludedRows::Remaining(_) => return Ok(()),
+            IncludedRows::CarriedOver => [None, Some(group.counts.skipped), None, results],
+            IncludedRows::Ended | IncludedRows::All => {
+                [Some(group.counts.failed), Some(group.counts.skipped), Some(open), results]
+            }
         };
         for (i, outcome) in ["failed", "skipped", "unprocessed", "succeeded"].into_iter().enumerate() {
             let Some(counted) = counted[i] else { continue };

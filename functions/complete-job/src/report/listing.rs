@@ -1,6 +1,6 @@
 //! The items that a report lists: those that failed, were skipped, or have not ended.
 
-use longshore::chunk::{ChunkRows, Rows};
+use longshore::chunk::{ChunkRows, IncludedRows};
 use longshore_domain::ports::{Files, MultipartFiles, Store};
 use longshore_domain::work_file::{End, Entry};
 
@@ -13,17 +13,17 @@ pub(super) const UNPROCESSED: usize = 2;
 
 impl<S: Store, F: Files + MultipartFiles> ReportWriter<'_, S, F> {
     /// Lists the items of a chunk that have not succeeded.
-    pub(super) fn push(&mut self, included: Rows, rows: &ChunkRows) {
+    pub(super) fn push(&mut self, included: IncludedRows, rows: &ChunkRows) {
         match included {
-            Rows::Remaining(_) => {
+            IncludedRows::Remaining(_) => {
                 let failed = rows.ended.iter().filter(|entry| matches!(entry.end, End::Failed(_)));
                 let failed = failed.map(|entry| (entry.n, entry.raw.as_bytes()));
                 let mut left: Vec<_> = failed.chain(rows.open()).collect();
                 left.sort_unstable_by_key(|(number, _)| *number);
                 left.into_iter().for_each(|(number, raw)| self.tables[UNPROCESSED].push(number, raw, &[]));
             }
-            Rows::CarriedOver => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
-            Rows::Ended | Rows::All => {
+            IncludedRows::CarriedOver => rows.ended.iter().for_each(|entry| self.push_skipped(entry)),
+            IncludedRows::Ended | IncludedRows::All => {
                 for entry in &rows.ended {
                     self.push_failed(entry);
                     self.push_skipped(entry);

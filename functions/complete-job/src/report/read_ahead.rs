@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use futures::StreamExt;
 use futures::future::BoxFuture;
 use futures::stream::FuturesOrdered;
-use longshore::chunk::{ChunkReader, ChunkRows, READ_BYTES, UnitChunk};
+use longshore::chunk::{ChunkReader, ChunkRows, READ_BYTES, ReportChunk};
 use longshore_domain::group::Group;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::Files;
@@ -67,13 +67,13 @@ impl<'a, I, T> ReadAhead<'a, I, T> {
 pub(super) fn read_chunks<'a, F: Files>(
     reader: &'a ChunkReader<'a, F>,
     group: &Group,
-    mut chunks: VecDeque<UnitChunk<'a>>,
-) -> ReadAhead<'a, UnitChunk<'a>, ChunkRows> {
+    mut chunks: VecDeque<ReportChunk<'a>>,
+) -> ReadAhead<'a, ReportChunk<'a>, ChunkRows> {
     chunks.iter_mut().for_each(|chunk| *chunk = chunk.with_entries(group));
     ReadAhead::new(chunks, READ_BYTES, |chunk| chunk.bytes, |chunk| Box::pin(read_chunk(reader, chunk)))
 }
 
-async fn read_chunk<F: Files>(reader: &ChunkReader<'_, F>, chunk: UnitChunk<'_>) -> Result<ChunkRows, CompleteError> {
+async fn read_chunk<F: Files>(reader: &ChunkReader<'_, F>, chunk: ReportChunk<'_>) -> Result<ChunkRows, CompleteError> {
     let ChunkId { group, chunk: number } = chunk.id;
     reader.read(chunk).await.map_err(|source| CompleteError::Chunk { group, chunk: number, source })
 }

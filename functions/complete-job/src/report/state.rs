@@ -17,7 +17,7 @@ const FORMAT: &str = concat!("7 ", env!("CARGO_PKG_VERSION"));
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub(super) struct Position {
     /// Index of the group in the report; after the last one comes the part that was never split.
-    pub(super) unit: usize,
+    pub(super) group: usize,
     /// Chunks of that group that are written.
     pub(super) chunk: usize,
     /// Slices of the results of the next chunk that are written. The chunk's other rows are written before the first.

@@ -1,6 +1,6 @@
 //! The files of a report, written from one position to the next.
 
-use longshore::chunk::{ChunkReader, ChunkRows, Rows, Unit};
+use longshore::chunk::{ChunkReader, ChunkRows, IncludedRows, ReportGroup};
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::ports::{JobFolder, Ports};
 use longshore::result::{FailuresByCode, Report, ReportFiles, ResultCounts};
@@ -146,7 +146,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     /// # Errors
     /// If a service fails, or if the ledger and the work files disagree.
     pub(crate) async fn write(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
-        let reached = self.write_units(due).await?;
+        let reached = self.write_groups(due).await?;
         for table in &mut self.tables {
             table.settle().await?;
         }
@@ -156,11 +156,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         Ok(reached)
     }
 
-    async fn write_units(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
-        let units = self.ending.ended_groups().units(self.layout.results.is_some())?;
+    async fn write_groups(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
+        let groups = self.ending.ended_groups().report_groups(self.layout.results.is_some())?;
         let start = self.at;
-        while let Some(unit) = units.get(self.at.unit) {
-            if (self.at != start && due()) || self.write_unit(unit, due).await? == Reached::Due {
+        while let Some(group) = groups.get(self.at.group) {
+            if (self.at != start && due()) || self.write_group(group, due).await? == Reached::Due {
                 return Ok(Reached::Due);
             }
         }
@@ -174,27 +174,27 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     }
 
     /// Writes the rows of a group, and compares their number with the group's counts.
-    async fn write_unit(
+    async fn write_group(
         &mut self,
-        unit: &Unit<'_>,
+        report_group: &ReportGroup<'_>,
         due: &(impl Fn() -> bool + Sync),
     ) -> Result<Reached, CompleteError> {
         let (ending, layout) = (self.ending, self.layout);
         let job = &ending.job;
-        let manifest = ending.manifest(self.store, unit).await?;
+        let manifest = ending.manifest(self.store, report_group).await?;
         let reader = ChunkReader { files: self.files, job, options: &layout.options };
-        let mut chunks = unit.chunks(manifest.as_ref());
+        let mut chunks = report_group.chunks(manifest.as_ref());
         chunks.drain(..self.at.chunk.min(chunks.len()));
-        let mut reads = read_chunks(&reader, unit.group, chunks);
+        let mut reads = read_chunks(&reader, report_group.group, chunks);
         while let Some(rows) = reads.next().await? {
             if self.at.slice == 0 {
                 self.source_gone |= rows.source_gone;
-                self.push(unit.rows, &rows);
+                self.push(report_group.rows, &rows);
                 for table in &mut self.tables {
                     table.send_parts().await?;
                 }
             }
-            if self.write_results(unit.rows, &rows, due).await? == Reached::Due {
+            if self.write_results(report_group.rows, &rows, due).await? == Reached::Due {
                 return Ok(Reached::Due);
             }
             self.at = Position { chunk: self.at.chunk + 1, slice: 0, ..self.at };
@@ -202,9 +202,9 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
                 return Ok(Reached::Due);
             }
         }
-        self.check_results(unit).await;
-        self.check(unit)?;
-        self.at = Position { unit: self.at.unit + 1, before: self.rows(), ..Position::default() };
+        self.check_results(report_group).await;
+        self.check(report_group)?;
+        self.at = Position { group: self.at.group + 1, before: self.rows(), ..Position::default() };
         Ok(Reached::End)
     }
 
@@ -212,11 +212,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
     /// generation's results are carried over.
     async fn write_results(
         &mut self,
-        included: Rows,
+        included: IncludedRows,
         rows: &ChunkRows,
         due: &(impl Fn() -> bool + Sync),
     ) -> Result<Reached, CompleteError> {
-        let Some(results) = self.results.as_mut().filter(|_| !matches!(included, Rows::Remaining(_))) else {
+        let Some(results) = self.results.as_mut().filter(|_| !matches!(included, IncludedRows::Remaining(_))) else {
             return Ok(Reached::End);
         };
         for slice in rows.slices.iter().skip(self.at.slice) {

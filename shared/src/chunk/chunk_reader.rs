@@ -11,7 +11,7 @@ use longshore_domain::work_file::{End, Entry, OutputSlice};
 
 use super::chain::{OpenItems, open_items, read_chain};
 use super::delivery::ChunkError;
-use super::units::UnitChunk;
+use super::report_groups::ReportChunk;
 use crate::ports::JobFolder;
 
 /// The outputs of one commit.
@@ -71,7 +71,7 @@ impl<F: Files> ChunkReader<'_, F> {
     ///
     /// # Errors
     /// If the bucket fails, a work file is missing or damaged, or the range does not match the plan.
-    pub async fn read(&self, chunk: UnitChunk<'_>) -> Result<ChunkRows, ChunkError> {
+    pub async fn read(&self, chunk: ReportChunk<'_>) -> Result<ChunkRows, ChunkError> {
         let last = chunk.cursor.and_then(|c| c.file.as_deref());
         let chain = read_chain(self.files, JobFolder::for_job(self.job).chunk(chunk.id), last, 0).await?;
         let mut rows = ChunkRows::default();

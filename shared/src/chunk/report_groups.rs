@@ -15,7 +15,7 @@ const MIN_CHUNK_BYTES: u64 = 256 << 10;
 
 /// The rows of a group that the report includes.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Rows {
+pub enum IncludedRows {
     /// The skipped rows and the results of a group of an earlier generation. Its failed and unfinished items were
     /// replanned.
     CarriedOver,
@@ -29,11 +29,11 @@ pub enum Rows {
 
 /// A group, and the rows of it that the report includes.
 #[derive(Copy, Clone, Debug)]
-pub struct Unit<'a> {
+pub struct ReportGroup<'a> {
     /// The group.
     pub group: &'a Group,
     /// The rows.
-    pub rows: Rows,
+    pub rows: IncludedRows,
 }
 
 /// The ledger names a group that does not exist.
@@ -57,47 +57,48 @@ impl<'a> EndedGroups<'a> {
     ///
     /// # Errors
     /// If a group that was not replanned is missing.
-    pub fn units(self, with_results: bool) -> Result<Vec<Unit<'a>>, GroupMissing> {
+    pub fn report_groups(self, with_results: bool) -> Result<Vec<ReportGroup<'a>>, GroupMissing> {
         let is_included = |group: &&Group| group.counts.skipped > 0 || (with_results && group.counts.succeeded > 0);
         let older = self.older.iter().filter(is_included);
-        let mut units: Vec<_> = older.map(|group| Unit { group, rows: Rows::CarriedOver }).collect();
-        units.extend(self.groups.iter().map(|group| {
-            let rows = if group.is_done() { Rows::Ended } else { Rows::All };
-            Unit { group, rows }
+        let mut groups: Vec<_> = older.map(|group| ReportGroup { group, rows: IncludedRows::CarriedOver }).collect();
+        groups.extend(self.groups.iter().map(|group| {
+            let rows = if group.is_done() { IncludedRows::Ended } else { IncludedRows::All };
+            ReportGroup { group, rows }
         }));
         let ChunkId { group: from, chunk: first } = self.job.retry.replanned;
         for number in from..self.job.retry.carried_over.groups {
             let group = self.older.iter().find(|group| group.number == number);
             let group = group.ok_or(GroupMissing(number))?;
-            units.push(Unit { group, rows: Rows::Remaining(if number == from { first as usize } else { 0 }) });
+            let first = if number == from { first as usize } else { 0 };
+            groups.push(ReportGroup { group, rows: IncludedRows::Remaining(first) });
         }
-        Ok(units)
+        Ok(groups)
     }
 }
 
-impl Unit<'_> {
+impl ReportGroup<'_> {
     /// Returns true if the plan of the group's chunks is needed.
     pub const fn needs_manifest(&self) -> bool {
-        !matches!(self.rows, Rows::CarriedOver | Rows::Ended)
+        !matches!(self.rows, IncludedRows::CarriedOver | IncludedRows::Ended)
     }
 
     /// Returns the group's chunks in order.
-    pub fn chunks<'a>(&'a self, manifest: Option<&'a Manifest>) -> VecDeque<UnitChunk<'a>> {
+    pub fn chunks<'a>(&'a self, manifest: Option<&'a Manifest>) -> VecDeque<ReportChunk<'a>> {
         let group = self.group;
         let Some(manifest) = manifest else {
             let bytes = (group.bytes / group.cursors.len().max(1) as u64).max(MIN_CHUNK_BYTES);
             let with_files = group.cursors.iter().filter(|(_, cursor)| cursor.file.is_some());
             let chunks = with_files.map(|(n, cursor)| {
                 let (id, bytes) = (ChunkId::new(group.number, *n), bytes * reads_of(Some(cursor)));
-                UnitChunk { id, cursor: Some(cursor), plan: None, bytes }
+                ReportChunk { id, cursor: Some(cursor), plan: None, bytes }
             });
             return chunks.collect();
         };
-        let skip = if let Rows::Remaining(first) = self.rows { first } else { 0 };
+        let skip = if let IncludedRows::Remaining(first) = self.rows { first } else { 0 };
         let chunks = (0..).zip(&manifest.chunks).skip(skip).map(|(n, plan)| {
             let cursor = group.cursors.get(&n);
             let bytes = (plan.end - plan.start).max(MIN_CHUNK_BYTES) * reads_of(cursor);
-            UnitChunk { id: ChunkId::new(group.number, n), cursor, plan: Some(plan), bytes }
+            ReportChunk { id: ChunkId::new(group.number, n), cursor, plan: Some(plan), bytes }
         });
         chunks.collect()
     }
@@ -111,7 +112,7 @@ fn reads_of(cursor: Option<&Cursor>) -> u64 {
 
 /// A chunk whose group is closed or done.
 #[derive(Copy, Clone, Debug)]
-pub struct UnitChunk<'a> {
+pub struct ReportChunk<'a> {
     /// Id of the chunk.
     pub id: ChunkId,
     /// Committed position, if any.
@@ -122,7 +123,7 @@ pub struct UnitChunk<'a> {
     pub bytes: u64,
 }
 
-impl UnitChunk<'_> {
+impl ReportChunk<'_> {
     /// Returns the chunk with the memory for all entries that its work files may have.
     #[must_use]
     pub fn with_entries(self, group: &Group) -> Self {
