@@ -19,7 +19,7 @@ use serde_json::json;
 
 use crate::fixtures::{accepted, at, job_after, split, waiting_job};
 use crate::on_both::Local;
-use crate::records::{dataset, put_one, record};
+use crate::record_fixtures::{dataset, put_one, record};
 
 const ITEM_BYTES: usize = 400 * 1024;
 

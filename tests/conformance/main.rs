@@ -18,6 +18,7 @@ mod ledger;
 mod limits;
 mod queues;
 mod record_deletes;
+mod record_fixtures;
 mod record_reads;
 mod record_versions;
 mod records;

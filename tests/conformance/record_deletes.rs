@@ -11,7 +11,7 @@ use longshore_tests::harness::setup::aws;
 use serde_json::json;
 
 use crate::on_both::Local;
-use crate::records::{dataset, put_one, record};
+use crate::record_fixtures::{dataset, put_one, record};
 
 on_both_records! {
     a_deleted_record_is_gone_and_no_other_is,

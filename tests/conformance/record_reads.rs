@@ -9,7 +9,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::Rule;
 use serde_json::{Value, json};
 
-use crate::records::{dataset, record};
+use crate::record_fixtures::{dataset, record};
 
 on_both_records! {
     a_walk_finds_each_key_once_and_in_order,

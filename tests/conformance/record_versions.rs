@@ -8,7 +8,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer, Written};
 use serde_json::{Value, json};
 
-use crate::records::{dataset, put_one, record};
+use crate::record_fixtures::{dataset, put_one, record};
 
 on_both_records! {
     only_new_keys_are_inserted_with_their_creator,

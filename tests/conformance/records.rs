@@ -11,7 +11,7 @@ use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use longshore::store::records::{DynamoRecords, MAX_KEY_BYTES};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{ListError, NewRecord, RecordStore};
+use longshore_domain::ports::{ListError, RecordStore};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
 use longshore_tests::harness::faults::Faults;
@@ -20,6 +20,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::on_both::Local;
+use crate::record_fixtures::{dataset, put_all, put_one, record, row_of};
 
 on_both_records! {
     a_record_reads_back_as_it_was_written,
@@ -31,38 +32,6 @@ on_both_records! {
     datasets_and_tenants_are_separate,
     a_tenants_datasets_are_listed_once_each,
     an_invalid_cursor_is_refused,
-}
-
-pub(crate) fn dataset(name: &str) -> Dataset {
-    Dataset { tenant: TenantId::from_static("default"), name: name.into() }
-}
-
-pub(crate) fn record(job: JobId, row: u64, key: &str, data: Value) -> NewRecord {
-    let Value::Object(data) = data else { panic!("not an object: {data}") };
-    NewRecord { key: key.into(), data, writer: Writer { job, row } }
-}
-
-pub(crate) async fn put_one(records: &impl RecordStore, rule: Rule, record: NewRecord) -> Written {
-    records.put(&dataset("d"), rule, vec![record]).await.remove(0)
-}
-
-/// Writes records as a worker does: records that were not tried are written in the next round. All of them must be
-/// stored.
-async fn put_all(records: &impl RecordStore, into: &Dataset, rule: Rule, mut open: Vec<NewRecord>) {
-    while !open.is_empty() {
-        let written = records.put(into, rule, open.clone()).await;
-        assert_eq!(written.len(), open.len());
-        assert!(written.iter().all(|w| matches!(w, Written::Stored | Written::Untried)), "{written:?}");
-        assert_eq!(written[0], Written::Stored, "the first is always tried");
-        let untried: Vec<bool> = written.iter().map(|w| *w == Written::Untried).collect();
-        let mut untried = untried.into_iter();
-        open.retain(|_| untried.next() == Some(true));
-    }
-}
-
-async fn row_of(records: &impl RecordStore, key: &str) -> Option<Writer> {
-    let page = records.list(&dataset("d"), 1_000, None).await.unwrap();
-    page.items.into_iter().find(|record| record.key == key).and_then(|record| record.writer)
 }
 
 async fn a_record_reads_back_as_it_was_written(records: impl RecordStore) {

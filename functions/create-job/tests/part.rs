@@ -120,7 +120,7 @@ fn of_all_kinds(groups: usize) -> EndedItems {
     let chunk = |first: usize| {
         let ok = ItemEnd::Ok(Some(format!("{{\"number\":{},\"output\":{{\"n\":{}}}}}", first + 2, first + 2)));
         vec![
-            item(first, ItemEnd::Failed(false)),
+            item(first, ItemEnd::Failed),
             item(first + 1, ItemEnd::Skipped),
             item(first + 2, ok),
             item(first + 3, ItemEnd::Open),
@@ -176,15 +176,10 @@ async fn a_job_that_was_stopped_before_its_split_has_all_its_rows_unprocessed() 
 
 #[tokio::test]
 async fn records_that_could_not_be_repeated_stay_broken_and_damage_no_other() {
-    let failed = |raw: &str, damaged| (raw.to_owned(), ItemEnd::Failed(damaged));
-    let chunk = vec![
-        failed("", true),
-        failed("1,\u{FFFD}", true),
-        failed("2,b", false),
-        failed("3,\"open\n4,c", true),
-        failed("", true),
-        failed("5,d", false),
-    ];
+    let failed = |raw: &str| (raw.to_owned(), ItemEnd::Failed);
+    let damaged = |raw: &str| (raw.to_owned(), ItemEnd::FailedDamaged);
+    let chunk =
+        vec![damaged(""), damaged("1,\u{FFFD}"), failed("2,b"), damaged("3,\"open\n4,c"), damaged(""), failed("5,d")];
     let items = EndedItems { header: "id,name\n".into(), groups: vec![vec![chunk]], rest: String::new() };
     let world = World::new(Part::Failed, &items, &csv()).await;
     world.split_all(|| {}).await;

@@ -42,6 +42,7 @@ mod store {
     mod keys;
     mod memory;
     mod records;
+    mod starts;
     mod sweeps;
     mod transitions;
 

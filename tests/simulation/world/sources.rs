@@ -29,7 +29,7 @@ impl World {
             false => file.split_once('\n').map(|(header, rows)| (format!("{header}\n"), rows)).expect("a header"),
         };
         let columns = (!dialect.json_lines).then(|| header.trim_end().split(',').map(str::to_owned).collect());
-        let failed: Vec<_> = rows.lines().map(|row| (row.to_owned(), ItemEnd::Failed(false))).collect();
+        let failed: Vec<_> = rows.lines().map(|row| (row.to_owned(), ItemEnd::Failed)).collect();
         let with_others = failed.chunks(CHUNK_ITEMS).map(|chunk| {
             let other = (chunk[0].0.clone(), ItemEnd::Ok(None));
             [vec![other], chunk.to_vec()].concat()

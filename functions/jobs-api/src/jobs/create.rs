@@ -19,7 +19,7 @@ use super::items::CreateBody;
 use super::part_source::find_part;
 use super::request::{BadRequest, Draft, JobRequest, find_source};
 use super::source::{discard_items, store_items};
-use super::source_request::{RequestedSource, find_dataset};
+use super::source_request::{ParsedSource, find_dataset};
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
@@ -111,8 +111,8 @@ pub(super) async fn store_job<B: Backend>(
     job.source = match (request.file, request.items, request.source) {
         (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
-        (None, None, Some(RequestedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
-        (None, None, Some(RequestedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
+        (None, None, Some(ParsedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
+        (None, None, Some(ParsedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
         (None, None, None) => None,
     };
     // The items of an undo are those of a file.

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 use super::create::{answered_before, store_job};
 use super::document::JobDocument;
 use super::request::JobRequest;
-use super::source_request::RequestedSource;
+use super::source_request::ParsedSource;
 use crate::backend::{Api, Backend};
 use crate::openapi::examples;
 use crate::openapi::parameters::DatasetInPath;
@@ -78,7 +78,7 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         job_type: NAME.to_owned(),
         file: None,
         items: None,
-        source: Some(RequestedSource::Dataset(DatasetSource { dataset, updated_since: None })),
+        source: Some(ParsedSource::Dataset(DatasetSource { dataset, updated_since: None })),
         priority: Priority::default(),
         metadata: BTreeMap::new(),
         options: Value::Object(Map::new()),

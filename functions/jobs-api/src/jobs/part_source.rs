@@ -9,7 +9,7 @@ use longshore_domain::ports::JobStore;
 use longshore_domain::records::Format;
 
 use super::find::is_shown;
-use super::source_request::RequestedPart;
+use super::source_request::ParsedPart;
 use crate::backend::{Api, Backend};
 use crate::output::stored::stored_result;
 
@@ -23,7 +23,7 @@ const RESULTS_NAME: &str = "results.jsonl";
 pub(super) async fn find_part<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
-    requested: RequestedPart,
+    requested: ParsedPart,
 ) -> Result<Source, Failure> {
     let job = api.ports.store.job(requested.job_id).await?;
     let job = job.filter(|job| is_shown(job, tenant, (api.clock)())).ok_or_else(unknown_job)?;

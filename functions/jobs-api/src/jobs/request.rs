@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::items::{CreateBody, Items, check_items};
 use super::metadata::{self, Metadata};
 use super::results_request::{ResultsRequest, results_form};
-use super::source_request::{RequestedSource, SourceRequest, read_source};
+use super::source_request::{ParsedSource, SourceRequest, read_source};
 use crate::backend::{Api, Backend};
 
 /// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
@@ -41,7 +41,7 @@ pub(super) struct JobRequest {
     /// The dataset whose records are the items, required by job types that take a dataset; or a part of a job that has
     /// ended, instead of a file or items.
     #[schema(value_type = Option<SourceRequest>)]
-    pub(super) source: Option<RequestedSource>,
+    pub(super) source: Option<ParsedSource>,
     /// Priority of the job. Each priority has its own queue.
     #[schema(value_type = Option<Priority>)]
     pub(super) priority: Priority,
@@ -82,7 +82,7 @@ pub(super) struct Draft<'a> {
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
     items: Option<Items>,
-    source: Option<RequestedSource>,
+    source: Option<ParsedSource>,
     priority: Priority,
     metadata: BTreeMap<String, String>,
     options: Value,

@@ -54,24 +54,24 @@ pub(super) struct PartRequest {
 /// A source that was read, but not found yet.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize)]
 #[serde(untagged)]
-pub(super) enum RequestedSource {
+pub(super) enum ParsedSource {
     /// The records of a dataset.
     Dataset(DatasetSource),
     /// A part of a job.
-    Job(RequestedPart),
+    Job(ParsedPart),
 }
 
 /// A part of a job that was not found yet.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct RequestedPart {
+pub(super) struct ParsedPart {
     /// The job.
     pub(super) job_id: JobId,
     /// The part.
     pub(super) part: Part,
 }
 
-impl RequestedSource {
+impl ParsedSource {
     /// Reads the member of a request.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl RequestedSource {
                 let detail = "the source is either a dataset or a part of a job; remove one of them";
                 Err(vec![FieldError::new("/source", "invalid_source", detail)])
             }
-            (_, true) => RequestedPart::read(value).map(Self::Job),
+            (_, true) => ParsedPart::read(value).map(Self::Job),
             (_, false) => DatasetRequest::read(value).map(Self::Dataset),
         }
     }
@@ -105,7 +105,7 @@ impl DatasetRequest {
     }
 }
 
-impl RequestedPart {
+impl ParsedPart {
     fn read(value: &Value) -> Result<Self, Vec<FieldError>> {
         let PartRequest { job_id, part } = FieldError::read_object("/source", value, "invalid_source")?;
         let (id, known) = (JobId::parse(&job_id), serde_json::from_value(Value::String(part)).ok());
@@ -127,9 +127,9 @@ pub(super) fn read_source(
     fields: &mut Fields,
     job_type: Option<&dyn AnyJobType>,
     has_other: bool,
-) -> Option<Option<RequestedSource>> {
+) -> Option<Option<ParsedSource>> {
     let input = job_type.map(AnyJobType::input);
-    let Some(read) = fields.optional("source", |value| Ok(RequestedSource::read(value))) else {
+    let Some(read) = fields.optional("source", |value| Ok(ParsedSource::read(value))) else {
         if input == Some(Input::Dataset) {
             let detail = "this job type requires a dataset: send source with its name";
             fields.refuse("source", &Bad::new("dataset_required", detail));
@@ -151,15 +151,15 @@ pub(super) fn read_source(
 }
 
 /// Returns the error of a source that the job type does not take, or that is not the only one.
-fn misplaced(input: Option<Input>, source: &RequestedSource, has_other: bool) -> Option<Bad> {
+fn misplaced(input: Option<Input>, source: &ParsedSource, has_other: bool) -> Option<Bad> {
     match (input?, source) {
-        (Input::File | Input::Options, RequestedSource::Dataset(_)) => {
+        (Input::File | Input::Options, ParsedSource::Dataset(_)) => {
             Some(Bad::new("dataset_not_allowed", "this job type does not take a dataset"))
         }
-        (Input::Dataset | Input::Options, RequestedSource::Job(_)) => {
+        (Input::Dataset | Input::Options, ParsedSource::Job(_)) => {
             Some(Bad::new("job_not_allowed", "this job type does not take the items of another job"))
         }
-        (Input::File, RequestedSource::Job(_)) if has_other => {
+        (Input::File, ParsedSource::Job(_)) if has_other => {
             let detail = "a job has one source: a file, items, or a part of another job; keep one of them";
             Some(Bad::new("two_sources", detail))
         }

@@ -17,7 +17,7 @@ use crate::world::{NOW, World};
 async fn ended(world: &World, tenant: &'static str, definition: &Definition) -> Job {
     let items = EndedItems {
         header: "id,name\n".into(),
-        groups: vec![vec![vec![("1,Ann".into(), ItemEnd::Failed(false))]]],
+        groups: vec![vec![vec![("1,Ann".into(), ItemEnd::Failed)]]],
         rest: String::new(),
     };
     end_job(&world.store, &world.files, waiting(tenant), definition, &items).await

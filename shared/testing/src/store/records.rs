@@ -7,10 +7,10 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, MarkUndone, Priority, Reopen, Transition};
+use longshore_domain::job::{Job, Priority, Transition};
 use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
-    QuotaExceeded, Reopened, Started, TenantLimits, UndoCreated, Upload, UploadRelease,
+    QuotaExceeded, TenantLimits, Upload, UploadRelease,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -140,12 +140,8 @@ impl Records {
         if self.jobs.contains_key(&job.job_id) {
             return Created::New;
         }
-        let active = self.active_jobs(&job.tenant);
-        if active >= self.limits.active_jobs {
-            return Created::OverQuota(QuotaExceeded::ActiveJobs(active));
-        }
-        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
-            return Created::OverQuota(QuotaExceeded::DailyBytes(bytes));
+        if let Some(quota) = self.over_quota(job, job.times.created_at) {
+            return Created::OverQuota(quota);
         }
         let of_job = JobRecords {
             job: job.clone(),
@@ -162,76 +158,13 @@ impl Records {
         Created::New
     }
 
-    /// Stores the job and its definition, and records it on the job that it is started from, if the tenant has room
-    /// for it.
-    pub(super) fn start_job(&mut self, job: &Job, definition: &Definition) -> Started {
-        let stored = job.validation.started_from.and_then(|from| self.jobs.get(&from)).map(|of_job| of_job.job.clone());
-        let Some(mut from) = stored else { return Started::Refused };
-        let before = from.clone();
-        if from.start(job.job_id, job.times.created_at) == Transition::Refused {
-            return own_write::started(Some(&before), job.job_id);
-        }
+    /// Returns the quota that leaves no room for an active job at this time.
+    pub(super) fn over_quota(&self, job: &Job, at: Timestamp) -> Option<QuotaExceeded> {
         let active = self.active_jobs(&job.tenant);
         if active >= self.limits.active_jobs {
-            return Started::OverQuota(QuotaExceeded::ActiveJobs(active));
+            return Some(QuotaExceeded::ActiveJobs(active));
         }
-        if let Some(bytes) = self.job_bytes_without_room(job, job.times.created_at) {
-            return Started::OverQuota(QuotaExceeded::DailyBytes(bytes));
-        }
-        self.create_job(job, definition, None);
-        if let Some(of_job) = self.jobs.get_mut(&from.job_id) {
-            of_job.job = from;
-        }
-        Started::New
-    }
-
-    /// Stores an undo and its definition, and marks its import, if the tenant has room for the undo.
-    pub(super) fn create_undo(&mut self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> UndoCreated {
-        let Some(mut import) = self.jobs.get(&mark.import).map(|of_job| of_job.job.clone()) else {
-            return UndoCreated::Refused;
-        };
-        let before = import.clone();
-        if import.mark_undone(mark) == Transition::Refused {
-            return own_write::undone(Some(&before), undo.job_id);
-        }
-        let active = self.active_jobs(&undo.tenant);
-        if active >= self.limits.active_jobs {
-            return UndoCreated::OverQuota(QuotaExceeded::ActiveJobs(active));
-        }
-        if let Some(bytes) = self.job_bytes_without_room(undo, undo.times.created_at) {
-            return UndoCreated::OverQuota(QuotaExceeded::DailyBytes(bytes));
-        }
-        self.create_job(undo, definition, None);
-        if let Some(of_job) = self.jobs.get_mut(&mark.import) {
-            of_job.job = import;
-        }
-        UndoCreated::New
-    }
-
-    /// Reopens a job, if that is allowed and the tenant has room for it.
-    pub(super) fn reopen(&mut self, id: JobId, reopen: &Reopen) -> PortResult<Reopened> {
-        let Some(before) = self.jobs.get(&id).map(|of_job| of_job.job.clone()) else {
-            return Ok(Reopened::Refused);
-        };
-        let mut job = before.clone();
-        if job.reopen(reopen) == Transition::Refused {
-            let ours = own_write::reopened(&before, reopen);
-            return Ok(if ours { Reopened::Made(Box::new(before)) } else { Reopened::Refused });
-        }
-        let active = self.active_jobs(&job.tenant);
-        if active >= self.limits.active_jobs {
-            return Ok(Reopened::OverQuota(QuotaExceeded::ActiveJobs(active)));
-        }
-        if let Some(bytes) = self.job_bytes_without_room(&job, reopen.at) {
-            return Ok(Reopened::OverQuota(QuotaExceeded::DailyBytes(bytes)));
-        }
-        items::check_job("reopen", &job)?;
-        self.count_job_bytes(&job, reopen.at);
-        self.use_uploads(&job);
-        if let Some(of_job) = self.jobs.get_mut(&id) {
-            of_job.job = job.clone();
-        }
-        Ok(Reopened::Made(Box::new(job)))
+        self.job_bytes_without_room(job, at).map(QuotaExceeded::DailyBytes)
     }
 
     /// Returns the bytes counted for the tenant's day if they leave no room for the job's file.
@@ -241,12 +174,12 @@ impl Records {
         (!has_room).then_some(counted)
     }
 
-    fn count_job_bytes(&mut self, job: &Job, now: Timestamp) {
+    pub(super) fn count_job_bytes(&mut self, job: &Job, now: Timestamp) {
         *self.job_bytes.entry((job.tenant.clone(), now.end_of_day())).or_default() += job.source_bytes();
     }
 
     /// Records that a job uses its uploads.
-    fn use_uploads(&mut self, job: &Job) {
+    pub(super) fn use_uploads(&mut self, job: &Job) {
         self.uses.extend(job.uploads().into_iter().map(|upload| (upload, job.job_id)));
     }
 

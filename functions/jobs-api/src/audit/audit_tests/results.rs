@@ -100,132 +100,133 @@ fn sound_results_are_equal_in_every_format() {
     }
 }
 
+const TAMPERINGS: [Tampering; 15] = [
+    (
+        "the worker lost an output",
+        |a| put_outputs(a, ChunkId::new(1, 0), "{\"number\":6,\"output\":\"f\"}\n"),
+        &[
+            "output_rows of outputs w1 of chunk 0 of group 1: 2 1",
+            "output_size of outputs w1 of chunk 0 of group 1: 52 26",
+            "output_sha256 of outputs w1 of chunk 0 of group 1",
+            "result_items of results.jsonl",
+        ],
+    ),
+    (
+        "an output has another byte",
+        |a| put_outputs(a, ChunkId::new(0, 0), "{\"number\":1,\"output\":\"A\"}\n"),
+        &["output_sha256 of outputs w1 of chunk 0 of group 0"],
+    ),
+    (
+        "an output of a failed item",
+        |a| put_outputs(a, ChunkId::new(0, 0), "{\"number\":2,\"output\":\"a\"}\n"),
+        &[
+            "output_sha256 of outputs w1 of chunk 0 of group 0",
+            "row_numbers of results.jsonl: 4 3",
+            "row_numbers of results.jsonl: one row for each item of the job row 2",
+            "result_items of results.jsonl",
+        ],
+    ),
+    (
+        "the outputs are gone",
+        |a| a.files.remove(&outputs_key(a, ChunkId::new(0, 1))),
+        &["output_rows of outputs w1 of chunk 1 of group 0: 1 0", "result_items of results.jsonl"],
+    ),
+    (
+        "a byte of the file",
+        |a| a.edit("results.jsonl", "\"d\"", "\"D\""),
+        &["sha256 of results.jsonl", "crc64nvme of results.jsonl"],
+    ),
+    (
+        "a row of the file is gone",
+        |a| a.edit("results.jsonl", SLICES[1].1, ""),
+        &[
+            "rows of results.jsonl: 4 3",
+            "result_items of results.jsonl",
+            "size of results.jsonl: 104 78",
+            "sha256 of results.jsonl",
+            "crc64nvme of results.jsonl",
+        ],
+    ),
+    (
+        "a row of the file twice",
+        |a| a.edit("results.jsonl", SLICES[1].1, SLICES[0].1),
+        &["result_items of results.jsonl", "sha256 of results.jsonl", "crc64nvme of results.jsonl"],
+    ),
+    ("the file is gone", |a| a.files.remove(&a.key("results.jsonl")), &["rows of results.jsonl: 4 0"]),
+    ("the index is gone", |a| a.files.remove(&a.key(RESULTS_INDEX_NAME)), &["rows of results-index.jsonl: 3 0"]),
+    (
+        "the index has a row fewer",
+        |a| a.edit(RESULTS_INDEX_NAME, "\"rows\":2", "\"rows\":1"),
+        &[
+            "index_rows of results-index.jsonl: 4 3",
+            "group_rows of group 1 in results-index.jsonl: 2 1",
+            "sha256 of results-index.jsonl",
+            "work_outputs of results-index.jsonl",
+            "output_rows of outputs w1 of chunk 0 of group 1: 1 2",
+        ],
+    ),
+    (
+        "the index names another chunk",
+        |a| a.edit(RESULTS_INDEX_NAME, "\"chunk\":1", "\"chunk\":0"),
+        &[
+            "sha256 of results-index.jsonl",
+            "work_outputs of results-index.jsonl",
+            "output_sha256 of outputs w1 of chunk 0 of group 0",
+            "row_numbers of results.jsonl: 4 3",
+            "row_numbers of results.jsonl: one row for each item of the job row 1",
+            "result_items of results.jsonl",
+        ],
+    ),
+    (
+        "the index is damaged",
+        |a| a.edit(RESULTS_INDEX_NAME, "{\"group\":1", "[\"group\":1"),
+        &[
+            "index_lines of results-index.jsonl: 3 2",
+            "index_rows of results-index.jsonl: 4 2",
+            "group_rows of group 1 in results-index.jsonl: 2 0",
+            "sha256 of results-index.jsonl",
+            "work_slices of results-index.jsonl: 3 2",
+            "work_outputs of results-index.jsonl",
+            "result_items of results.jsonl",
+        ],
+    ),
+    (
+        "a commit names no outputs",
+        |a| {
+            let key = a.work_key(ChunkId::new(0, 1));
+            let lines = String::from_utf8(a.files.get(&key).unwrap()).unwrap();
+            let (_, lines) = lines.split_once('\n').unwrap();
+            a.files.put(&key, format!("{{\"round\":0,\"prev\":null}}\n{lines}"));
+        },
+        &[
+            "work_succeeded of group 0: 2 1",
+            "work_slices of results-index.jsonl: 2 3",
+            "work_outputs of results-index.jsonl",
+        ],
+    ),
+    (
+        "the result names no results",
+        |a| a.edit(RESULT_NAME, "\"results\":", "\"other\":"),
+        &["result_files of results.jsonl", "result_rows of results.jsonl: 4 0"],
+    ),
+    (
+        "the receipt has other results",
+        |a| {
+            a.edit(RECEIPT_NAME, "p-results.jsonl", "q-results.jsonl");
+            a.edit(RECEIPT_NAME, "\"rows\":4", "\"rows\":5");
+            a.edit(RECEIPT_NAME, "\"rows\":3,", "\"rows\":2,");
+        },
+        &[
+            "receipt_results of results.jsonl",
+            "receipt_rows of results.jsonl: 5 4",
+            "receipt_rows of results-index.jsonl: 2 3",
+        ],
+    ),
+];
+
 #[test]
 fn every_change_of_the_results_is_reported() {
-    let table: [Tampering; 15] = [
-        (
-            "the worker lost an output",
-            |a| put_outputs(a, ChunkId::new(1, 0), "{\"number\":6,\"output\":\"f\"}\n"),
-            &[
-                "output_rows of outputs w1 of chunk 0 of group 1: 2 1",
-                "output_size of outputs w1 of chunk 0 of group 1: 52 26",
-                "output_sha256 of outputs w1 of chunk 0 of group 1",
-                "result_items of results.jsonl",
-            ],
-        ),
-        (
-            "an output has another byte",
-            |a| put_outputs(a, ChunkId::new(0, 0), "{\"number\":1,\"output\":\"A\"}\n"),
-            &["output_sha256 of outputs w1 of chunk 0 of group 0"],
-        ),
-        (
-            "an output of a failed item",
-            |a| put_outputs(a, ChunkId::new(0, 0), "{\"number\":2,\"output\":\"a\"}\n"),
-            &[
-                "output_sha256 of outputs w1 of chunk 0 of group 0",
-                "row_numbers of results.jsonl: 4 3",
-                "row_numbers of results.jsonl: one row for each item of the job row 2",
-                "result_items of results.jsonl",
-            ],
-        ),
-        (
-            "the outputs are gone",
-            |a| a.files.remove(&outputs_key(a, ChunkId::new(0, 1))),
-            &["output_rows of outputs w1 of chunk 1 of group 0: 1 0", "result_items of results.jsonl"],
-        ),
-        (
-            "a byte of the file",
-            |a| a.edit("results.jsonl", "\"d\"", "\"D\""),
-            &["sha256 of results.jsonl", "crc64nvme of results.jsonl"],
-        ),
-        (
-            "a row of the file is gone",
-            |a| a.edit("results.jsonl", SLICES[1].1, ""),
-            &[
-                "rows of results.jsonl: 4 3",
-                "result_items of results.jsonl",
-                "size of results.jsonl: 104 78",
-                "sha256 of results.jsonl",
-                "crc64nvme of results.jsonl",
-            ],
-        ),
-        (
-            "a row of the file twice",
-            |a| a.edit("results.jsonl", SLICES[1].1, SLICES[0].1),
-            &["result_items of results.jsonl", "sha256 of results.jsonl", "crc64nvme of results.jsonl"],
-        ),
-        ("the file is gone", |a| a.files.remove(&a.key("results.jsonl")), &["rows of results.jsonl: 4 0"]),
-        ("the index is gone", |a| a.files.remove(&a.key(RESULTS_INDEX_NAME)), &["rows of results-index.jsonl: 3 0"]),
-        (
-            "the index has a row fewer",
-            |a| a.edit(RESULTS_INDEX_NAME, "\"rows\":2", "\"rows\":1"),
-            &[
-                "index_rows of results-index.jsonl: 4 3",
-                "group_rows of group 1 in results-index.jsonl: 2 1",
-                "sha256 of results-index.jsonl",
-                "work_outputs of results-index.jsonl",
-                "output_rows of outputs w1 of chunk 0 of group 1: 1 2",
-            ],
-        ),
-        (
-            "the index names another chunk",
-            |a| a.edit(RESULTS_INDEX_NAME, "\"chunk\":1", "\"chunk\":0"),
-            &[
-                "sha256 of results-index.jsonl",
-                "work_outputs of results-index.jsonl",
-                "output_sha256 of outputs w1 of chunk 0 of group 0",
-                "row_numbers of results.jsonl: 4 3",
-                "row_numbers of results.jsonl: one row for each item of the job row 1",
-                "result_items of results.jsonl",
-            ],
-        ),
-        (
-            "the index is damaged",
-            |a| a.edit(RESULTS_INDEX_NAME, "{\"group\":1", "[\"group\":1"),
-            &[
-                "index_lines of results-index.jsonl: 3 2",
-                "index_rows of results-index.jsonl: 4 2",
-                "group_rows of group 1 in results-index.jsonl: 2 0",
-                "sha256 of results-index.jsonl",
-                "work_slices of results-index.jsonl: 3 2",
-                "work_outputs of results-index.jsonl",
-                "result_items of results.jsonl",
-            ],
-        ),
-        (
-            "a commit names no outputs",
-            |a| {
-                let key = a.work_key(ChunkId::new(0, 1));
-                let lines = String::from_utf8(a.files.get(&key).unwrap()).unwrap();
-                let (_, lines) = lines.split_once('\n').unwrap();
-                a.files.put(&key, format!("{{\"round\":0,\"prev\":null}}\n{lines}"));
-            },
-            &[
-                "work_succeeded of group 0: 2 1",
-                "work_slices of results-index.jsonl: 2 3",
-                "work_outputs of results-index.jsonl",
-            ],
-        ),
-        (
-            "the result names no results",
-            |a| a.edit(RESULT_NAME, "\"results\":", "\"other\":"),
-            &["result_files of results.jsonl", "result_rows of results.jsonl: 4 0"],
-        ),
-        (
-            "the receipt has other results",
-            |a| {
-                a.edit(RECEIPT_NAME, "p-results.jsonl", "q-results.jsonl");
-                a.edit(RECEIPT_NAME, "\"rows\":4", "\"rows\":5");
-                a.edit(RECEIPT_NAME, "\"rows\":3,", "\"rows\":2,");
-            },
-            &[
-                "receipt_results of results.jsonl",
-                "receipt_rows of results.jsonl: 5 4",
-                "receipt_rows of results-index.jsonl: 2 3",
-            ],
-        ),
-    ];
-    for (what, change, expected) in table {
+    for (what, change, expected) in TAMPERINGS {
         let mut audited = sound();
         change(&mut audited);
         let differences = audited.differences();
