@@ -1,7 +1,8 @@
 // Uploads one file, in one PUT or in parts, as the API decides. Starts or resumes.
 
-import { type Client, creationCall, json } from "../client.js";
+import { creationCall, json } from "../client.js";
 import type { Upload, UploadInParts } from "../documents.js";
+import type { Client } from "../methods.js";
 import { isKind } from "../problem.js";
 import { type PresignedPut, type UploadCalls, uploadCalls } from "./calls.js";
 import { type ProgressMeter, progressMeter, type ResumeState, type UploadOptions } from "./options.js";
