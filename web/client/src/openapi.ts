@@ -152,8 +152,8 @@ export interface paths {
          * Delete a job, its file and its reports.
          * @description Hides the job immediately: every later call for it returns 404, including a second DELETE. An unfinished job is
          *     stopped. Some minutes after its end, its reports and its record are removed. Its upload is removed too, unless another
-         *     job uses it. Imported records are kept. Its `Idempotency-Key` cannot be used for another job. An import cannot be
-         *     deleted while it is being undone.
+         *     job uses it. Imported records are kept, and an import can then no longer be undone. Its `Idempotency-Key` cannot be
+         *     used for another job. An import cannot be deleted while it is being undone.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -1343,6 +1343,13 @@ export interface components {
         };
         /** @description A link to one file. */
         OutputFile: {
+            /** @description Name of the file, such as `results.csv.gz`. */
+            name: string;
+            /**
+             * Format: uri-reference
+             * @description Path of the file's stable address, which redirects to a new presigned URL until the job expires.
+             */
+            href: string;
             /**
              * Format: uri
              * @description Presigned URL. No further authorization is needed.
@@ -1591,7 +1598,7 @@ export interface components {
         ResultsRequest: {
             /**
              * @description Format of the file: `jsonl` for JSON Lines, `csv`, or `xlsx` for a workbook of spreadsheet programs. Results that
-             *     do not fit into a workbook are written as CSV, and the job has the issue `results_as_csv`.
+             *     do not fit into a workbook are written as CSV, and the result has the issue `results_as_csv`.
              * @default jsonl
              */
             format?: string | null;
@@ -1619,11 +1626,12 @@ export interface components {
             /**
              * @description The members of the outputs that the file has, in order, optionally under new names. A missing member is an empty
              *     cell, and is absent from a line of JSON; a cell has the text of a string, and other values as JSON.
-             *     Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or those of the
-             *     first 100 records of an export; if there are none, the output as JSON in the column `output`.
-             * @default []
+             *     No member is named twice, and the headings have at most 16 KiB together.
+             *     Without columns, a line of JSON has the whole output, and CSV and workbooks have the columns of the job type, or
+             *     those of 100 records of an export; if there are none, the output as JSON in the column `output`.
+             * @default null
              */
-            columns?: components["schemas"]["ResultColumn"][];
+            columns?: components["schemas"]["ResultColumn"][] | null;
         };
         /** @description Options of a retry: all failed items, those in a corrected file, or those with one code. */
         RetryRequest: {
@@ -3585,6 +3593,8 @@ export interface operations {
                      *       "files": {
                      *         "failed": {
                      *           "expiresAt": "2026-07-01T09:20:00Z",
+                     *           "href": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output/failed.csv",
+                     *           "name": "failed.csv",
                      *           "rows": 250,
                      *           "url": "https://bucket.s3.eu-central-1.amazonaws.com/jobs/acme/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/report/0/failed.csv?X-Amz-Expires=900&X-Amz-Signature=0f1e2d3c"
                      *         },
@@ -5456,6 +5466,8 @@ export interface operations {
              *     `not-ended`: The job has not ended. Only a job that has ended can be retried, started, undone, or reopened for a dead letter.
              *
              *     `not-undoable`: The job cannot be undone: it is not an import, it only validates or deletes records, its items are a part of another job, it was created with undo set to false, it ended before its first row, or it or its file expires within an hour. The detail gives the reason.
+             *
+             *     `undo-active`: The import is being undone. Until the undo has ended, it needs the import, which therefore cannot be deleted.
              *
              *     `undo-too-early`: The import ended moments ago, so one of its workers may still write a record. Nothing was done.
              */

@@ -37,8 +37,10 @@ pub(super) fn columns_left_out(members: &BTreeSet<String>) -> JobError {
 }
 
 pub(super) fn columns_not_found(names: &[&str]) -> JobError {
-    let message =
-        format!("no item has these properties of results.columns: {}; check their names", listed(names.iter().copied()));
+    let message = format!(
+        "no item has these properties of results.columns: {}; check their names",
+        listed(names.iter().copied())
+    );
     JobError::new("columns_not_found", message)
 }
 
