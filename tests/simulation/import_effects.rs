@@ -8,6 +8,7 @@ use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::MemoryRecords;
 
 use crate::imports::{LATER, MISSING, dataset};
+use crate::lineage;
 use crate::report::Ended;
 use crate::rows::{ACTIONS, bit};
 
@@ -15,6 +16,8 @@ use crate::rows::{ACTIONS, bit};
 struct Effects<'a> {
     holders: BTreeMap<String, Writer>,
     ended: &'a Ended<'a>,
+    /// All writers of each key, also of versions that were undone since.
+    writers: BTreeMap<&'static str, BTreeSet<Writer>>,
 }
 
 /// Checks the effects of an import.
@@ -22,7 +25,10 @@ pub(crate) fn check(records: &MemoryRecords, rule: Rule, ended: &Ended<'_>) {
     let from = dataset(ended.job.tenant.clone(), rule);
     let stored = records.list(&from, 2 * ACTIONS.len(), None).now_or_never().unwrap().unwrap().items;
     let holders = stored.into_iter().filter_map(|record| Some((record.key, record.writer?))).collect();
-    let effects = Effects { holders, ended };
+    let is_undone = lineage::has_undone(&from);
+    let earlier = |action| if is_undone { lineage::writers(&from, action) } else { BTreeSet::new() };
+    let writers = ACTIONS.map(|action| (action, earlier(action))).into();
+    let effects = Effects { holders, ended, writers };
     effects.check_succeeded(rule);
     effects.check_own_records();
     match rule {
@@ -48,6 +54,12 @@ impl Effects<'_> {
         keys.any(|action| matches(action, self.holders.get(ACTIONS[action]).copied()))
     }
 
+    /// Returns true if one of the row's possible keys has, or before an undo had, a writer that matches.
+    fn any_writer(&self, row: usize, matches: impl Fn(Writer) -> bool) -> bool {
+        let has_had = |action: usize| self.writers[ACTIONS[action]].iter().any(|writer| matches(*writer));
+        self.any_key(row, |action, holder| holder.is_some_and(&matches) || has_had(action))
+    }
+
     fn failed_with(&self, code: &str) -> impl Iterator<Item = usize> {
         self.ended.failed.iter().filter(move |(_, own)| *own == code).map(|(row, _)| *row)
     }
@@ -56,8 +68,8 @@ impl Effects<'_> {
         for row in self.ended.succeeded {
             let own = self.writer(*row);
             let has_effect = match rule {
-                Rule::Insert => self.any_key(*row, |_, holder| holder == Some(own)),
-                Rule::Upsert | Rule::Update => self.any_key(*row, |_, holder| holder >= Some(own)),
+                Rule::Insert => self.any_writer(*row, |writer| writer == own),
+                Rule::Upsert | Rule::Update => self.any_writer(*row, |writer| writer >= own),
                 Rule::Delete => self.any_key(*row, |_, holder| holder.is_none()),
             };
             assert!(has_effect, "row {row} has succeeded without its effect: {:?}", self.holders);
@@ -83,7 +95,7 @@ impl Effects<'_> {
         for row in self.failed_with("duplicate_key") {
             let own = self.writer(row);
             assert!(
-                self.any_key(row, |_, holder| holder.is_some_and(|holder| holder != own)),
+                self.any_writer(row, |writer| writer != own),
                 "row {row} failed as a duplicate, but no other row has its key: {:?}",
                 self.holders
             );
@@ -99,8 +111,8 @@ impl Effects<'_> {
             assert!(self.any_key(row, |action, _| MISSING.contains(&action)), "the key of row {row} exists");
         }
         for row in self.ended.skipped {
-            let is_later = |holder: Writer| holder.job > self.ended.job.job_id;
-            assert!(self.any_key(*row, |_, holder| holder.is_some_and(is_later)), "row {row} was skipped");
+            let is_later = |writer: Writer| writer.job > self.ended.job.job_id;
+            assert!(self.any_writer(*row, is_later), "row {row} was skipped");
         }
         self.check_later_writer();
     }

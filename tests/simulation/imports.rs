@@ -27,6 +27,7 @@ pub(crate) use crate::import_effects::check;
 use crate::clock::clock;
 use crate::exports;
 use crate::faults::{Fault, after, again, before};
+use crate::lineage::{Origin, observed};
 use crate::plan::TENANTS;
 use crate::rows::{ACTIONS, FATAL, NEVER, RETRY};
 use crate::stepwise::Stepwise;
@@ -67,7 +68,7 @@ pub(crate) fn dataset(tenant: TenantId, rule: Rule) -> Dataset {
 pub(crate) type Records = Stepwise<Unguarded<MemoryRecords>>;
 
 /// The files of the previous versions.
-type Stored = Stepwise<Unguarded<MemoryFiles>>;
+pub(crate) type Stored = Stepwise<Unguarded<MemoryFiles>>;
 
 /// The records that jobs over a dataset read.
 pub(crate) fn reader(records: &MemoryRecords) -> Arc<dyn AnyRecordReader> {
@@ -232,12 +233,15 @@ impl RecordStore for Unguarded<MemoryRecords> {
             Rule::Update => without(EXISTING),
             Rule::Upsert | Rule::Delete => false,
         };
-        if rule == Rule::Delete && without(NOT_LATER) {
-            for record in &records {
+        let keys = records.iter().map(|record| (record.key.clone(), Origin::Import)).collect();
+        let is_unconditional = rule == Rule::Delete && without(NOT_LATER);
+        let write = async {
+            for record in records.iter().filter(|_| is_unconditional) {
                 self.0.delete(into, &record.key).await.expect("records in memory never fail");
             }
-        }
-        self.0.put(into, if is_unguarded { Rule::Upsert } else { rule }, records).await
+            self.0.put(into, if is_unguarded { Rule::Upsert } else { rule }, records.clone()).await
+        };
+        observed(&self.0, into, keys, write).await
     }
 
     async fn list(&self, from: &Dataset, limit: usize, cursor: Option<&str>) -> Result<Page<StoredRecord>, ListError> {

@@ -24,6 +24,7 @@ use crate::imports::{self, SmallImport};
 use crate::report::Ended;
 use crate::rng::Rng;
 use crate::rows::{ACTIONS, OK, RETRY, bit, only};
+use crate::small_undo::SmallUndo;
 
 /// A job type.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
@@ -53,12 +54,14 @@ pub(crate) enum Kind {
     Update,
     /// An import that deletes records.
     Delete,
+    /// An undo of one of the world's imports.
+    Undo,
 }
 
 /// The job types of one world, with their stores.
 #[derive(Clone, Debug)]
 pub(crate) struct Kinds {
-    records: MemoryRecords,
+    pub(crate) records: MemoryRecords,
 }
 
 impl Kind {
@@ -76,7 +79,7 @@ impl Kind {
         Self::Export,
     ];
 
-    /// A random kind, by weight, except for copies.
+    /// A random kind, by weight, except for copies and undos.
     pub(crate) fn random(rng: &mut Rng) -> Self {
         Self::ALL[rng.weighted(&[22, 18, 9, 7, 6, 5, 4, 4, 11, 7, 7])]
     }
@@ -90,20 +93,26 @@ impl Kind {
             Self::Enriching => "enriching",
             Self::Stored => "stored",
             Self::Export => "export",
+            Self::Undo => "undo",
             Self::Insert | Self::Upsert | Self::Update | Self::Delete => "import",
         }
     }
 
     /// Returns the rule of an import, and `None` for the other job types.
-    fn rule(self) -> Option<Rule> {
+    pub(crate) fn rule(self) -> Option<Rule> {
         match self {
             Self::Insert => Some(Rule::Insert),
             Self::Upsert => Some(Rule::Upsert),
             Self::Update => Some(Rule::Update),
             Self::Delete => Some(Rule::Delete),
             Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
-            Self::Stored | Self::Export | Self::Copied => None,
+            Self::Stored | Self::Export | Self::Copied | Self::Undo => None,
         }
+    }
+
+    /// Returns true if a job of the kind can be undone. Without a tolerance, it stores the versions that it overwrites.
+    pub(crate) fn is_undoable(self, tolerated: Option<u64>) -> bool {
+        matches!(self, Self::Insert | Self::Upsert | Self::Update) && tolerated.is_none()
     }
 
     /// Returns true if the items are the records of a dataset.
@@ -118,7 +127,7 @@ impl Kind {
 
     /// Returns true if rows have the outcomes that they name.
     pub(crate) fn obeys(self) -> bool {
-        self.rule().is_none() && self != Self::Export
+        self.rule().is_none() && self != Self::Export && self != Self::Undo
     }
 
     pub(crate) fn options(self, tolerated: Option<u64>) -> Value {
@@ -146,7 +155,7 @@ impl Kind {
     pub(crate) fn explains(self, code: &str) -> bool {
         match self.rule() {
             Some(rule) => code == "retries_exhausted" || imports::code(rule) == Some(code),
-            None => false,
+            None => self == Self::Undo && code == "retries_exhausted",
         }
     }
 }
@@ -163,6 +172,7 @@ impl Kinds {
         let registry =
             Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching).with(Stored);
         let registry = registry.with(SmallExport);
+        let registry = registry.with(SmallUndo::of(&self.records, files));
         registry.with(SmallImport::into(&self.records, files)).with_records(imports::reader(&self.records))
     }
 
@@ -197,7 +207,7 @@ impl Kinds {
         if let Some(rule) = kind.rule() {
             return imports::check(&self.records, rule, ended);
         }
-        if kind == Kind::Export {
+        if kind == Kind::Export || kind == Kind::Undo {
             return;
         }
         for n in *succeeded {

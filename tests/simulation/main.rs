@@ -19,7 +19,10 @@
 //! | `unguarded` | services without one of their conditions |
 //! | `kinds`, `handler`, `rows` | the job types, how to add another one, and their files |
 //! | `imports`, `import_effects` | the import, its records, and the checks of its effects |
-//! | `versions`, `undos` | versions of records; imports and their undos, compared with a plain program |
+//! | `versions`, `lineage` | versions of records, compared with those that a plain program keeps |
+//! | `undos` | imports and their undos without the other functions, compared with a plain program |
+//! | `undo_races` | an undo that another request interrupts |
+//! | `api` | calls of the real API |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
@@ -30,6 +33,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
 
+mod api;
 mod clock;
 mod concurrency;
 mod corrections;
@@ -41,6 +45,7 @@ mod handler;
 mod import_effects;
 mod imports;
 mod kinds;
+mod lineage;
 mod plan;
 mod poison;
 mod recursion;
@@ -49,12 +54,14 @@ mod rng;
 mod rows;
 mod run;
 mod seeds;
+mod small_undo;
 mod soak;
 mod stepwise;
 mod stories;
 mod throughput;
 mod tokens;
 mod trace;
+mod undo_races;
 mod undos;
 mod unguarded;
 mod versions;

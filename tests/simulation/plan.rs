@@ -75,6 +75,8 @@ pub(crate) struct ActionRates {
     pub(crate) replays: u32,
     /// Deletes of the job whose items the job copies.
     pub(crate) source_deletes: u32,
+    /// Undos of the job.
+    pub(crate) undos: u32,
 }
 
 /// The plan of a run.
@@ -108,6 +110,9 @@ pub(crate) struct JobPlan {
 
 /// Time limit in seconds of a job that is not expected to exceed it.
 pub(crate) const TEN_DAYS_S: i64 = 10 * 24 * 3_600;
+
+/// Frequency of undos of imports.
+const UNDOS: u32 = 150;
 
 /// Tenants of runs with several tenants.
 pub(crate) const TENANTS: [&str; 3] = ["default", "other", "third"];
@@ -146,6 +151,9 @@ impl Plan {
             let job = job(rng, 15);
             jobs.push(another_job(rng, &jobs[0], JobPlan { upload: number, ..job }));
         }
+        for job in jobs.iter_mut().filter(|job| job.kind.is_undoable(job.tolerated)) {
+            job.action_rates.undos = UNDOS;
+        }
         let (environment, max_events) = (environment(rng, &jobs), 300 + 100 * jobs.len());
         let phases = 1 + rng.weighted(&[6, 3, 1]);
         Self { jobs, environment, phases: (0..phases).map(|_| rng.below(max_events)).collect() }
@@ -183,6 +191,7 @@ impl Plan {
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("imports that update", any(|job| job.kind == Kind::Update)),
+            ("imports that can be undone", any(|job| job.action_rates.undos > 0)),
             ("imports that delete", any(|job| job.kind == Kind::Delete)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
             ("items in the request", any(JobPlan::has_items)),
@@ -228,6 +237,7 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
             deletes: if rng.often(100) { 40 } else { 0 },
             replays: rng.pick(&[0, 100]),
             source_deletes,
+            undos: 0,
         },
     }
 }
@@ -240,6 +250,10 @@ fn another_job(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
     }
     // Half of these jobs have the kind of the first one, so that they share a concurrency limit.
     let kind = if rng.often(500) { first.kind } else { job.kind };
+    // Without a random number more, many imports overwrite the records of another one.
+    if first.kind.is_undoable(first.tolerated) && job.rows.len() % 3 > 0 {
+        return JobPlan { tenant: first.tenant, kind: first.kind, tolerated: None, ..job };
+    }
     JobPlan { tenant: rng.pick(&TENANTS), kind, ..job }
 }
 
@@ -252,7 +266,8 @@ fn rows(rng: &mut Rng, max_rows: usize) -> Vec<usize> {
 
 fn environment(rng: &mut Rng, jobs: &[JobPlan]) -> Environment {
     let rate = |rng: &mut Rng, limit: usize| if rng.often(600) { rng.below(limit) as u32 } else { 0 };
-    let needs_timeouts = |job: &JobPlan| job.kind == Kind::Limited || job.action_rates.deletes > 0;
+    let needs_timeouts =
+        |job: &JobPlan| job.kind == Kind::Limited || job.action_rates.deletes > 0 || job.action_rates.undos > 0;
     let has_timeouts = jobs.iter().any(needs_timeouts) || rng.often(500);
     Environment {
         has_timeouts,

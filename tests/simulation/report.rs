@@ -92,12 +92,20 @@ fn action_of_record(row: &[String]) -> String {
 
 /// The `code` column of `failed.csv`, by row.
 pub(crate) fn codes(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
-    let Some(bytes) = file(files, job, "failed.csv") else {
-        return BTreeMap::new();
-    };
+    column(files, job, "failed.csv", "code")
+}
+
+/// A column of a file, by row. Empty if the file does not exist.
+fn column(files: &MemoryFiles, job: &Job, name: &str, column: &str) -> BTreeMap<usize, String> {
+    let Some(bytes) = file(files, job, name) else { return BTreeMap::new() };
     let records = records(&bytes);
-    let code = records[0].iter().position(|name| name == "code").expect("failures have a code");
-    records[1..].iter().map(|row| (row[0].parse().expect("the first cell is a number"), row[code].clone())).collect()
+    let column = records[0].iter().position(|name| name == column).expect("the file has the column");
+    records[1..].iter().map(|row| (row[0].parse().expect("the first cell is a number"), row[column].clone())).collect()
+}
+
+/// The `reason` column of `skipped.csv`, by row.
+pub(crate) fn reasons(files: &MemoryFiles, job: &Job) -> BTreeMap<usize, String> {
+    column(files, job, "skipped.csv", "reason")
 }
 
 /// The rows of the results file of a job, after a comparison of file, index, receipt and objects.

@@ -84,6 +84,9 @@ pub(crate) fn caught(run: impl FnOnce()) -> Result<(), String> {
     catch(PanicOutput::Suppressed, run)
 }
 
+/// Maximum number of times that clients undo their imports after the phases of a run.
+const UNDO_ROUNDS: usize = 3;
+
 fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -> RunResult {
     let mut rng = Rng::from_seed(seed);
     #[allow(clippy::disallowed_methods, reason = "the simulation decides all random numbers")]
@@ -117,6 +120,13 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
         ends.extend(world.ends_of_jobs(|job| job.map_or("removed", end_of)));
     }
     if must_end && world.replay_dead_letters() {
+        world.run_to_the_end();
+        world.check_ended();
+    }
+    for _ in 0..UNDO_ROUNDS {
+        if !must_end || !world.undo_imports() {
+            break;
+        }
         world.run_to_the_end();
         world.check_ended();
     }

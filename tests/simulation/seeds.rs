@@ -152,7 +152,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 26] = [
+const FAULT_KINDS: [&str; 30] = [
     "dead-lettered",
     "clock skew",
     "crash",
@@ -163,6 +163,7 @@ const FAULT_KINDS: [&str; 26] = [
     "lost",
     "stale read",
     "record removed",
+    "record undone",
     "record written",
     "reordered",
     "replay of a completion",
@@ -178,16 +179,20 @@ const FAULT_KINDS: [&str; 26] = [
     "time limit exceeded",
     "token expired",
     "token valid",
+    "undo begun",
+    "undo of rows filed again",
+    "version restored",
     "zombie",
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 18] = [
+const TRAITS: [&str; 19] = [
     "JSON Lines",
     "a job that expires",
     "chunks of many rows",
     "chunks of one row",
     "exports",
+    "imports that can be undone",
     "imports that insert",
     "imports that upsert",
     "items in the request",

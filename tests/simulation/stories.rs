@@ -15,13 +15,17 @@ use crate::rng::Rng;
 use crate::rows::{NEVER, OK};
 use crate::run::{run, violation_of};
 use crate::trace::TraceMode;
+use crate::undo_races::RACES;
 use crate::world::{Turns, World};
 
 /// Number of seeds within which a replay of too many rows must be detected.
 const SEEDS: u64 = 20_000;
 
 /// Conditions whose removal random runs rarely detect, each with the story that fails without it.
-pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 1] = [("place-of-the-split", one_splitter_overtakes_another)];
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 5] = {
+    let [undo, generation, retry, delete] = RACES;
+    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete]
+};
 
 /// Two splitters of a retry. One has written its group, and has not yet read the job again. The other reads the job,
 /// and writes the next group. The first one must continue from its own position.

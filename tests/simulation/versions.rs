@@ -9,6 +9,7 @@ use longshore_testing::MemoryRecords;
 
 use crate::faults::{after, before};
 use crate::imports::{Records, one_write};
+use crate::lineage::{Origin, observed};
 use crate::unguarded::{Unguarded, as_is, without};
 
 /// Reads and overwrites each version separately, with the faults of `put`.
@@ -59,31 +60,37 @@ const REVERTED_AS_READ: &str = "reverts-of-the-version-read";
 
 impl RecordVersions for Unguarded<MemoryRecords> {
     as_is! {
-        async fn insert_new(&self, into: &Dataset, records: &[&NewRecord]) -> Vec<Written>;
         async fn read_versions(&self, of: &Dataset, keys: &[String]) -> PortResult<KnownVersions>;
     }
 
+    async fn insert_new(&self, into: &Dataset, records: &[&NewRecord]) -> Vec<Written> {
+        let keys = records.iter().map(|record| (record.key.clone(), Origin::Import)).collect();
+        observed(&self.0, into, keys, self.0.insert_new(into, records)).await
+    }
+
     async fn overwrite(&self, into: &Dataset, records: &[Overwrite<'_>]) -> Vec<Written> {
+        let keys = records.iter().map(|overwrite| (overwrite.record.key.clone(), Origin::Import)).collect();
         if !without(AS_READ) {
-            return self.0.overwrite(into, records).await;
+            return observed(&self.0, into, keys, self.0.overwrite(into, records)).await;
         }
         let versions = self.0.versions(into);
         let mut forced = records.to_vec();
         for overwrite in &mut forced {
             overwrite.mark = versions.get(&overwrite.record.key).map_or(overwrite.mark, RecordVersion::mark);
         }
-        self.0.overwrite(into, &forced).await
+        observed(&self.0, into, keys, self.0.overwrite(into, &forced)).await
     }
 
     async fn revert(&self, of: &Dataset, reverts: &[Revert<'_>]) -> Vec<Written> {
+        let keys = reverts.iter().map(|revert| (revert.key.to_owned(), Origin::Undo(revert.by.job))).collect();
         if !without(REVERTED_AS_READ) {
-            return self.0.revert(of, reverts).await;
+            return observed(&self.0, of, keys, self.0.revert(of, reverts)).await;
         }
         let versions = self.0.versions(of);
         let mut forced = reverts.to_vec();
         for revert in &mut forced {
             revert.mark = versions.get(revert.key).map_or(revert.mark, RecordVersion::mark);
         }
-        self.0.revert(of, &forced).await
+        observed(&self.0, of, keys, self.0.revert(of, &forced)).await
     }
 }

@@ -50,7 +50,7 @@ macro_rules! id {
 id!(
     /// Identifies a job.
     JobId,
-    Uuid::now_v7()
+    crate::random::ordered_id()
 );
 id!(
     /// Identifies an upload and its file.

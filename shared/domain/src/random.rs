@@ -5,13 +5,29 @@
 
 use std::cell::Cell;
 
-use uuid::Uuid;
+use uuid::{Builder, Uuid};
 
-thread_local!(static STATE: Cell<Option<u64>> = const { Cell::new(None) });
+thread_local! {
+    static STATE: Cell<Option<u64>> = const { Cell::new(None) };
+    /// Number of ids that a seeded thread has generated.
+    static IDS: Cell<u64> = const { Cell::new(0) };
+}
 
 /// Makes this thread draw from the deterministic sequence of this seed from now on.
 pub fn seed(seed: u64) {
     STATE.set(Some(seed));
+    IDS.set(0);
+}
+
+/// Returns a new id that is greater than all earlier ones of its process. It begins with the time, or in a seeded thread
+/// with the number of the id.
+pub fn ordered_id() -> Uuid {
+    if STATE.get().is_none() {
+        return Uuid::now_v7();
+    }
+    IDS.set(IDS.get() + 1);
+    let [.., a, b, c, d, e, f, g, h, i, j] = bits().to_be_bytes();
+    Builder::from_unix_timestamp_millis(IDS.get(), &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
 }
 
 /// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
@@ -58,11 +74,14 @@ mod tests {
     fn only_seeded_threads_repeat_their_random_bits() {
         let names = || {
             seed(7);
-            [nonce(), nonce()]
+            [nonce(), nonce(), ordered_id().to_string()]
         };
         assert_eq!(names(), names());
         assert_ne!(names()[0], names()[1]);
         let drawn = || std::thread::spawn(nonce).join().unwrap();
         assert_ne!(drawn(), drawn());
+        let ids = [(); 3].map(|()| ordered_id());
+        assert!(ids.is_sorted() && ids[0] != ids[1], "{ids:?}");
+        assert_ne!(std::thread::spawn(ordered_id).join().unwrap(), ids[0]);
     }
 }

@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 19] = [
+pub const CONDITIONS: [(&str, &str); 24] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -28,6 +28,11 @@ pub const CONDITIONS: [(&str, &str); 19] = [
     ("reopen-only-what-has-ended", "only a job that has ended, in the generation that was read, is reopened"),
     ("no-roll-up-after-the-end", "a group is recorded as done only while its job has not ended"),
     ("permits-acquired-when-free", "a permit is acquired only if it has no holder"),
+    ("one-undo-at-once", "an import is marked only if its last undo is the one that was read and has ended"),
+    ("undo-of-the-generation-read", "an import is marked only in the generation that was read, after its end"),
+    ("no-generation-after-an-undo", "an import that is or was undone is neither retried nor replayed"),
+    ("no-delete-during-an-undo", "an import is deleted only as it was read, without an active undo"),
+    ("undo-after-the-stall-time", "an undo begins only when no worker of the import can still write"),
 ];
 
 /// Layers: redundant mechanisms that only save work or time. Without one of them, no result is wrong.

@@ -103,12 +103,24 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn upload(&self, id: FileGuid) -> PortResult<Option<Upload>>;
         async fn create_job(&self, job: &Job, definition: &Definition, key: Option<&IdempotencyKey>) -> PortResult<Created<JobId>>;
         async fn start_job(&self, job: &Job, definition: &Definition) -> PortResult<Started>;
-        async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated>;
         async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
         async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsQuery<'_>) -> PortResult<JobsPage>;
         async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
         async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>>;
+    }
+
+    async fn create_undo(&self, undo: &Job, definition: &Definition, mark: &MarkUndone) -> PortResult<UndoCreated> {
+        let mut mark = *mark;
+        if let Some(import) = self.stored(mark.import) {
+            if without("one-undo-at-once") {
+                mark.before = import.undo.undone_by;
+            }
+            if without("undo-of-the-generation-read") {
+                mark.generation = import.generation;
+            }
+        }
+        self.0.create_undo(undo, definition, &mark).await
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {
@@ -121,7 +133,13 @@ impl JobTransitions for Unguarded<MemoryStore> {
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
-        async fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> PortResult<Transition>;
+    }
+
+    async fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
+        if without("no-delete-during-an-undo") {
+            return self.0.delete(read.job_id, now).await;
+        }
+        self.0.delete_if_unchanged(read, now).await
     }
 
     async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
@@ -167,6 +185,13 @@ impl JobTransitions for Unguarded<MemoryStore> {
                 Transition::Made(job) => Reopened::Made(job),
                 Transition::Refused => Reopened::Refused,
             });
+        }
+        let mark = self.0.amend(job.job_id, |job, _| job.undo.undone_by).flatten();
+        if let Some(mark) = mark.filter(|_| without("no-generation-after-an-undo")) {
+            self.force(job.job_id, |job| job.undo.undone_by = None);
+            let reopened = self.0.reopen(job, reopen).await;
+            self.force(job.job_id, |job| job.undo.undone_by = Some(mark));
+            return reopened;
         }
         self.0.reopen(job, reopen).await
     }

@@ -6,8 +6,8 @@ use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::{
-    Acquisition, DeadLetterRecords, DeliveryRecord, DeliveryRecords, JobPosition, Page, ParkedChunks, Permits,
-    PortResult, Removal, Sweeps, UploadRelease, WakeMark,
+    Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, JobPosition, Page, ParkedChunks,
+    Permits, PortResult, Removal, Sweeps, TenantCounts, UploadRelease, WakeMark,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -76,6 +76,13 @@ impl Sweeps for Unguarded<MemoryStore> {
     as_is! {
         async fn sweep_position(&self) -> PortResult<Option<JobPosition>>;
         async fn set_sweep_position(&self, position: Option<JobPosition>) -> PortResult<()>;
+    }
+}
+
+impl TenantCounts for Unguarded<MemoryStore> {
+    as_is! {
+        async fn count_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount>;
+        async fn active_jobs(&self, tenant: &TenantId) -> PortResult<u64>;
     }
 }
 

@@ -13,8 +13,9 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 
+use crate::api;
 use crate::clock::clock;
 use crate::faults;
 use crate::stepwise::Stepwise;
@@ -32,6 +33,7 @@ pub(crate) enum Act {
     Delete,
     /// An operator replays all dead letters of the job.
     Replay,
+    Undo,
 }
 
 /// Executes a request as the API does. Returns the status, also of a refused request.
@@ -41,6 +43,9 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
     }
     let Some(job) = shared.ports.store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
     match act {
+        Act::Undo => api(shared, &job, "POST", "/undo").await,
+        // While the import is being undone, the API refuses.
+        Act::Delete if job.undo.undoable => api(shared, &job, "DELETE", "").await,
         Act::Cancel if job.status.is_final() => Ok("409"),
         Act::Cancel => {
             shared.canceled.borrow_mut().insert((id, job.generation));
@@ -60,6 +65,12 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
         }
         Act::Replay => Ok("404"),
     }
+}
+
+/// Calls the API itself for a job. Each call has an instance of its own.
+async fn api(shared: &Shared, job: &Job, method: &str, call: &str) -> PortResult<&'static str> {
+    let router = api::api(shared.ports.clone(), &shared.records, shared.stall_s);
+    api::call(router, &job.tenant, method, &format!("/api/jobs/{}{call}", job.job_id)).await
 }
 
 /// Replays the dead letters of a job. The resolution is stored in the dead-letter records, so a repeated call finds it.
@@ -103,6 +114,7 @@ type Services =
 pub(super) struct Shared {
     pub(super) ports: Services,
     pub(super) dead_letters: Stepwise<MemoryQueues>,
+    pub(super) records: MemoryRecords,
     pub(super) registry: Registry,
     pub(super) definitions: DefinitionCache,
     pub(super) retry_base_s: i64,

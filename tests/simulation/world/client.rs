@@ -58,6 +58,7 @@ impl World {
     /// Stores a job and its uploaded file, or the items of its request, as the API does.
     pub(super) fn accept(&mut self, plan: &JobPlan) {
         let mut job = self.new_job(plan);
+        job.undo.undoable = plan.kind.is_undoable(plan.tolerated);
         job.source = Some(match plan.kind {
             kind if kind.has_dataset() => self.kinds.write_records(kind, &job, &plan.rows),
             Kind::Copied => self.end_source(plan),
@@ -149,7 +150,7 @@ impl World {
 
     /// Retries the remaining items of a job, all of them or a selection. Returns false if there are none.
     fn retry_remaining_of_job(&mut self) -> bool {
-        if !self.stored().is_some_and(|job| job.has_remaining()) {
+        if !self.stored().is_some_and(|job| job.is_reopenable()) {
             return false;
         }
         if self.rng.often(500) && self.replay_dead_letters_of_job() {

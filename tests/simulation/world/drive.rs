@@ -104,7 +104,7 @@ impl World {
         self.steps(cancel, turns);
     }
 
-    fn steps(&mut self, task: usize, steps: usize) {
+    pub(super) fn steps(&mut self, task: usize, steps: usize) {
         for _ in 0..steps {
             if task >= self.tasks.len() || self.step(task) {
                 return;

@@ -17,6 +17,9 @@ use crate::{faults, trace};
 /// First of the random numbers for which an operator replays.
 const REPLAYS: u32 = 5_000;
 
+/// First of the random numbers for which a client undoes its import.
+const UNDOS: u32 = 7_000;
+
 impl World {
     /// Runs this number of random events with the world's fault rates. Functions can still be running afterwards.
     pub(crate) fn run_events(&mut self, events: usize) {
@@ -134,6 +137,9 @@ impl World {
         let (action_rates, rng) = (self.customer().action_rates, self.rng.below(10_000) as u32);
         if (REPLAYS..REPLAYS + action_rates.replays).contains(&rng) && self.has_dead_letters() {
             return self.begin_request(Act::Replay);
+        }
+        if (UNDOS..UNDOS + action_rates.undos).contains(&rng) {
+            return self.begin_request(Act::Undo);
         }
         let max = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
         if (max..10_000 - action_rates.deletes).contains(&rng) {

@@ -13,8 +13,11 @@ mod replays;
 mod sources;
 mod state;
 mod stories;
+mod undos;
 
 use state::{DEDUPLICATION_MS, MAX_HOPS, MAX_RECEIVES, MAX_STEPS, RESERVE_S, TEMPLATE_RECEIVES, now};
 
+pub(crate) use acts::Act;
 pub(crate) use state::World;
 pub(crate) use stories::Turns;
+pub(crate) use undos::What;

@@ -38,6 +38,7 @@ impl World {
         let now = (progress.item_progress(), progress.percent);
         if let Some(before) = &seen.job {
             check_transition(before, &job);
+            self.check_mark(before, &job);
             let earlier = seen.progress;
             let is_reopened = before.generation != job.generation;
             assert!(
@@ -50,12 +51,18 @@ impl World {
         }
         let ended = job.status.is_final().then(|| final_progress(&job, &groups));
         if let (Some(before), Some(after)) = (&seen.ended, &ended)
-            && seen.job.as_ref().is_some_and(|before| before.generation == job.generation && !job.is_deleted())
+            && let Some(earlier) = &seen.job
+            && earlier.generation == job.generation
+            && !job.is_deleted()
         {
-            assert_eq!(before, after, "the progress of an ended job has changed");
+            // The mark of an undo is a change of its import.
+            let updated_at = if earlier.undo == job.undo { before.updated_at } else { after.updated_at };
+            let before = Progress { updated_at, ..*before };
+            assert_eq!(&before, after, "the progress of an ended job has changed");
         }
         let reopened = seen.job.as_ref().filter(|before| before.generation != job.generation);
         let left_out = reopened.map(|before| self.left_out(before, &job));
+        self.adopt_undo(&job);
         let seen = &mut self.customer_mut().seen;
         let left_out = left_out.unwrap_or_else(|| std::mem::take(&mut seen.left_out));
         *seen = Seen { job: Some(job), groups, progress: now, ended, left_out };
@@ -117,10 +124,12 @@ fn check_transition(before: &Job, job: &Job) {
                 updated_at: job.times.updated_at,
                 ..before.times.clone()
             },
+            undo: job.undo.clone(),
             ..before.clone()
         };
         let is_touched =
             job.times.updated_at != before.times.updated_at && job.times.deleted_at == before.times.deleted_at;
+        let is_touched = is_touched && job.undo == before.undo;
         assert!(expected == *job && !is_touched, "an ended job has changed from {before:?} to {job:?}");
     }
 }

@@ -97,6 +97,7 @@ impl World {
         SKEW.set(0);
         crate::handler::begin();
         crate::exports::begin();
+        crate::lineage::begin();
         queues::begin();
         let (store, queues, files) = <(MemoryStore, MemoryQueues, MemoryFiles)>::default();
         // With several jobs, the first page of the index does not contain all of them.
@@ -110,6 +111,7 @@ impl World {
         let shared = Shared {
             ports,
             dead_letters: Stepwise(queues.clone()),
+            records: kinds.records.clone(),
             registry: kinds.registry(&files),
             definitions: DefinitionCache::default(),
             retry_base_s: plan.environment.retry_base_s,

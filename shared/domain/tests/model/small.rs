@@ -9,7 +9,7 @@ use stateright::{Checker, Expectation, HasDiscoveries, Model};
 
 use crate::checked::{MAX_DEPTH, compare};
 
-/// A model whose actions can be told.
+/// A model whose actions can be described.
 pub(crate) trait Small:
     Model<State: Clone + Debug + PartialEq + Hash + Send + Sync, Action: PartialEq + Debug + Clone + Send + Sync>
     + Clone
@@ -60,6 +60,6 @@ pub(crate) fn is_caught(file: &str, property: &'static str, flaw: &dyn Debug, mo
 
 /// Writes one line per step.
 fn story<M: Small>(model: &M, path: &[(M::State, Option<M::Action>)]) -> String {
-    let told = path.iter().filter_map(|(state, action)| Some(model.sentence(state, action.as_ref()?)));
-    (1..).zip(told).map(|(n, sentence)| format!("{n:2}. {sentence}\n")).collect()
+    let sentences = path.iter().filter_map(|(state, action)| Some(model.sentence(state, action.as_ref()?)));
+    (1..).zip(sentences).map(|(n, sentence)| format!("{n:2}. {sentence}\n")).collect()
 }

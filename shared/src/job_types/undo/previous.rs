@@ -1,6 +1,6 @@
 //! Reads previous versions from the files of the undone import.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
 use futures::{StreamExt, TryStreamExt, stream};
 use longshore_domain::group::ChunkPlan;
@@ -25,7 +25,8 @@ pub(super) async fn read(
     folder: JobFolder<'_>,
     wanted: &[Wanted],
 ) -> PortResult<HashMap<String, PreviousVersion>> {
-    let mut by_file = HashMap::<&str, Vec<&Wanted>>::new();
+    // In an order that a simulation can repeat.
+    let mut by_file = BTreeMap::<&str, Vec<&Wanted>>::new();
     wanted.iter().for_each(|wanted| by_file.entry(&wanted.place.file).or_default().push(wanted));
     let reads: Vec<_> =
         by_file.into_iter().map(|(file, wanted)| read_file(files, folder.versions_key(file), wanted)).collect();

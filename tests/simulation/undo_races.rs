@@ -1,0 +1,77 @@
+//! An undo and another request for its import: each interrupts the other between any two of its steps.
+
+use crate::kinds::Kind;
+use crate::plan::JobPlan;
+use crate::rows::{NEVER, OK, RETRY, SKIP};
+use crate::run::violation_of;
+use crate::world::{Act, What, World};
+
+/// Number of steps: more than the call takes.
+const STEPS: usize = 40;
+
+/// An import with rows that failed, and other rows whose records it has overwritten. It has ended, or was canceled.
+fn ended(is_canceled: bool) -> World {
+    let rows = [OK, SKIP, NEVER, OK, SKIP, NEVER, OK, RETRY, NEVER, SKIP, OK];
+    let mut world = World::alone(JobPlan::plain(&rows, Kind::Update));
+    if is_canceled {
+        world.cancel_after_the_split();
+    }
+    world.run_to_the_end();
+    world
+}
+
+fn race(requests: fn(&World) -> [Act; 2], what: What) {
+    for is_canceled in [false, true] {
+        for steps in 0..STEPS {
+            let mut world = ended(is_canceled);
+            let requests = requests(&world);
+            world.interrupt(steps, requests, what);
+            world.run_to_the_end();
+            world.check_ended();
+        }
+    }
+}
+
+fn two_undos() {
+    race(|_| [Act::Undo, Act::Undo], What::Request);
+}
+
+fn a_retry_during_an_undo() {
+    race(|world| [Act::Undo, world.retry_of_all()], What::Follows);
+}
+
+fn an_undo_during_a_retry() {
+    race(|world| [world.retry_of_all(), Act::Undo], What::Request);
+}
+
+fn an_undo_during_a_delete() {
+    race(|_| [Act::Delete, Act::Undo], What::Request);
+}
+
+fn a_delete_during_an_undo() {
+    race(|_| [Act::Undo, Act::Delete], What::Request);
+}
+
+#[test]
+fn an_undo_and_another_request_for_its_import_meet_at_any_step_and_one_of_them_is_refused() {
+    for race in
+        [two_undos, a_retry_during_an_undo, an_undo_during_a_retry, an_undo_during_a_delete, a_delete_during_an_undo]
+    {
+        race();
+    }
+}
+
+/// Conditions of an undo, each with the race that shows it.
+pub(crate) const RACES: [(&str, fn()); 4] = [
+    ("one-undo-at-once", two_undos),
+    ("undo-of-the-generation-read", a_retry_during_an_undo),
+    ("no-generation-after-an-undo", an_undo_during_a_retry),
+    ("no-delete-during-an-undo", an_undo_during_a_delete),
+];
+
+#[test]
+fn each_race_fails_without_its_condition() {
+    for (condition, race) in RACES {
+        assert!(violation_of(Some(condition), race).is_some(), "the race does not fail without {condition}");
+    }
+}
