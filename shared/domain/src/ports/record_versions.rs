@@ -44,7 +44,7 @@ impl Overwrite<'_> {
     pub fn replaced_writers(&self) -> Option<RangeInclusive<Writer>> {
         let own = self.record.writer;
         let is_own = self.previous.is_none() && self.mark.writer.is_some_and(|writer| writer.job == own.job);
-        is_own.then(|| Writer { job: own.job, row: 0 }..=own)
+        is_own.then_some(Writer { job: own.job, row: 0 }..=own)
     }
 }
 
