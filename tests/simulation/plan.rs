@@ -251,7 +251,7 @@ fn another_job(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
     // Half of these jobs have the kind of the first one, so that they share a concurrency limit.
     let kind = if rng.often(500) { first.kind } else { job.kind };
     // Without a random number more, many imports overwrite the records of another one.
-    if first.kind.is_undoable(first.tolerated) && job.rows.len() % 3 > 0 {
+    if first.kind.is_undoable(first.tolerated) && !job.rows.len().is_multiple_of(3) {
         return JobPlan { tenant: first.tenant, kind: first.kind, tolerated: None, ..job };
     }
     JobPlan { tenant: rng.pick(&TENANTS), kind, ..job }
