@@ -94,7 +94,11 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
         }
         let started = (self.clock)();
         let (mut attempt, stored) = self.attempt(&ending.job, turn_budget).await?;
-        let as_csv = turn_budget.results_as_csv || stored.as_deref().is_some_and(ReportWriter::<S, F>::is_as_csv);
+        let as_csv = stored.as_deref().map_or(turn_budget.results_as_csv, ReportWriter::<S, F>::is_as_csv);
+        if turn_budget.results_as_csv && !as_csv {
+            // Another completion has moved the checkpoint meanwhile, and its report is still for a workbook.
+            return Err(turn_budget.restart(&attempt));
+        }
         let layout = InputLayout::read(self.ports, ending, as_csv).await?;
         let (name, report) = (attempt.name.clone(), attempt.report.clone());
         let name = ReportName { attempt: &name, report: &report, part_bytes: self.part_bytes };

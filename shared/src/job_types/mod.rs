@@ -5,6 +5,7 @@ pub mod delete_dataset;
 pub mod export;
 pub mod import;
 #[cfg(test)]
+#[path = "spied_tests.rs"]
 mod spied;
 pub mod undo;
 

@@ -272,7 +272,7 @@ fn a_report_with_a_checkpoint_of_another_version_begins_again() {
     let (before, files) = (fixture.job().completion.checkpoint.unwrap(), &fixture.ports.files.inner);
     let key = files.keys().into_iter().find(|key| key.ends_with(&format!("state-{}", before.token))).unwrap();
     let stored = String::from_utf8(files.get(&key).unwrap()).unwrap();
-    let other = stored.replacen("\"format\":\"6 ", "\"format\":\"5 ", 1);
+    let other = stored.replacen("\"format\":\"7 ", "\"format\":\"6 ", 1);
     assert_ne!(other, stored);
     files.put(&key, other);
     while invoke(&fixture, 12) == Some(CompleteEnd::HandedOver) {}
