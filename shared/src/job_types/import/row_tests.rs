@@ -97,7 +97,7 @@ fn an_integer_in_a_line_keeps_every_digit_or_is_refused() {
 #[test]
 fn a_number_is_written_as_it_was_read() {
     let options = options("upsert", Value::Null);
-    for number in ["51.248178375505404", "1e-7", "0.1", "1.7976931348623157e308"] {
+    for number in ["51.248178375505404", "1e-7", "0.1", "9.5e124"] {
         let read = line(&options, &format!(r#"{{"id":1,"n":{number}}}"#)).unwrap();
         assert_eq!(read.data["n"].to_string().replace('+', ""), number);
     }
