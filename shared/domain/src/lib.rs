@@ -34,6 +34,7 @@ pub mod group;
 pub mod history;
 pub mod ids;
 pub mod job;
+mod manifest;
 pub mod message;
 pub mod outcome;
 pub mod parts;

@@ -9,6 +9,7 @@ mod columns;
 mod cost;
 mod graph;
 mod job_type;
+mod json_line;
 mod kinds;
 mod options;
 mod refusal;
