@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// Number of records.
-pub(crate) const RECORDS: u64 = 200_000;
+pub(crate) const RECORDS: u64 = 20_000;
 
 /// Number of records with `--quick`.
 pub(crate) const QUICK_RECORDS: u64 = 2_000;
