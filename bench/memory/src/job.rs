@@ -18,6 +18,7 @@ use longshore_domain::results::ResultsForm;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
@@ -42,7 +43,7 @@ pub(crate) struct Request {
 }
 
 /// The seconds of each phase of a job, and its calls.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Measured {
     pub(crate) split_s: f64,
     pub(crate) work_s: f64,

@@ -3,7 +3,8 @@
 //!
 //! Two workers take the chunks from the queue. Kinds of jobs alternate, so that a slow moment of the machine affects all
 //! of them, and each kind's time is the median of its runs. The ratios within one run are the result; the absolute
-//! figures are those of the machine. A gigabyte of outputs is assembled in processes of their own.
+//! figures are those of the machine. Each job has a process of its own, because the memory that an earlier job has left
+//! makes the next one several times slower.
 
 mod assembly;
 mod cases;
@@ -13,9 +14,10 @@ mod outputs;
 mod records;
 mod table;
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use cases::CASES;
 use std::io::Write;
+use std::process::{Command, Stdio};
 use table::table;
 
 /// Default number of rows of a job.
@@ -24,11 +26,17 @@ const ROWS: u64 = 1_000_000;
 /// Default number of runs of each kind of job.
 const RUNS: usize = 9;
 
+/// Argument of the process that runs one job.
+const CASE: &str = "job";
+
 /// Prints the tables of all cases. Arguments: the number of rows, and of runs.
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).peekable();
     if arguments.next_if(|argument| argument == assembly::ARGUMENT).is_some() {
         return assembly::run(&arguments.next().unwrap_or_default());
+    }
+    if arguments.next_if(|argument| argument == CASE).is_some() {
+        return run_case(&arguments.next().unwrap_or_default(), parse(arguments.next(), ROWS)?);
     }
     let rows = parse(arguments.next(), ROWS)?;
     let runs = parse(arguments.next(), RUNS)?;
@@ -36,12 +44,27 @@ fn main() -> Result<()> {
     for run in 1..=runs {
         for (case, measured) in CASES.iter().zip(&mut measured) {
             eprintln!("run {run} of {runs}: {}", case.name);
-            measured.push(case.run(rows).with_context(|| case.name.to_owned())?);
+            measured.push(in_process(case.name, rows).with_context(|| case.name.to_owned())?);
         }
     }
     let mut out = std::io::stdout();
     out.write_all(table(rows, &measured).as_bytes())?;
     out.write_all(assembly::measure()?.as_bytes())?;
+    Ok(())
+}
+
+/// Runs one job in a new process of this program.
+fn in_process(name: &str, rows: u64) -> Result<job::Measured> {
+    let mut command = Command::new(std::env::current_exe()?);
+    let output = command.args([CASE, name, &rows.to_string()]).stderr(Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the process of the job failed");
+    Ok(serde_json::from_slice(&output.stdout)?)
+}
+
+/// Runs one job, and prints what was measured as JSON.
+fn run_case(name: &str, rows: u64) -> Result<()> {
+    let case = CASES.iter().find(|case| case.name == name).with_context(|| format!("there is no job {name}"))?;
+    serde_json::to_writer(std::io::stdout(), &case.run(rows)?)?;
     Ok(())
 }
 
