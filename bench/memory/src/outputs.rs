@@ -6,9 +6,9 @@ use std::sync::Arc;
 use longshore::crc64;
 use longshore::fingerprint::{Fingerprint, Fingerprinter};
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ports::{Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, Read};
+use longshore_domain::ports::{Files, PortResult, Read};
 use longshore_domain::work_file::{OutputSlice, WorkFile, WorkFileHeader};
-use longshore_testing::{MemoryFiles, MemoryStream, delegate_files};
+use longshore_testing::{MemoryFiles, MemoryStream, delegate_files, discard_parts};
 
 /// Number of outputs in an object: about 8 MiB, after which a worker writes one.
 pub(crate) const OUTPUTS: u64 = 62_000;
@@ -63,22 +63,4 @@ impl Files for Outputs {
     }
 }
 
-impl MultipartFiles for Outputs {
-    async fn create_multipart(&self, key: &str, _: &str) -> PortResult<MultipartUpload> {
-        Ok(MultipartUpload { key: key.to_owned(), id: key.to_owned() })
-    }
-
-    async fn upload_part(&self, _: &MultipartUpload, number: u32, _: Vec<u8>) -> PortResult<Option<String>> {
-        Ok(Some(number.to_string()))
-    }
-
-    async fn copy_part(&self, _: &MultipartUpload, number: u32, _: &str) -> PortResult<Option<String>> {
-        Ok(Some(number.to_string()))
-    }
-
-    async fn complete_multipart(&self, _: &MultipartUpload, _: &[String]) -> PortResult<MultipartOutcome> {
-        Ok(MultipartOutcome::Completed)
-    }
-
-    async fn abort_multipart(&self, _: &MultipartUpload) {}
-}
+discard_parts!(Outputs);

@@ -15,15 +15,12 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::outcome::{Counts, Rejection};
-use longshore_domain::ports::{
-    Definition, Files, JobStore, JobTransitions, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult,
-    Read,
-};
+use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger, PortResult, Read};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, delegate_files};
+use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, MemoryStream, delegate_files, discard_parts};
 use serde_json::json;
 
 /// Memory limit of the completion. The deployed function has 512 MiB.
@@ -92,25 +89,7 @@ impl Files for Full {
     }
 }
 
-impl MultipartFiles for Full {
-    async fn create_multipart(&self, key: &str, _: &str) -> PortResult<MultipartUpload> {
-        Ok(MultipartUpload { key: key.to_owned(), id: key.to_owned() })
-    }
-
-    async fn upload_part(&self, _: &MultipartUpload, number: u32, _: Vec<u8>) -> PortResult<Option<String>> {
-        Ok(Some(number.to_string()))
-    }
-
-    async fn copy_part(&self, _: &MultipartUpload, number: u32, _: &str) -> PortResult<Option<String>> {
-        Ok(Some(number.to_string()))
-    }
-
-    async fn complete_multipart(&self, _: &MultipartUpload, _: &[String]) -> PortResult<MultipartOutcome> {
-        Ok(MultipartOutcome::Completed)
-    }
-
-    async fn abort_multipart(&self, _: &MultipartUpload) {}
-}
+discard_parts!(Full);
 
 /// A job of one group in which each chunk has ended with this file.
 fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQueues, Full>, JobId) {

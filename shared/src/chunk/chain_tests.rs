@@ -4,11 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
 use longshore_domain::ids::JobId;
-use longshore_domain::ports::{FileInfo, PortResult, PrefixRemoval};
+use longshore_domain::ports::PortResult;
 use longshore_domain::tenant::TenantId;
 
 use super::*;
-use longshore_testing::{MemoryFiles, MemoryStream};
+use longshore_testing::{MemoryFiles, MemoryStream, delegate_files};
 
 /// Files with slow reads. Counts the reads that began while no other one was in progress.
 #[derive(Clone, Default)]
@@ -22,19 +22,7 @@ struct Slow {
 impl Files for Slow {
     type Stream = MemoryStream;
 
-    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        self.inner.info(key).await
-    }
-
-    async fn open(
-        &self,
-        key: &str,
-        etag: Option<&str>,
-        start: u64,
-        end: Option<u64>,
-    ) -> PortResult<Read<MemoryStream>> {
-        self.inner.open(key, etag, start, end).await
-    }
+    delegate_files!(inner: info open write remove remove_some);
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
         self.reads.fetch_add(1, Relaxed);
@@ -44,18 +32,6 @@ impl Files for Slow {
         tokio::task::yield_now().await;
         self.reading.fetch_sub(1, Relaxed);
         self.inner.read(key, etag, plan).await
-    }
-
-    async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
-        self.inner.write(key, content_type, bytes).await
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.inner, key).await
-    }
-
-    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
-        self.inner.remove_some(prefix).await
     }
 }
 

@@ -4,6 +4,7 @@
 //! twice for the same item, because a worker can die after the work and before the commit. Therefore, it gets an
 //! idempotency key for each item, and must make its effects idempotent under that key.
 
+mod any_job_type;
 mod datasets;
 mod job_type;
 mod limits;
@@ -16,10 +17,11 @@ mod registry;
 pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
 
+pub use any_job_type::{AnyJobType, PreparedJob};
 pub use datasets::AnyRecordReader;
 pub use job_type::{ItemKey, JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};
 pub use raw_item::{RawItem, Shape};
 pub use record::{CellReader, Cells, Record};
-pub use registry::{AnyJobType, PreparedJob, Registry};
+pub use registry::Registry;

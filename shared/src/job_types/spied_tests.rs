@@ -11,12 +11,11 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::history::{PreviousVersion, VersionPlace};
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{
-    FileInfo, Files, KnownVersions, NewRecord, Overwrite, PortError, PortResult, PrefixRemoval, Read, RecordStore,
-    RecordVersions, Revert,
+    Files, KnownVersions, NewRecord, Overwrite, PortError, PortResult, Read, RecordStore, RecordVersions, Revert,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::writer::{Rule, Writer, Written};
-use longshore_testing::{MemoryFiles, MemoryRecords};
+use longshore_testing::{MemoryFiles, MemoryRecords, delegate_files};
 use serde_json::{Map, Value};
 
 thread_local!(static PASSED: Cell<Duration> = const { Cell::new(Duration::ZERO) });
@@ -136,19 +135,7 @@ impl SpiedFiles {
 impl Files for SpiedFiles {
     type Stream = <MemoryFiles as Files>::Stream;
 
-    async fn info(&self, key: &str) -> PortResult<Option<FileInfo>> {
-        self.files.info(key).await
-    }
-
-    async fn open(
-        &self,
-        key: &str,
-        etag: Option<&str>,
-        start: u64,
-        end: Option<u64>,
-    ) -> PortResult<Read<Self::Stream>> {
-        self.files.open(key, etag, start, end).await
-    }
+    delegate_files!(files: info open remove remove_some);
 
     async fn read(&self, key: &str, etag: Option<&str>, plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
         let read = self.files.read(key, etag, plan).await;
@@ -158,13 +145,5 @@ impl Files for SpiedFiles {
     async fn write(&self, key: &str, content_type: &str, bytes: Vec<u8>) -> PortResult<()> {
         self.files.write(key, content_type, bytes).await?;
         self.end("write file")
-    }
-
-    async fn remove(&self, key: &str) -> PortResult<()> {
-        Files::remove(&self.files, key).await
-    }
-
-    async fn remove_some(&self, prefix: &str) -> PortResult<PrefixRemoval> {
-        self.files.remove_some(prefix).await
     }
 }

@@ -175,7 +175,7 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
         self.sent.bytes += from.bytes;
         self.sent.crc64 = crc64::joined(self.sent.crc64, from.crc64, from.bytes);
         self.sent.copied = true;
-        let (upload, number) = (self.upload().await?, self.next_number());
+        let (upload, number) = (self.upload().await?, part_number(self.parts()));
         let (files, key) = (self.files, from.key.to_owned());
         self.in_flight.push_back(Box::pin(async move { files.copy_part(&upload, number, &key).await }));
         self.in_flight_bytes.push_back(0);
@@ -242,7 +242,7 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
     async fn send(&mut self, part: Vec<u8>) -> Result<(), CompleteError> {
         self.make_room(part.len()).await?;
         self.count(&part);
-        let (upload, number, files) = (self.upload().await?, self.next_number(), self.files);
+        let (upload, number, files) = (self.upload().await?, part_number(self.parts()), self.files);
         self.in_flight_bytes.push_back(part.len());
         self.in_flight.push_back(Box::pin(async move { files.upload_part(&upload, number, part).await }));
         Ok(())
@@ -279,10 +279,6 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
         }
         let upload = self.files.create_multipart(&self.keys.parts, self.keys.content_type).await?;
         Ok(self.sent.upload.insert(upload).clone())
-    }
-
-    fn next_number(&self) -> u32 {
-        part_number(self.parts())
     }
 
     fn parts(&self) -> usize {

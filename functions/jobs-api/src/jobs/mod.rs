@@ -3,11 +3,12 @@
 //! | file | contains |
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `undo`, `delete`, `delete_dataset` | the calls |
-//! | `request` | the parameters of a create, and the check of the upload that a call names |
+//! | `request` | the parameters of a create |
 //! | `results_request` | the form of the results file in a create |
 //! | `export` | the columns of an export whose request names none |
 //! | `source_request` | the dataset, or the part of another job, in a create |
 //! | `part_source` | the part of a job that a create names |
+//! | `upload_source` | the uploaded file that a create or a retry names |
 //! | `items` | the items in the body of a create |
 //! | `source` | the source of a job in its document, and the stored items of a request |
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
@@ -39,6 +40,7 @@ mod source;
 mod source_request;
 pub(crate) mod start;
 pub(crate) mod undo;
+mod upload_source;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links, Undoes};
 pub use source::JobSource;

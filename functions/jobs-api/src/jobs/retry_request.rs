@@ -17,7 +17,7 @@ use longshore_domain::text::listed;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::request::{find_source, refused, unknown_file};
+use super::upload_source::{find_source, refused, unknown_file};
 use crate::backend::{Api, Backend};
 use crate::output::stored::stored_result;
 use crate::unreadable::unreadable;

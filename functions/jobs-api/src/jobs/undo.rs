@@ -169,8 +169,8 @@ async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> 
     if !import.status.is_final() {
         return Err(not_ended("cancel the import, or wait until it ends").into());
     }
-    // An import over a part of another job has another reason, below.
-    if !import.undo.undoable && import.file().is_some() {
+    file_of(import)?;
+    if !import.undo.undoable {
         return Err(not_undoable("it was created by a version that stored no previous versions").into());
     }
     if import.split.groups == 0 {
@@ -203,12 +203,16 @@ async fn check_time<B: Backend>(api: &Api<B>, import: &Job, preview: bool) -> Re
     Err(Problem::new(Kind::UndoTooEarly, detail).retry_after(begins.seconds_since(now).max(1)).into())
 }
 
+fn file_of(import: &Job) -> Result<&SourceFile, Problem> {
+    import.file().ok_or_else(|| not_undoable("its items are a part of another job"))
+}
+
 /// Returns the part of the import's file that was split.
 ///
 /// # Errors
 /// 409 `file-gone`.
 async fn check_file(files: &impl Files, import: &Job) -> Result<SourceFile, Failure> {
-    let source = import.file().ok_or_else(|| not_undoable("its items are a part of another job"))?;
+    let source = file_of(import)?;
     let info = files.info(&source.key).await?;
     if !info.is_some_and(|info| info.etag == source.etag && info.size_bytes == source.size_bytes) {
         let detail = format!("the file {:?} of the import has changed or been removed", source.name);

@@ -7,8 +7,9 @@ use axum::http::Request;
 use futures::executor::block_on;
 use jobs_api::{Api, router};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Status, UndoneImport};
+use longshore_domain::job::{Job, Part, PartSource, Source, Status, UndoneImport};
 use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
@@ -161,6 +162,19 @@ async fn only_ended_imports_that_store_previous_versions_are_undone() {
     let expiring = ended(&world, &json!({}), Status::Completed).await;
     amend(&world, expiring, |job| job.times.expires_at = NOW.plus_seconds(3_600).seconds());
     undo(&world, expiring).await.is_problem(409, "not-undoable");
+    // Without an undo at any time, there is nothing to wait for.
+    let of_a_part = ended(&world, &json!({}), Status::Completed).await;
+    let part = PartSource {
+        job_id: JobId::generate(),
+        part: Part::Failed,
+        generation: 0,
+        format: Format::Csv,
+        name: "file.csv".into(),
+    };
+    amend(&world, of_a_part, |job| {
+        (job.source, job.times.finished_at) = (Some(Source::Job(part)), Some(NOW));
+    });
+    undo(&world, of_a_part).await.is_problem(409, "not-undoable");
     let gone = ended(&world, &json!({}), Status::Completed).await;
     world.files.remove(&stored(&world, gone).await.file().unwrap().key.clone());
     undo(&world, gone).await.is_problem(409, "file-gone");

@@ -245,3 +245,47 @@ macro_rules! delegate_files {
         }
     };
 }
+
+/// Implements the multipart uploads of files whose parts are not needed: each upload is accepted and discarded.
+#[macro_export]
+macro_rules! discard_parts {
+    ($files:ty) => {
+        impl ::longshore_domain::ports::MultipartFiles for $files {
+            async fn create_multipart(
+                &self,
+                key: &str,
+                _: &str,
+            ) -> ::longshore_domain::ports::PortResult<::longshore_domain::ports::MultipartUpload> {
+                Ok(::longshore_domain::ports::MultipartUpload { key: key.to_owned(), id: key.to_owned() })
+            }
+
+            async fn upload_part(
+                &self,
+                _: &::longshore_domain::ports::MultipartUpload,
+                number: u32,
+                _: Vec<u8>,
+            ) -> ::longshore_domain::ports::PortResult<Option<String>> {
+                Ok(Some(number.to_string()))
+            }
+
+            async fn copy_part(
+                &self,
+                _: &::longshore_domain::ports::MultipartUpload,
+                number: u32,
+                _: &str,
+            ) -> ::longshore_domain::ports::PortResult<Option<String>> {
+                Ok(Some(number.to_string()))
+            }
+
+            async fn complete_multipart(
+                &self,
+                _: &::longshore_domain::ports::MultipartUpload,
+                _: &[String],
+            ) -> ::longshore_domain::ports::PortResult<::longshore_domain::ports::MultipartOutcome> {
+                Ok(::longshore_domain::ports::MultipartOutcome::Completed)
+            }
+
+            async fn abort_multipart(&self, _: &::longshore_domain::ports::MultipartUpload) {}
+        }
+    };
+}
