@@ -3,20 +3,19 @@
 
     docs/guides/run.py                   runs every guide
     docs/guides/run.py uploads imports   runs these guides
+    docs/guides/run.py --waiting         runs the guides that wait for minutes
+    docs/guides/run.py --quick           runs the others
     docs/guides/run.py --list            prints the blocks without running them
 
 Blocks with the info string `sh` are run, blocks with `sh aws` are not. All blocks of one guide run in one bash, in the
-repository's root. The first failed command ends the run; its file, line and exit code are printed. A guide that mostly
-waits runs beside the others, and its output is printed at the end.
+repository's root. The first failed command ends the run; its file, line and exit code are printed.
 """
 import argparse
-import concurrent.futures
 import subprocess
 import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import IO
 
 GUIDES = Path(__file__).resolve().parent
 ROOT = GUIDES.parent.parent
@@ -55,36 +54,26 @@ def script(guide: Path) -> str:
     return "\n".join(lines) + "\n"
 
 
-def run(guide: Path, output: IO[bytes] | None = None) -> int:
-    """Runs a guide. Returns the exit code of bash. The output goes to a file, or to that of this program."""
+def run(guide: Path) -> int:
+    """Runs a guide. Returns the exit code of bash."""
     name = str(guide.relative_to(ROOT))
     started = time.monotonic()
     with tempfile.NamedTemporaryFile("w", suffix=".sh", encoding="utf-8") as file:
         file.write(script(guide))
         file.flush()
         command = ["env", f"GUIDE={name}", "bash", file.name]
-        if output is None:
-            print(f"=== {name}", flush=True)
-        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL, stdout=output, stderr=output).returncode
+        print(f"=== {name}", flush=True)
+        code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
     print(f"\n=== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
-    return code
-
-
-def run_all(guides: list[Path]) -> int:
-    """Runs guides, those that wait beside the others. Returns the first exit code that is not 0, or 0."""
-    waiting = [guide for guide in guides if guide.stem in WAITING and len(guides) > 1]
-    with tempfile.TemporaryFile() as output, concurrent.futures.ThreadPoolExecutor() as threads:
-        codes = threads.map(lambda guide: run(guide, output), waiting)
-        code = next((code for code in map(run, (guide for guide in guides if guide not in waiting)) if code != 0), 0)
-        code = code or next((code for code in codes if code != 0), 0)
-        output.seek(0)
-        print(output.read().decode(errors="replace"), flush=True)
     return code
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description="Runs the shell blocks of guides against the running local stack.")
     parser.add_argument("--list", action="store_true", help="print the blocks and run nothing")
+    some = parser.add_mutually_exclusive_group()
+    some.add_argument("--waiting", action="store_true", help="run the guides that wait for minutes")
+    some.add_argument("--quick", action="store_true", help="run the guides that do not")
     parser.add_argument("guides", nargs="*", metavar="GUIDE", help="names such as uploads [default: all]")
     options = parser.parse_args()
     names = [Path(name).stem for name in options.guides]
@@ -93,13 +82,15 @@ def main() -> int:
         if not guide.is_file():
             existing = ", ".join(sorted(path.stem for path in GUIDES.glob("*.md")))
             parser.error(f"guide {guide.stem} does not exist; choose from {existing}")
+    if options.waiting or options.quick:
+        guides = [guide for guide in guides if (guide.stem in WAITING) == options.waiting]
     if options.list:
         for guide in guides:
             for first, info, commands in blocks(guide):
                 print(f"{guide.relative_to(ROOT)}:{first}: {info}")
                 print("".join(f"    {command}\n" for command in commands))
         return 0
-    return run_all(guides)
+    return next((code for code in map(run, guides) if code != 0), 0)
 
 
 if __name__ == "__main__":

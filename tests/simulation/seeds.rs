@@ -20,7 +20,7 @@ use crate::trace::TraceMode;
 /// Number of seeds in a test run.
 const SEEDS: u64 = 10_000;
 /// Number of seeds in a complete run.
-const COMPLETE_SEEDS: u64 = 100_000;
+const COMPLETE_SEEDS: u64 = 200_000;
 /// Number of seeds within which the removal of any condition must cause a violation.
 const MAX_SEEDS_TO_VIOLATION: u64 = 20_000;
 /// Number of seeds without a layer in a plain test run.
@@ -152,7 +152,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 30] = [
+const FAULT_KINDS: [&str; 33] = [
     "dead-lettered",
     "clock skew",
     "crash",
@@ -161,6 +161,9 @@ const FAULT_KINDS: [&str; 30] = [
     "expired",
     "duplicate",
     "lost",
+    "preview before the stall time",
+    "preview begun",
+    "preview of unchanged records",
     "stale read",
     "record removed",
     "record undone",

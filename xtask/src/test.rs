@@ -11,9 +11,9 @@ use local_cloud::project::Project;
 use local_cloud::stack::NAME;
 use local_cloud::{cargo, guard, page, state, tools};
 use longshore_cli::deploy_check::{self, AccountReport};
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, Stdio};
 
 /// Options of `test`.
 #[derive(clap::Args)]
@@ -126,12 +126,38 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
     test("page", "test")?;
     let guard = if state::read(project)?.is_up() { None } else { Some(guard::post(project)?) };
     let state = up::bring_up(project, &up::Options::default())?;
+    let waiting = WaitingGuides::start(project)?;
     let outcome = check_account(project, &state.emulator_url)
         .and_then(|()| smoke(project, &state.emulator_url))
-        .and_then(|()| guides(project))
-        .and_then(|()| test("page", "test:browser"));
+        .and_then(|()| run_guides(guides(project)?.arg("--quick")))
+        .and_then(|()| test("page", "test:browser"))
+        .and(waiting.end());
     drop(guard);
     outcome
+}
+
+/// The guides that wait for minutes, which run beside the other tests of the stack.
+struct WaitingGuides {
+    process: Child,
+    log: PathBuf,
+}
+
+impl WaitingGuides {
+    fn start(project: &Project) -> Result<Self> {
+        let log = project.state_dir()?.join("waiting-guides.log");
+        let output = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
+        let mut command = guides(project)?;
+        command.arg("--waiting").stderr(output.try_clone()?).stdout(output);
+        Ok(Self { process: command.spawn().context("cannot run docs/guides/run.py")?, log })
+    }
+
+    /// Waits for their end, and prints their output.
+    fn end(mut self) -> Result<()> {
+        let status = self.process.wait()?;
+        print!("{}", fs::read_to_string(&self.log)?);
+        ensure!(status.success(), "a command of a guide failed: see above");
+        Ok(())
+    }
 }
 
 /// Runs the operators' smoke test against the stack. As on AWS, it looks up the stack by name and creates a user.
@@ -142,15 +168,17 @@ fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     check(&mut smoke)
 }
 
-/// Runs the commands of the guides as a reader would.
-fn guides(project: &Project) -> Result<()> {
-    let tools = tools::ensure(project)?;
-    let mut guides = Command::new(tools.program("python"));
+/// The command that runs the commands of the guides as a reader would.
+fn guides(project: &Project) -> Result<Command> {
+    let mut guides = Command::new(tools::ensure(project)?.program("python"));
     guides.current_dir(&project.root).arg("docs/guides/run.py");
     cargo::remove_package_variables(&mut guides);
-    if !guides.status().context("cannot run docs/guides/run.py")?.success() {
-        bail!("a command of a guide failed: see above");
-    }
+    Ok(guides)
+}
+
+fn run_guides(guides: &mut Command) -> Result<()> {
+    let status = guides.status().context("cannot run docs/guides/run.py")?;
+    ensure!(status.success(), "a command of a guide failed: see above");
     Ok(())
 }
 
