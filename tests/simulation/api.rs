@@ -5,6 +5,7 @@ use std::pin::pin;
 
 use axum::Router;
 use axum::body::Body;
+use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{Request, StatusCode};
 use jobs_api::{Api, Backend, Limits, QueueDepths, router};
 use lambda_http::RequestExt;
@@ -13,11 +14,12 @@ use lambda_http::tower::ServiceExt;
 use longshore::handler::Registry;
 use longshore::http::Access;
 use longshore::ports::Ports;
+use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortError, PortResult};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
-use serde_json::json;
+use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
 
 use crate::clock::clock;
@@ -66,13 +68,27 @@ thread_local! {
     static RUNTIME: Runtime = Builder::new_current_thread().enable_time().build().expect("a runtime");
 }
 
-/// Makes a call without a body. Returns the status, also of a refused call.
-pub(crate) async fn call(api: Router, tenant: &TenantId, method: &str, path: &str) -> PortResult<&'static str> {
+/// The answer to a call.
+pub(crate) struct Answer {
+    /// The status, also of a refused call.
+    pub(crate) status: &'static str,
+    /// The job at the answer's `Location`.
+    pub(crate) job: Option<JobId>,
+}
+
+/// Makes a call, with a body or without one.
+pub(crate) async fn call(
+    api: Router,
+    tenant: &TenantId,
+    [method, path]: [&str; 2],
+    body: Option<&Value>,
+) -> PortResult<Answer> {
     let claims = json!({ "sub": tenant.as_str() });
     let context =
         json!({ "http": { "method": method }, "timeEpoch": 0, "authorizer": { "jwt": { "claims": claims } } });
     let context = serde_json::from_value(context).expect("a context of the gateway");
-    let request = Request::builder().method(method).uri(path).body(Body::empty()).expect("a request");
+    let request = Request::builder().method(method).uri(path).header(CONTENT_TYPE, "application/json");
+    let request = request.body(body.map_or_else(Body::empty, |body| body.to_string().into())).expect("a request");
     let request = request.with_request_context(RequestContext::ApiGatewayV2(context));
     let mut response = pin!(api.oneshot(request));
     let response = poll_fn(|context| {
@@ -82,7 +98,9 @@ pub(crate) async fn call(api: Router, tenant: &TenantId, method: &str, path: &st
         })
     });
     let Ok(response) = response.await;
-    Ok(match response.status() {
+    let location = response.headers().get(LOCATION).map(|location| location.to_str().expect("a path"));
+    let job = location.and_then(|path| JobId::parse(path.rsplit('/').next()?));
+    let status = match response.status() {
         StatusCode::ACCEPTED => "202",
         StatusCode::NO_CONTENT => "204",
         StatusCode::NOT_FOUND => "404",
@@ -91,5 +109,6 @@ pub(crate) async fn call(api: Router, tenant: &TenantId, method: &str, path: &st
             return Err(PortError { service: "simulated", operation: "call", source: "500".into() });
         }
         other => panic!("unexpected answer to {method} {path}: {other}"),
-    })
+    };
+    Ok(Answer { status, job })
 }

@@ -33,6 +33,8 @@ struct Lineage {
     writers: BTreeSet<Writer>,
     /// Undos that have changed the record, each with the job whose version it has removed.
     undone: BTreeSet<(JobId, JobId)>,
+    /// Number of changes.
+    changes: usize,
 }
 
 thread_local! {
@@ -95,11 +97,12 @@ impl Lineage {
     fn new(version: Option<&RecordVersion>) -> Self {
         let stack = version.map(Version::new).into_iter().collect();
         let writers = version.and_then(|version| version.writer).into_iter().collect();
-        Self { stack, writers, undone: BTreeSet::new() }
+        Self { stack, writers, undone: BTreeSet::new(), changes: 0 }
     }
 
     fn change(&mut self, origin: Origin, before: Option<&RecordVersion>, after: Option<&RecordVersion>) {
         assert_eq!(self.stack.last(), before.map(Version::new).as_ref(), "a record was changed by no call");
+        self.changes += 1;
         match origin {
             Origin::Import => self.import(before, after),
             Origin::Undo(undo) => self.undo(undo, after),
@@ -126,9 +129,24 @@ impl Lineage {
 
 /// Returns true if an undo has changed a record of the dataset.
 pub(crate) fn has_undone(of: &Dataset) -> bool {
-    let is_undone =
-        |((dataset, _), lineage): (&(Dataset, String), &Lineage)| dataset == of && !lineage.undone.is_empty();
-    LINEAGES.with_borrow(|lineages| lineages.iter().flatten().any(is_undone))
+    LINEAGES.with_borrow(|lineages| of_dataset(lineages, of).any(|lineage| !lineage.undone.is_empty()))
+}
+
+/// Number of changes of the records of a dataset.
+pub(crate) fn changes(of: &Dataset) -> usize {
+    LINEAGES.with_borrow(|lineages| of_dataset(lineages, of).map(|lineage| lineage.changes).sum())
+}
+
+/// Returns true if a job has written or undone a record of the dataset.
+pub(crate) fn has_changed(of: &Dataset, job: JobId) -> bool {
+    let is_changed = |lineage: &Lineage| {
+        lineage.writers.iter().any(|writer| writer.job == job) || lineage.undone.iter().any(|(by, _)| *by == job)
+    };
+    LINEAGES.with_borrow(|lineages| of_dataset(lineages, of).any(is_changed))
+}
+
+fn of_dataset<'a>(lineages: &'a Option<Lineages>, of: &'a Dataset) -> impl Iterator<Item = &'a Lineage> {
+    lineages.iter().flatten().filter(move |((dataset, _), _)| dataset == of).map(|(_, lineage)| lineage)
 }
 
 /// All writers that the record of a key has had.

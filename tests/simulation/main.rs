@@ -21,7 +21,7 @@
 //! | `imports`, `import_effects` | the import, its records, and the checks of its effects |
 //! | `versions`, `lineage` | versions of records, compared with those that a plain program keeps |
 //! | `undos` | imports and their undos without the other functions, compared with a plain program |
-//! | `undo_races` | an undo that another request interrupts |
+//! | `undo_races` | an undo or a preview that another request interrupts |
 //! | `api` | calls of the real API |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |

@@ -75,7 +75,7 @@ pub(crate) struct ActionRates {
     pub(crate) replays: u32,
     /// Deletes of the job whose items the job copies.
     pub(crate) source_deletes: u32,
-    /// Undos of the job.
+    /// Undos of the job, and as many previews of them.
     pub(crate) undos: u32,
 }
 

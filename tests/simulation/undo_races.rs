@@ -1,13 +1,16 @@
-//! An undo and another request for its import: each interrupts the other between any two of its steps.
+//! An undo or a preview, and another request for its import: each interrupts the other between any two of its steps.
 
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::rows::{NEVER, OK, RETRY, SKIP};
-use crate::run::violation_of;
+use crate::run::{run, violation_of};
+use crate::trace::TraceMode;
 use crate::world::{Act, What, World};
 
 /// Number of steps: more than the call takes.
 const STEPS: usize = 40;
+/// Number of seeds within which a preview that writes must be detected.
+const SEEDS: u64 = 1_000;
 
 /// An import with rows that failed, and other rows whose records it has overwritten. It has ended, or was canceled.
 fn ended(is_canceled: bool) -> World {
@@ -52,6 +55,26 @@ fn a_delete_during_an_undo() {
     race(|_| [Act::Undo, Act::Delete], What::Request);
 }
 
+fn an_undo_during_a_preview() {
+    race(|_| [Act::Preview, Act::Undo], What::Follows);
+}
+
+fn a_retry_during_a_preview() {
+    race(|world| [Act::Preview, world.retry_of_all()], What::Follows);
+}
+
+fn a_delete_during_a_preview() {
+    race(|_| [Act::Preview, Act::Delete], What::Follows);
+}
+
+fn a_preview_during_an_undo() {
+    race(|_| [Act::Undo, Act::Preview], What::Follows);
+}
+
+fn a_preview_during_a_delete() {
+    race(|_| [Act::Delete, Act::Preview], What::Request);
+}
+
 #[test]
 fn an_undo_and_another_request_for_its_import_meet_at_any_step_and_one_of_them_is_refused() {
     for race in
@@ -59,6 +82,26 @@ fn an_undo_and_another_request_for_its_import_meet_at_any_step_and_one_of_them_i
     {
         race();
     }
+}
+
+#[test]
+fn a_preview_and_another_request_for_its_import_meet_at_any_step_and_the_preview_changes_nothing() {
+    for race in [
+        an_undo_during_a_preview,
+        a_retry_during_a_preview,
+        a_delete_during_a_preview,
+        a_preview_during_an_undo,
+        a_preview_during_a_delete,
+    ] {
+        race();
+    }
+}
+
+#[test]
+fn a_preview_that_writes_is_detected() {
+    assert!(violation_of(Some("previews-write-nothing"), an_undo_during_a_preview).is_some());
+    let is_detected = |seed| run(seed, Some("previews-write-nothing"), TraceMode::Off).is_err();
+    assert!((0..SEEDS).any(is_detected), "no violation without the condition");
 }
 
 /// Conditions of an undo, each with the race that shows it.

@@ -106,7 +106,6 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
         async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsQuery<'_>) -> PortResult<JobsPage>;
-        async fn definition(&self, id: JobId) -> PortResult<Option<Definition>>;
         async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>>;
     }
 
@@ -121,6 +120,15 @@ impl JobStore for Unguarded<MemoryStore> {
             }
         }
         self.0.create_undo(undo, definition, &mark).await
+    }
+
+    async fn definition(&self, id: JobId) -> PortResult<Option<Definition>> {
+        let mut definition = self.0.definition(id).await?;
+        let preview = definition.as_mut().and_then(|definition| definition.options.get_mut("preview"));
+        if let Some(preview) = preview.filter(|_| without("previews-write-nothing")) {
+            *preview = false.into();
+        }
+        Ok(definition)
     }
 
     async fn job(&self, id: JobId) -> PortResult<Option<Job>> {

@@ -14,8 +14,9 @@ use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, deadline, 
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use serde_json::{Value, json};
 
-use crate::api;
+use crate::api::{self, Answer};
 use crate::clock::clock;
 use crate::faults;
 use crate::stepwise::Stepwise;
@@ -34,6 +35,8 @@ pub(crate) enum Act {
     /// An operator replays all dead letters of the job.
     Replay,
     Undo,
+    /// Preview of an undo.
+    Preview,
 }
 
 /// Executes a request as the API does. Returns the status, also of a refused request.
@@ -43,9 +46,10 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
     }
     let Some(job) = shared.ports.store.job(id).await?.filter(|job| !job.is_deleted()) else { return Ok("404") };
     match act {
-        Act::Undo => api(shared, &job, "POST", "/undo").await,
+        Act::Undo => undo(shared, &job, None).await,
+        Act::Preview => undo(shared, &job, Some(&json!({ "mode": "validate" }))).await,
         // While the import is being undone, the API refuses.
-        Act::Delete if job.undo.undoable => api(shared, &job, "DELETE", "").await,
+        Act::Delete if job.undo.undoable => Ok(api(shared, &job, ["DELETE", ""], None).await?.status),
         Act::Cancel if job.status.is_final() => Ok("409"),
         Act::Cancel => {
             shared.canceled.borrow_mut().insert((id, job.generation));
@@ -68,9 +72,22 @@ pub(super) async fn act(shared: &Shared, id: JobId, act: Act) -> PortResult<&'st
 }
 
 /// Calls the API itself for a job. Each call has an instance of its own.
-async fn api(shared: &Shared, job: &Job, method: &str, call: &str) -> PortResult<&'static str> {
+async fn api(shared: &Shared, job: &Job, [method, call]: [&str; 2], body: Option<&Value>) -> PortResult<Answer> {
     let router = api::api(shared.ports.clone(), &shared.records, shared.stall_s);
-    api::call(router, &job.tenant, method, &format!("/api/jobs/{}{call}", job.job_id)).await
+    api::call(router, &job.tenant, [method, &format!("/api/jobs/{}{call}", job.job_id)], body).await
+}
+
+/// Requests an undo of an import, or with a body a preview, and checks which job the answer names.
+async fn undo(shared: &Shared, import: &Job, body: Option<&Value>) -> PortResult<&'static str> {
+    let Answer { status, job } = api(shared, import, ["POST", "/undo"], body).await?;
+    assert_eq!(job.is_some(), status == "202", "an accepted request names its job");
+    if let Some(id) = job {
+        // The job may already be removed again.
+        let undoes = shared.ports.store.0.job(id).await?.and_then(|job| job.undo.undoes);
+        let is_named = undoes.is_none_or(|of| of.job_id == import.job_id && of.preview == body.is_some());
+        assert!(is_named, "the answer names another job: {undoes:?}");
+    }
+    Ok(status)
 }
 
 /// Replays the dead letters of a job. The resolution is stored in the dead-letter records, so a repeated call finds it.

@@ -80,6 +80,7 @@ impl World {
             expires: plan.kept_s.is_some(),
             possible: plan.kind.possible(&plan.rows),
             corrected: BTreeSet::new(),
+            changes: 0,
         });
     }
 

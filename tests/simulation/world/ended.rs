@@ -42,6 +42,7 @@ impl World {
     pub(crate) fn check_ended(&mut self) {
         let keys = self.file_keys();
         assert!(self.orphans.iter().all(|orphan| keys.contains(orphan)), "a function removed items without a job");
+        self.each(|world| world.check_that_previews_write_nothing());
         self.each(|world| world.check_end_of_job());
     }
 
@@ -70,7 +71,7 @@ impl World {
                 assert!(dialect.json_lines && possible.is_empty(), "the file has rows: {job:?}");
             }
             (Status::Failed, Some("source_missing")) => {
-                assert!(self.has_lost_source(&job), "the job whose items were to be copied exists: {job:?}");
+                assert!(self.has_lost_source(&job), "the job whose items were to be read exists: {job:?}");
             }
             (Status::Failed, Some("time_limit")) => {
                 faults::count_fault("time limit exceeded");
@@ -189,6 +190,9 @@ impl World {
             (_, "dead_lettered") => {
                 let is_explained = self.dead_chunks > 0 || self.disturbances >= PUSHES;
                 assert!(is_explained, "row {row} was given up without a dead letter or pushes");
+            }
+            (_, "no_previous_version") => {
+                assert!(self.has_lost_source(&self.job()), "row {row} has no previous version");
             }
             (_, code) if self.customer().kind.explains(code) => {}
             other => panic!("row {row} failed: {other:?}"),

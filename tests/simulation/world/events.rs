@@ -20,6 +20,9 @@ const REPLAYS: u32 = 5_000;
 /// First of the random numbers for which a client undoes its import.
 const UNDOS: u32 = 7_000;
 
+/// First of the random numbers for which a client previews an undo of its import.
+const PREVIEWS: u32 = 8_000;
+
 impl World {
     /// Runs this number of random events with the world's fault rates. Functions can still be running afterwards.
     pub(crate) fn run_events(&mut self, events: usize) {
@@ -141,6 +144,9 @@ impl World {
         if (UNDOS..UNDOS + action_rates.undos).contains(&rng) {
             return self.begin_request(Act::Undo);
         }
+        if (PREVIEWS..PREVIEWS + action_rates.undos).contains(&rng) {
+            return self.begin_request(Act::Preview);
+        }
         let max = action_rates.cancels.max(action_rates.retries + action_rates.corrects);
         if (max..10_000 - action_rates.deletes).contains(&rng) {
             return;
@@ -201,6 +207,9 @@ impl World {
         assert!(running.steps < MAX_STEPS, "{} never ends", running.work.name());
         SKEW.set(0);
         let hops = running.hops;
+        if let Work::Client(import, Act::Preview) = running.work {
+            self.adopt_previews(import);
+        }
         self.take_sent(hops);
         let Poll::Ready(end) = poll else { return false };
         let task = self.tasks.swap_remove(task);

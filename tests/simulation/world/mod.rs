@@ -9,6 +9,7 @@ mod events;
 mod expiry;
 mod function;
 mod oracle;
+mod previews;
 mod replays;
 mod sources;
 mod state;

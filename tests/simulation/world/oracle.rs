@@ -50,6 +50,9 @@ impl World {
             assert_eq!(now, (progress.item_count, 100), "a completed job has no pending items");
         }
         let ended = job.status.is_final().then(|| final_progress(&job, &groups));
+        if ended.is_some() && seen.ended.is_none() {
+            self.check_preview(&job);
+        }
         if let (Some(before), Some(after)) = (&seen.ended, &ended)
             && let Some(earlier) = &seen.job
             && earlier.generation == job.generation

@@ -1,8 +1,7 @@
 //! Ended jobs whose failed items are the items of the world's jobs. A client can delete them at any time.
 
-use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobTimes, Part, PartSource, Source};
-use longshore_domain::ports::{Definition, JobStore, JobTransitions};
+use longshore_domain::ports::{Definition, JobTransitions};
 use longshore_testing::{EndedItems, ItemEnd, end_job};
 use serde_json::json;
 
@@ -60,9 +59,10 @@ impl World {
         }
     }
 
-    /// Returns true if the job whose items a job copies is deleted or removed.
+    /// Returns true if the job whose items a job copies, or the import that it undoes or previews, is deleted or
+    /// removed.
     pub(super) fn has_lost_source(&self, job: &Job) -> bool {
-        let is_deleted = |id: JobId| now(self.store.job(id)).unwrap().is_none_or(|job| job.is_deleted());
-        job.part().is_some_and(|part| is_deleted(part.job_id))
+        let source = job.part().map(|part| part.job_id);
+        source.or(job.undo.undoes.map(|import| import.job_id)).is_some_and(|source| self.is_gone(source))
     }
 }

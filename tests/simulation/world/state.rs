@@ -190,6 +190,8 @@ pub(super) struct Customer {
     pub(super) possible: Vec<u8>,
     /// Uploads of corrected files that retries have named.
     pub(super) corrected: BTreeSet<String>,
+    /// Number of changes of the import's dataset when the job was created, if it is an undo.
+    pub(super) changes: usize,
 }
 
 /// Earlier observations of the job.

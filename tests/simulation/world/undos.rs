@@ -1,8 +1,11 @@
-//! Undos of imports: clients request them from the real API, at any time and concurrently with other requests.
+//! Undos of imports, and previews of them: clients request them from the real API, at any time and concurrently with
+//! other requests.
 
+use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Selection, Status, UndoneImport};
 use longshore_domain::ports::JobStore;
+use longshore_domain::tenant::TenantId;
 
 use super::acts::Act;
 use super::state::{Customer, Seen};
@@ -13,7 +16,7 @@ use crate::plan::ActionRates;
 use crate::rows::ACTIONS;
 use crate::{imports, lineage, report};
 
-/// Events in which undos are requested and run with faults.
+/// Events in which undos or previews are requested and run with faults.
 const EVENTS: usize = 200;
 
 /// What runs during a paused request.
@@ -26,7 +29,8 @@ pub(crate) enum What {
 }
 
 impl World {
-    /// Lets clients undo ended imports, some of them concurrently with another request. Returns false if none is undone.
+    /// Lets clients preview the undos of ended imports, and undo them, some of them concurrently with another request.
+    /// Returns false if none is undone.
     pub(crate) fn undo_imports(&mut self) -> bool {
         let is_undoable = |world: &mut Self| {
             world.customer().action_rates.undos > 0
@@ -36,25 +40,29 @@ impl World {
         if self.all(|world| !is_undoable(world)) || !self.rng.often(700) {
             return false;
         }
-        self.pass((self.environment.stall_s + 10) * 1_000);
-        self.each(|world| {
-            if is_undoable(world) && world.rng.often(700) {
-                world.undo_import();
-            }
-        });
-        let events = self.rng.below(EVENTS);
-        self.run_events(events);
+        // Only a preview begins before the stall time.
+        for (act, rate, wait_s) in [(Act::Preview, 300, 0), (Act::Undo, 700, self.environment.stall_s + 10)] {
+            self.pass(wait_s * 1_000);
+            self.each(|world| {
+                if is_undoable(world) && world.rng.often(rate) {
+                    world.request_with_another(act.clone());
+                }
+            });
+            let events = self.rng.below(EVENTS);
+            self.run_events(events);
+        }
         true
     }
 
-    fn undo_import(&mut self) {
-        self.begin_request(Act::Undo);
-        let generation = self.job().generation;
-        match self.rng.weighted(&[50, 15, 15, 10, 10]) {
+    /// Begins a request about an ended import, and often a concurrent one.
+    fn request_with_another(&mut self, act: Act) {
+        self.begin_request(act);
+        match self.rng.weighted(&[45, 12, 15, 12, 8, 8]) {
             1 => self.begin_request(Act::Undo),
-            2 => self.begin_request(Act::Retry { generation, selection: Box::new(Selection::All) }),
-            3 => self.begin_request(Act::Delete),
-            4 => self.begin_request(Act::Replay),
+            2 => self.begin_request(Act::Preview),
+            3 => self.begin_request(self.retry_of_all()),
+            4 => self.begin_request(Act::Delete),
+            5 => self.begin_request(Act::Replay),
             _ => {}
         }
     }
@@ -130,7 +138,13 @@ impl World {
             return;
         };
         count_fault("undo begun");
-        let Customer { tenant, dialect, action_rates, expires, ref possible, .. } = *self.customer();
+        self.adopt(id, import);
+    }
+
+    /// Makes an undo of an import, or a preview, a job of the world, with the client of the import.
+    pub(super) fn adopt(&mut self, id: JobId, import: &Job) {
+        let changes = lineage::changes(&self.dataset_of(import.job_id));
+        let Customer { tenant, dialect, action_rates, expires, ref possible, .. } = *self.customer_of(import.job_id);
         // Each retry has filed at most all rows again. A row can have any action, because it may be corrected.
         let rows = possible.len() * (1 + import.generation as usize);
         self.customers.push(Customer {
@@ -142,25 +156,36 @@ impl World {
             seen: Seen::default(),
             expired: None,
             expires,
+            changes,
             possible: vec![(1 << ACTIONS.len()) - 1; rows],
             corrected: Default::default(),
         });
     }
 
+    /// The client of an import.
+    pub(super) fn customer_of(&self, import: JobId) -> &Customer {
+        self.customers.iter().find(|customer| customer.id == import).expect("the import is of the world")
+    }
+
+    /// The dataset of an import.
+    pub(super) fn dataset_of(&self, import: JobId) -> Dataset {
+        let Customer { tenant, kind, .. } = self.customer_of(import);
+        imports::dataset(TenantId::from_static(tenant), kind.rule().expect("an import has a rule"))
+    }
+
     /// Checks that nothing of the import is left for the keys of which no row is in the report of its completed undo,
-    /// that the undo has changed only what the import wrote, and the reasons of the rows that it skipped.
+    /// that the undo has changed only what the import wrote, and the reasons of the rows that it skipped. A preview
+    /// leaves everything.
     pub(super) fn check_undone(&self, undo: &Job) {
-        let import = undo.undo.undoes.expect("an undo has an import").job_id;
-        let customer =
-            self.customers.iter().find(|customer| customer.id == import).expect("the import is of the world");
-        let of = imports::dataset(undo.tenant.clone(), customer.kind.rule().expect("an import has a rule"));
-        if undo.split.item_count as usize > customer.possible.len() {
+        let UndoneImport { job_id: import, preview, .. } = undo.undo.undoes.expect("an undo has an import");
+        let of = self.dataset_of(import);
+        if undo.split.item_count as usize > self.customer_of(import).possible.len() {
             count_fault("undo of rows filed again");
         }
         let files = ["failed.csv", "skipped.csv", "unprocessed.csv"].map(|name| self.report_rows(name));
         for key in ACTIONS {
             let is_listed = files.iter().any(|rows| rows.values().any(|action| action == key));
-            let is_undone = undo.status == Status::Completed && !is_listed;
+            let is_undone = undo.status == Status::Completed && !preview && !is_listed;
             assert!(!is_undone || !lineage::remains(&of, key, import), "the undone import has left {key}: {undo:?}");
             let is_of_import = |(by, removed)| by != undo.job_id || removed == import;
             assert!(
