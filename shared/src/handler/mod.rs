@@ -14,12 +14,13 @@ mod raw_item;
 mod record;
 mod registry;
 
+pub use longshore_domain::ids::ItemKey;
 pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
 
 pub use any_job_type::{AnyJobType, PreparedJob};
 pub use datasets::AnyRecordReader;
-pub use job_type::{ItemKey, JobContext, JobType};
+pub use job_type::{JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};
 pub use raw_item::{RawItem, Shape};
