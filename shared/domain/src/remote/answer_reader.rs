@@ -12,7 +12,7 @@ use super::limits::MAX_ANSWER_BYTES;
 use super::object::Object;
 use crate::ids::ItemKey;
 use crate::outcome::{CODE_BYTES, MESSAGE_BYTES, Outcome, Rejection};
-use crate::text::cut;
+use crate::text::{NAME_CHARS, cut, quoted, shortened};
 
 /// The members of which an answer has one.
 const FORMS: [&str; 4] = ["results", "all", "retryBatch", "fatal"];
@@ -21,6 +21,9 @@ const RESULT: [&str; 8] = ["key", "outcome", "output", "code", "field", "message
 
 /// Reason of a retry without one.
 const NO_REASON: &str = "the handler gave no reason";
+
+/// Maximum number of unknown members that a defect names.
+const NAMED_MEMBERS: usize = 8;
 
 type Read<T> = Result<T, BadAnswerReason>;
 
@@ -40,9 +43,14 @@ fn read(answer: &[u8], keys: &[ItemKey]) -> Read<Answer> {
         ["all"] => all(&object.required_text("all")?, keys).map(Answer::Items),
         ["retryBatch"] => retry_batch(&member(&object, "retryBatch")?),
         ["fatal"] => rejection(&member(&object, "fatal")?).map(Answer::Fatal),
-        [] => Err(BadAnswerReason::NothingSaid { others: object.others.iter().map(ToString::to_string).collect() }),
+        [] => Err(no_form(&object)),
         _ => Err(BadAnswerReason::SeveralForms { forms }),
     }
+}
+
+fn no_form(object: &Object<'_, 4>) -> BadAnswerReason {
+    let others = object.others.iter().take(NAMED_MEMBERS).map(|name| shortened(name, NAME_CHARS));
+    BadAnswerReason::NoForm { others: others.collect() }
 }
 
 fn member<'a>(object: &Object<'a, 4>, name: &'static str) -> Read<Object<'a, 8>> {
@@ -53,7 +61,7 @@ fn member<'a>(object: &Object<'a, 4>, name: &'static str) -> Read<Object<'a, 8>>
 fn all(outcome: &str, keys: &[ItemKey]) -> Read<AnsweredItems> {
     match outcome {
         "ok" => Ok(AnsweredItems::new(keys.iter().map(|_| Some(Outcome::Ok(None))).collect())),
-        _ => Err(BadAnswerReason::UnknownAll { found: outcome.to_owned() }),
+        _ => Err(BadAnswerReason::UnknownAll { found: quoted(outcome) }),
     }
 }
 
@@ -81,11 +89,11 @@ fn items(results: &[&RawValue], keys: &[ItemKey]) -> Read<AnsweredItems> {
 fn position(result: &Object<'_, 8>, unanswered: &mut HashMap<String, Option<usize>>) -> Read<usize> {
     let (path, found) = (|| result.path("key"), result.required_text("key")?);
     match unanswered.entry(found) {
-        Entry::Vacant(key) => Err(BadAnswerReason::UnknownKey { path: path(), found: key.into_key() }),
+        Entry::Vacant(key) => Err(BadAnswerReason::UnknownKey { path: path(), found: quoted(key.key()) }),
         Entry::Occupied(mut position) => position
             .get_mut()
             .take()
-            .ok_or_else(|| BadAnswerReason::DoubledKey { path: path(), found: position.key().clone() }),
+            .ok_or_else(|| BadAnswerReason::DoubledKey { path: path(), found: quoted(position.key()) }),
     }
 }
 
@@ -97,7 +105,7 @@ fn outcome(result: &Object<'_, 8>) -> Read<ItemOutcome> {
         "skip" => Ok(Outcome::Skip { reason: code(result)? }),
         "reject" => Ok(Outcome::Reject(rejection(result)?)),
         "retry" => Ok(Outcome::Retry { after: result.wait("after")?, reason: reason(result)? }),
-        _ => Err(BadAnswerReason::UnknownOutcome { path: result.path("outcome"), found }),
+        _ => Err(BadAnswerReason::UnknownOutcome { path: result.path("outcome"), found: quoted(&found) }),
     }
 }
 
@@ -119,7 +127,7 @@ fn code(object: &Object<'_, 8>) -> Read<String> {
     if code.len() <= CODE_BYTES && code.starts_with(|c: char| c.is_ascii_lowercase()) && code.bytes().all(is_name) {
         return Ok(code);
     }
-    Err(BadAnswerReason::BadCode { path: object.path("code"), found: code })
+    Err(BadAnswerReason::BadCode { path: object.path("code"), found: quoted(&code) })
 }
 
 fn reason(object: &Object<'_, 8>) -> Read<String> {

@@ -2,7 +2,7 @@
 
 use super::excerpt::Excerpt;
 use super::json::JsonError;
-use crate::text::quoted;
+use crate::text::listed;
 
 /// An answer that is not one of the contract: nothing of it is counted.
 ///
@@ -33,59 +33,58 @@ pub enum BadAnswerReason {
     Json(#[from] JsonError),
     /// The answer says nothing about the batch.
     #[error("the answer has none of `results`, `all`, `retryBatch` and `fatal`{}", found(others))]
-    NothingSaid {
-        /// Names of the members that it has instead.
+    NoForm {
+        /// Names of members that it has instead, some of them.
         others: Vec<String>,
     },
     /// The answer says different things about the batch.
-    #[error("the answer has {}; it must have one of them", forms.iter().map(|form| format!("`{form}`")).collect::<Vec<_>>().join(" and "))]
+    #[error("the answer has {}; it must have one of them", listed(forms.iter().copied()))]
     SeveralForms {
         /// Names of the members.
         forms: Vec<&'static str>,
     },
     /// A short form for all items that is not `ok`.
-    #[error("`all` is {}; it can only be \"ok\"; use `results` for other outcomes", quoted(found))]
+    #[error("`all` is {found}; it can only be \"ok\"; use `results` for other outcomes")]
     UnknownAll {
-        /// The value.
+        /// The value, shortened and quoted.
         found: String,
     },
     /// No item is answered.
     #[error("`results` is empty; answer at least one of the items, or return `retryBatch`")]
     NoResults,
     /// An outcome that the contract does not have.
-    #[error("`{path}` is {}; the outcomes are \"ok\", \"reject\", \"retry\" and \"skip\"", quoted(found))]
+    #[error("`{path}` is {found}; the outcomes are \"ok\", \"reject\", \"retry\" and \"skip\"")]
     UnknownOutcome {
         /// Path of the outcome.
         path: String,
-        /// The outcome.
+        /// The outcome, shortened and quoted.
         found: String,
     },
     /// A code that is not an identifier.
     #[error(
-        "`{path}` is {}, not an identifier such as \"bad_email\": a to z first, then a to z, 0 to 9 and _, at most 100 \
-         characters",
-        quoted(found)
+        "`{path}` is {found}, not an identifier such as \"bad_email\": a to z first, then a to z, 0 to 9 and _, at most \
+         100 characters"
     )]
     BadCode {
         /// Path of the code.
         path: String,
-        /// The code.
+        /// The code, shortened and quoted.
         found: String,
     },
     /// A key that is not of this batch.
-    #[error("`{path}` is {}, which is no key of this batch; repeat the item's `key` unchanged", quoted(found))]
+    #[error("`{path}` is {found}, which is no key of this batch; repeat the item's `key` unchanged")]
     UnknownKey {
         /// Path of the key.
         path: String,
-        /// The key.
+        /// The key, shortened and quoted.
         found: String,
     },
     /// A key with two results.
-    #[error("`{path}` is {}, which has a result already; answer each key once", quoted(found))]
+    #[error("`{path}` is {found}, which has a result already; answer each key once")]
     DoubledKey {
         /// Path of the second one.
         path: String,
-        /// The key.
+        /// The key, shortened and quoted.
         found: String,
     },
 }
@@ -99,9 +98,5 @@ fn found(others: &[String]) -> String {
     if has("batchItemFailures") {
         return "; it looks like a response for SQS, where silence means success: answer each item in `results`".into();
     }
-    if others.is_empty() {
-        String::new()
-    } else {
-        format!("; it has {}", crate::text::listed(others.iter().map(String::as_str)))
-    }
+    if others.is_empty() { String::new() } else { format!("; it has {}", listed(others.iter().map(String::as_str))) }
 }

@@ -85,7 +85,7 @@ pub enum JsonError {
         path: String,
         /// Required kind.
         expected: Kind,
-        /// Its kind.
+        /// Actual kind.
         found: Kind,
     },
     /// A required member that is absent or null.

@@ -14,7 +14,7 @@ pub(crate) const PING_ANSWER: &str = include_str!("../../../../docs/contract/pin
 
 /// Compiles a schema.
 pub(crate) fn validator(schema: &str) -> Validator {
-    let schema: Value = serde_json::from_str(schema).unwrap();
+    let schema: Value = serde_json::from_str(schema).unwrap_or_else(|error| panic!("{error}"));
     jsonschema::meta::validate(&schema).unwrap_or_else(|error| panic!("{error}"));
     let options = jsonschema::options().with_draft(Draft::Draft202012).should_validate_formats(true);
     options.build(&schema).unwrap_or_else(|error| panic!("{error}"))
