@@ -88,20 +88,15 @@ impl CallFailure {
 
     /// Describes an error of HTTP while this part of the answer was read.
     pub(crate) fn of_http(error: &hyper::Error, part: Part) -> Self {
-        let causes = || std::iter::successors(error.source(), |error| error.source());
-        let failed = causes().find_map(|cause| cause.downcast_ref::<io::Error>());
-        if let Some(failed) = failed.filter(|failed| failed.get_ref().is_some()) {
+        if let Some(failed) = causes(error).find_map(|cause| cause.downcast_ref::<io::Error>()) {
             return Self::of_stream(failed, part);
         }
         if error.is_parse_too_large() {
             return Self::TooLarge(Part::Head);
         }
-        let reason = reason(causes().last().unwrap_or(error));
+        let reason = reason(causes(error).last().unwrap_or(error));
         let ended = error.is_incomplete_message() || error.is_closed() || error.is_canceled();
-        let reset = failed.is_some_and(|failed| {
-            failed.kind() != io::ErrorKind::InvalidInput && failed.kind() != io::ErrorKind::InvalidData
-        });
-        if ended || reset { Self::Closed(reason) } else { Self::Protocol(reason) }
+        if ended { Self::Closed(reason) } else { Self::Protocol(reason) }
     }
 
     fn of_stream(error: &io::Error, part: Part) -> Self {
@@ -117,6 +112,14 @@ impl CallFailure {
             _ => Self::Closed(reason(error)),
         }
     }
+}
+
+/// Iterates over the causes of an error, the nearest first.
+fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn Error + 'static)> {
+    std::iter::successors(error.source(), |cause| {
+        let cause: &'a (dyn Error + 'static) = *cause;
+        cause.source()
+    })
 }
 
 /// Returns an error's text, shortened, with characters that are safe in a log and without a full stop.

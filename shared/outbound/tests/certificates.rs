@@ -42,7 +42,8 @@ async fn a_certificate_that_is_not_valid_for_the_host_is_refused() {
     let mut future = CertificateParams::new(vec!["localhost".to_owned()]).unwrap();
     future.not_before = date_time_ymd(4000, 1, 1);
     for (name, tls, expected) in [
-        ("unknown authority", Authority::new().tls("localhost"), "UnknownIssuer"),
+        ("unknown authority", Authority::named("unknown").tls("localhost"), "UnknownIssuer"),
+        ("another authority of the same name", Authority::new().tls("localhost"), "BadSignature"),
         ("other host", authority.tls("other.example.com"), "not valid for name"),
         ("address", authority.tls("127.0.0.1"), "not valid for name"),
         ("expired", authority.tls_with(expired), "expired"),

@@ -62,7 +62,7 @@ async fn a_connection_is_not_used_again_after_its_call_ran_out_of_time() {
 #[tokio::test]
 async fn a_second_answer_to_one_request_is_never_that_of_the_next() {
     let forged = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged";
-    let world = World::new(limits(), |mut accepted| async move {
+    let world = World::new(limits(), move |mut accepted| async move {
         while accepted.request().await.is_some() && accepted.send(&[OK, forged].concat()).await {}
     })
     .await;

@@ -6,7 +6,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::net::{IpAddr, SocketAddr};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use longshore_outbound::address::Purpose;
 use longshore_outbound::call::CallOutcome;
@@ -147,20 +147,17 @@ async fn the_address_of_the_connection_is_checked_before_a_byte_is_sent() {
 #[tokio::test]
 async fn localhost_is_no_question_for_dns() {
     let world = World::answering(OK).await;
-    let client = world.client.with_network(Arc::new(Prepared {
-        leads_to: Some(SocketAddr::from(([127, 0, 0, 1], world.port))),
-        ..Prepared::new([&["1.1.1.1"]])
-    }));
-    let world = World { client, ..world };
+    let leads_to = Some(SocketAddr::from(([127, 0, 0, 1], world.port)));
+    let network = Arc::new(Prepared { leads_to, ..Prepared::new([&["1.1.1.1"]]) });
+    let world = world.with_network(Arc::clone(&network) as Arc<dyn Network>);
     assert_eq!(world.answer().await.status, 200);
+    assert_eq!(network.dialed(), [format!("127.0.0.1:{}", world.port)]);
 }
 
 #[tokio::test]
 async fn local_permissions_are_for_loopback_only() {
     for (address, purpose) in [("10.0.0.1", Purpose::Private), ("169.254.169.254", Purpose::Metadata)] {
-        let world = World::answering(OK).await;
-        let client = world.client.with_network(Arc::new(Prepared::new([&[address]])));
-        let world = World { client, ..world };
+        let world = World::answering(OK).await.with_network(Arc::new(Prepared::new([&[address]])));
         assert_eq!(failure(world.call_host("api.example.com", TIME).await), refused(address, purpose));
     }
 }
@@ -198,16 +195,15 @@ impl Network for Silent {
     }
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn a_network_that_never_answers_is_cut_off_at_the_connect_limit() {
-    let client = Client::new(Limits::default()).unwrap().with_network(Arc::new(Silent));
+    let limits = Limits { connect: Duration::from_millis(100), ..limits() };
+    let client = Client::new(limits).unwrap().with_network(Arc::new(Silent));
     let policy = UrlPolicy::new(["*.example.com"], []).unwrap();
     for (host, phase) in [("silent.example.com", Phase::Lookup), ("api.example.com", Phase::Connect)] {
         let url = HandlerUrl::parse(&format!("https://{host}/"), &policy).unwrap();
-        let begun = tokio::time::Instant::now();
-        let outcome = post(&client, &url, TIME).await;
-        assert_eq!(outcome, CallOutcome::Failed(TimedOut(phase)), "{host}");
-        let took = begun.elapsed().as_millis();
-        assert!((5_000..5_010).contains(&took), "{took} ms");
+        let begun = Instant::now();
+        assert_eq!(post(&client, &url, TIME).await, CallOutcome::Failed(TimedOut(phase)), "{host}");
+        assert!(begun.elapsed() < TIME / 2, "long before the deadline");
     }
 }

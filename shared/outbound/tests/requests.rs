@@ -38,7 +38,7 @@ async fn a_request_is_signed_and_asks_for_an_answer_that_is_not_compressed() {
             "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01",
             &format!("user-agent: Longshore/{}", env!("CARGO_PKG_VERSION")),
             "webhook-id: batch-1",
-            "webhook-signature: v1,PINNED",
+            "webhook-signature: v1,f0bcq0T26XG2Pt7WZ1LcpxXkBWsYhue/zCE54kdg1fA=",
             "webhook-timestamp: 1614265330",
         ]
     );

@@ -17,11 +17,12 @@ use longshore_outbound::client::Client;
 use longshore_outbound::failure::CallFailure;
 use longshore_outbound::limits::Limits;
 use longshore_outbound::local::LocalOnly;
+use longshore_outbound::network::Network;
 use longshore_outbound::policy::UrlPolicy;
 use longshore_outbound::secret::{RootSecret, Secrets};
 use longshore_outbound::signature::MessageId;
 use longshore_outbound::url::HandlerUrl;
-use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, DnType, IsCa, KeyPair};
 use rustls::crypto::ring;
 use rustls::pki_types::PrivateKeyDer;
 use rustls::server::WebPkiClientVerifier;
@@ -39,7 +40,12 @@ pub struct Authority(CertifiedIssuer<'static, KeyPair>);
 
 impl Authority {
     pub fn new() -> Self {
+        Self::named("authority")
+    }
+
+    pub fn named(name: &str) -> Self {
         let mut params = CertificateParams::new(vec![]).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
         params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
         Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
     }
@@ -154,6 +160,11 @@ impl World {
             async move { while accepted.request().await.is_some() && accepted.send(&answer).await {} }
         })
         .await
+    }
+
+    /// Replaces resolver and TCP of the client.
+    pub fn with_network(self, network: Arc<dyn Network>) -> Self {
+        Self { client: self.client.with_network(network), ..self }
     }
 
     /// Directs calls to another server.
