@@ -135,13 +135,15 @@ mod tests {
     fn a_batch_ends_at_its_limit_of_bytes_to_the_byte() {
         let two = {
             let mut builder = builder(BatchLimits::new(9, 4_096));
-            (push(&mut builder, 1, "1"), push(&mut builder, 2, "2"));
+            push(&mut builder, 1, "1");
+            push(&mut builder, 2, "2");
             builder.finish().unwrap()
         };
         for (spare, keys) in [(0, 2), (1, 2), (-1, 1)] {
             let bytes = u32::try_from(two.body.len() as i64 + spare).unwrap();
             let mut builder = builder(BatchLimits::new(9, bytes));
-            (push(&mut builder, 1, "1"), push(&mut builder, 2, "2"));
+            push(&mut builder, 1, "1");
+            push(&mut builder, 2, "2");
             let batch = builder.finish().unwrap();
             assert_eq!(batch.keys.len(), keys);
             assert!(batch.body.len() <= bytes as usize);
