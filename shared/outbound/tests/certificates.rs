@@ -1,4 +1,5 @@
 //! Certificates and TLS.
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod support;
 

@@ -1,4 +1,5 @@
 //! Resolvers and networks that answer with malice.
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod support;
 
