@@ -20,11 +20,13 @@ impl BodyReader {
         Self { incoming, limit, read: Vec::new() }
     }
 
+    /// Returns true if the answer's headers announce more than the limit.
+    pub(crate) fn is_announced_too_large(&self) -> bool {
+        self.incoming.size_hint().lower() > self.limit as u64
+    }
+
     /// Reads until the end of the body. After a failure, [`BodyReader::into_bytes`] returns what had arrived.
     pub(crate) async fn read_to_end(&mut self, limits: &Limits, deadline: Instant) -> Result<(), CallFailure> {
-        if self.incoming.size_hint().lower() > self.limit as u64 {
-            return Err(CallFailure::TooLarge(Part::Body));
-        }
         loop {
             let until = deadline.min(Instant::now() + limits.idle);
             match within(until, Phase::Body, self.next()).await? {

@@ -18,7 +18,7 @@ use tokio_rustls::TlsConnector;
 use crate::call::{Answer, Call, CallOutcome};
 use crate::connection::{After, Connection, Exchanged, Outgoing, Unanswered};
 use crate::dial::{AddressRule, Dialer};
-use crate::failure::CallFailure;
+use crate::failure::{CallFailure, Phase};
 use crate::limits::Limits;
 use crate::local::LocalOnly;
 use crate::network::{Network, SystemNetwork};
@@ -91,6 +91,9 @@ impl Client {
     async fn answer(&self, call: &Call<'_>) -> Result<Answer, CallFailure> {
         let deadline = Instant::from_std(call.deadline);
         let begun = Instant::now();
+        if deadline <= begun {
+            return Err(CallFailure::TimedOut(Phase::Start));
+        }
         let exchanged = self.exchange(call.url.origin(), call.to_request()?, deadline).await?;
         Ok(answer(&exchanged, call.now + begun.elapsed()))
     }

@@ -117,6 +117,9 @@ impl Connection {
         let limit = if whole { limits.body_bytes } else { limits.excerpt_bytes };
         self.budget.set(limits.body_budget(limit));
         let mut body = BodyReader::new(incoming, limit);
+        if whole && body.is_announced_too_large() {
+            return Err(CallFailure::TooLarge(Part::Body));
+        }
         let after = match body.read_to_end(limits, deadline).await {
             Ok(()) => self.after().await,
             Err(failure) if whole => return Err(failure),

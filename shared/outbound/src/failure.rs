@@ -48,6 +48,8 @@ pub enum CallFailure {
 /// The phase of a call in which its time passed.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Phase {
+    /// Nothing: the deadline had passed.
+    Start,
     /// Name resolution.
     Lookup,
     /// TCP.
@@ -131,6 +133,7 @@ pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
 impl fmt::Display for Phase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
+            Self::Start => "the deadline had passed before the call began",
             Self::Lookup => "its name was not resolved",
             Self::Connect => "it accepted no connection",
             Self::Handshake => "the TLS handshake did not end",

@@ -60,6 +60,19 @@ async fn a_connection_is_not_used_again_after_its_call_ran_out_of_time() {
 }
 
 #[tokio::test]
+async fn a_call_whose_deadline_has_passed_sends_nothing_even_on_an_idle_connection() {
+    let world = World::new(limits(), |mut accepted| async move {
+        accepted.request().await;
+        accepted.send(OK).await;
+        assert_eq!(accepted.request().await, None);
+    })
+    .await;
+    assert_eq!(world.answer().await.status, 200);
+    assert_eq!(failure(world.call_within(Duration::ZERO).await), TimedOut(Phase::Start));
+    assert_eq!(world.connections(), 1);
+}
+
+#[tokio::test]
 async fn a_second_answer_to_one_request_is_never_that_of_the_next() {
     let forged = b"HTTP/1.1 200 OK\r\ncontent-length: 6\r\n\r\nforged";
     let world = World::new(limits(), move |mut accepted| async move {

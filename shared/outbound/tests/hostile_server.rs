@@ -228,6 +228,18 @@ async fn the_status_of_an_error_counts_even_if_its_body_does_not_end() {
 }
 
 #[tokio::test]
+async fn the_start_of_a_long_error_is_kept_for_operators() {
+    let body = "x".repeat(100_000);
+    let counted = format!("HTTP/1.1 500 X\r\ncontent-length: {}\r\n\r\n{body}", body.len());
+    let chunked =
+        format!("HTTP/1.1 500 X\r\ntransfer-encoding: chunked\r\n\r\n{:x}\r\n{body}\r\n0\r\n\r\n", body.len());
+    for head in [counted, chunked] {
+        let answer = World::answering(head).await.answer().await;
+        assert_eq!((answer.status, answer.body.len()), (500, limits().excerpt_bytes));
+    }
+}
+
+#[tokio::test]
 async fn an_answer_before_the_end_of_the_request_is_an_answer() {
     let world = World::new(limits(), |mut accepted| async move {
         accepted.send(b"HTTP/1.1 413 Too Large\r\ncontent-length: 0\r\nconnection: close\r\n\r\n").await;

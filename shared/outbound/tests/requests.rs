@@ -5,6 +5,7 @@ mod support;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use longshore_outbound::call::CallOutcome;
 use support::{OK, World, limits};
 
 #[tokio::test]
@@ -43,6 +44,19 @@ async fn a_request_is_signed_and_asks_for_an_answer_that_is_not_compressed() {
         ]
     );
     assert_eq!(body.as_bytes(), support::BODY);
+}
+
+#[tokio::test]
+async fn a_request_of_the_maximum_size_is_sent_whole() {
+    let world = World::new(limits(), |mut accepted| async move {
+        while let Some(request) = accepted.request().await {
+            let body = request.split_once("\r\n\r\n").unwrap().1.len();
+            accepted.send(format!("HTTP/1.1 200 OK\r\ncontent-length: 7\r\n\r\n{body}").as_bytes()).await;
+        }
+    })
+    .await;
+    let CallOutcome::Answered(answer) = world.call_with(vec![b'x'; 4 << 20].into()).await else { panic!() };
+    assert_eq!(&answer.body[..], b"4194304");
 }
 
 #[tokio::test]

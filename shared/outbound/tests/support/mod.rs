@@ -92,11 +92,11 @@ impl Accepted {
     pub async fn request(&mut self) -> Option<String> {
         let mut read = Vec::new();
         loop {
-            let text = String::from_utf8_lossy(&read).into_owned();
+            let text = std::str::from_utf8(&read).unwrap();
             if let Some((head, body)) = text.split_once("\r\n\r\n") {
                 let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
                 if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
-                    return Some(text);
+                    return Some(text.to_owned());
                 }
             }
             self.stream.read_buf(&mut read).await.ok().filter(|bytes| *bytes > 0)?;
@@ -187,8 +187,15 @@ impl World {
     }
 
     pub async fn call_host(&self, host: &str, time: Duration) -> CallOutcome {
-        let url = HandlerUrl::parse(&format!("https://{host}:{}/hook?x=1", self.port), &self.policy).unwrap();
-        post(&self.client, &url, time).await
+        post(&self.client, &self.url(host), time).await
+    }
+
+    pub async fn call_with(&self, body: Bytes) -> CallOutcome {
+        post_body(&self.client, &self.url("localhost"), body, Duration::from_secs(60)).await
+    }
+
+    fn url(&self, host: &str) -> HandlerUrl {
+        HandlerUrl::parse(&format!("https://{host}:{}/hook?x=1", self.port), &self.policy).unwrap()
     }
 
     pub async fn answer(&self) -> Answer {
@@ -204,12 +211,16 @@ impl World {
 }
 
 pub async fn post(client: &Client, url: &HandlerUrl, time: Duration) -> CallOutcome {
+    post_body(client, url, Bytes::from_static(BODY), time).await
+}
+
+async fn post_body(client: &Client, url: &HandlerUrl, body: Bytes, time: Duration) -> CallOutcome {
     let secrets = Secrets::One(RootSecret::from_bytes(&[7; 32]).unwrap().derive("invite", 1).unwrap());
     let call = Call {
         url,
         id: &MessageId::new("batch-1").unwrap(),
         secrets: &secrets,
-        body: Bytes::from_static(BODY),
+        body,
         traceparent: Some("00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01".parse().unwrap()),
         now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_614_265_330),
         deadline: Instant::now() + time,
