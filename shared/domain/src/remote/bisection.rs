@@ -7,7 +7,7 @@
 //! halves succeed, the size of the half becomes the new limit, which is doubled after some batches.
 //!
 //! Items that are not answered are sent again before any others. All decisions are about the first items that have no
-//! outcome yet, so this state is a few numbers. It travels with the chunk.
+//! outcome yet, so this state is a few numbers. It travels with the chunk. Backpressure does not change it.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,9 +15,6 @@ use serde::{Deserialize, Serialize};
 const GROWTH: u32 = 4;
 /// Number of answered batches after which the limit of the size is doubled.
 const BATCHES_TO_RAISE: u32 = 8;
-/// Smallest batch whose second half is sent as a whole, to find out if the size is the cause. A smaller one is halved
-/// on, within the bound of calls.
-const SIZE_MATTERS: u32 = 8;
 
 /// The size of a chunk's next batch, and the search that determines it.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -105,8 +102,8 @@ impl Bisection {
             return (self, AfterFault::Alone);
         }
         self.search = match self.search {
-            Search::None | Search::FirstHalf { .. } if sent >= SIZE_MATTERS => Search::FirstHalf { suspects: sent },
-            _ => Search::Item { suspects: sent },
+            Search::None | Search::FirstHalf { .. } => Search::FirstHalf { suspects: sent },
+            Search::SecondHalf { .. } | Search::Item { .. } => Search::Item { suspects: sent },
         };
         (self, AfterFault::Smaller)
     }
