@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use longshore_outbound::call::CallOutcome;
@@ -9,6 +10,7 @@ use longshore_outbound::failure::CallFailure::{Closed, TimedOut};
 use longshore_outbound::failure::Phase;
 use longshore_outbound::limits::Limits;
 use support::{OK, World, failure, limits};
+use tokio::sync::{Notify, oneshot};
 
 const SHORT: Duration = Duration::from_millis(300);
 
@@ -70,6 +72,26 @@ async fn a_call_whose_deadline_has_passed_sends_nothing_even_on_an_idle_connecti
     assert_eq!(world.answer().await.status, 200);
     assert_eq!(failure(world.call_within(Duration::ZERO).await), TimedOut(Phase::Start));
     assert_eq!(world.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_request_is_not_sent_on_after_its_call_ran_out_of_time() {
+    let ended = Arc::new(Notify::new());
+    let (read_now, (send, receive)) = (Arc::clone(&ended), oneshot::channel());
+    let send = Arc::new(Mutex::new(Some(send)));
+    let world = World::new(limits(), move |mut accepted| {
+        let (read_now, send) = (Arc::clone(&read_now), send.lock().unwrap().take().unwrap());
+        async move {
+            read_now.notified().await;
+            send.send(accepted.request().await.is_some()).unwrap();
+        }
+    })
+    .await;
+    // More than the buffers of the sockets hold.
+    let body = vec![b'x'; 64 << 20];
+    assert_eq!(failure(world.call_with(body.into(), SHORT).await), TimedOut(Phase::Head));
+    ended.notify_one();
+    assert!(!receive.await.unwrap(), "the request never becomes complete");
 }
 
 #[tokio::test]

@@ -81,6 +81,12 @@ async fn an_answer_without_end_is_cut_off() {
     }
 }
 
+#[tokio::test]
+async fn a_length_above_the_limit_is_refused_before_the_body_arrives() {
+    let world = World::answering("HTTP/1.1 200 OK\r\ncontent-length: 99999999999\r\n\r\n").await;
+    assert_eq!(failure(world.call_within(SHORT).await), TooLarge(Part::Body));
+}
+
 fn chunk(bytes: usize) -> Vec<u8> {
     [format!("{bytes:x}\r\n").as_bytes(), &vec![b'x'; bytes], b"\r\n"].concat()
 }

@@ -55,7 +55,8 @@ async fn a_request_of_the_maximum_size_is_sent_whole() {
         }
     })
     .await;
-    let CallOutcome::Answered(answer) = world.call_with(vec![b'x'; 4 << 20].into()).await else { panic!() };
+    let outcome = world.call_with(vec![b'x'; 4 << 20].into(), Duration::from_secs(60)).await;
+    let CallOutcome::Answered(answer) = outcome else { panic!("{outcome:?}") };
     assert_eq!(&answer.body[..], b"4194304");
 }
 

@@ -91,16 +91,17 @@ impl Accepted {
     /// Reads a request with its body; `None` at the end of the connection.
     pub async fn request(&mut self) -> Option<String> {
         let mut read = Vec::new();
-        loop {
-            let text = std::str::from_utf8(&read).unwrap();
-            if let Some((head, body)) = text.split_once("\r\n\r\n") {
-                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
-                if body.len() >= length.map_or(0, |length| length.parse().unwrap()) {
-                    return Some(text.to_owned());
-                }
-            }
+        while !read.windows(4).any(|end| end == b"\r\n\r\n") {
             self.stream.read_buf(&mut read).await.ok().filter(|bytes| *bytes > 0)?;
         }
+        let head = String::from_utf8(read.clone()).unwrap();
+        let (head, _) = head.split_once("\r\n\r\n").unwrap();
+        let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+        let whole = head.len() + 4 + length.map_or(0, |length| length.parse::<usize>().unwrap());
+        while read.len() < whole {
+            self.stream.read_buf(&mut read).await.ok().filter(|bytes| *bytes > 0)?;
+        }
+        Some(String::from_utf8(read).unwrap())
     }
 
     /// Sends bytes; false if the client has closed the connection.
@@ -190,8 +191,8 @@ impl World {
         post(&self.client, &self.url(host), time).await
     }
 
-    pub async fn call_with(&self, body: Bytes) -> CallOutcome {
-        post_body(&self.client, &self.url("localhost"), body, Duration::from_secs(60)).await
+    pub async fn call_with(&self, body: Bytes, time: Duration) -> CallOutcome {
+        post_body(&self.client, &self.url("localhost"), body, time).await
     }
 
     fn url(&self, host: &str) -> HandlerUrl {
