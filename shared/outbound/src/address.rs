@@ -1,6 +1,6 @@
 //! Classification of IP addresses: global unicast, or the special purpose that excludes them.
 //!
-//! An address counts as global unicast if and only if no row of [`registry`](crate::registry) contains it and, for IPv6,
+//! An address counts as global unicast if and only if no row of `registry.rs` contains it and, for IPv6,
 //! it is in `2000::/3`, the only part of the address space that is allocated for global unicast. This is stricter than
 //! the column "Globally Reachable" of the registries: addresses of protocols (anycast relays, translators, AS112) are
 //! reachable, but no endpoint is there, and a translator may lead to a private address.
