@@ -47,7 +47,8 @@ class PackageTests(unittest.TestCase):
             (Path(folder) / "people.csv").write_text("email\nann@example.com\n")
             environment = os.environ | {"LONGSHORE_API_URL": server.url, "LONGSHORE_TOKEN": "the-token",
                                         "PYTHONPATH": str(FOLDER / "src")}
-            run = subprocess.run([sys.executable, "-c", code], cwd=folder, env=environment, text=True, capture_output=True)
+            command = [sys.executable, "-c", code]
+            run = subprocess.run(command, cwd=folder, env=environment, text=True, capture_output=True)
             self.assertEqual(run.returncode, 0, run.stderr)
             self.assertIn("Waiting for job", run.stdout)
             self.assertEqual((Path(folder) / "failed.csv").read_bytes(), b"row,code\r\n")

@@ -37,7 +37,8 @@ class UploadTests(unittest.TestCase):
         for content in (b"", SMALL, LARGE, LARGE + b"x", LARGE[:1201]):
             stored = self.upload(content)
             self.assertEqual(stored.content, content)
-            self.assertEqual(stored.request, {"fileName": "people.csv", "contentType": "text/csv", "size": len(content)})
+            declared = {"fileName": "people.csv", "contentType": "text/csv", "size": len(content)}
+            self.assertEqual(stored.request, declared)
 
     def test_the_type_and_the_name_are_those_of_the_file_or_the_given_ones(self):
         for name, given, kind in (("a.jsonl", None, "application/x-ndjson"), ("a.NDJSON", None, "application/x-ndjson"),
@@ -109,17 +110,28 @@ class UploadTests(unittest.TestCase):
 
     def test_an_upload_that_another_process_completes_is_awaited(self):
         state = self.interrupted()
-        stored = self.server.uploads.all[state.file_guid]
-        for number in range(1, 7):
-            stored.parts[number] = LARGE[(number - 1) * 400 : number * 400]
-        stored.completing = 4
+        self.receive(state, completing=10)
         self.assertEqual(self.upload(resume=state).content, LARGE)
-        self.assertTrue(all(delay >= 1 for delay in self.server.sleeps[-2:]))
+        self.assertTrue(all(delay >= 2 for delay in self.server.sleeps[-2:]))
+        self.assertEqual(self.server.requests[-1].method, "GET")
+
+    def test_a_file_that_another_process_has_sent_is_not_an_error(self):
+        for content in (SMALL, LARGE):
+            stored = self.upload(content, on_begun=lambda state: self.receive(state, content=content))
+            self.assertEqual(stored.content, content)
 
     def test_a_refusal_of_the_api_is_raised_at_once(self):
         self.server.script(CREATE, Reply(401, {"message": "Unauthorized"}))
         self.assertRaises(ProblemError, self.upload)
         self.assertEqual(len(self.server.requests), 1)
+
+    def receive(self, state, **members):
+        """Gives the server all parts of an upload."""
+        stored = self.server.uploads.all[state.file_guid]
+        for number in range(1, 7):
+            stored.parts[number] = LARGE[(number - 1) * 400 : number * 400]
+        for name, value in members.items():
+            setattr(stored, name, value)
 
     def interrupted(self):
         """Begins an upload that ends after two parts, and returns its state."""

@@ -20,7 +20,8 @@ class WatchTests(unittest.TestCase):
 
     def test_every_change_is_yielded_and_the_last_job_has_a_final_status(self):
         for status in ("completed", "failed", "canceled"):
-            seen = self.watch(state(job_at(1)), state(job_at(50)), unchanged(job_at(50)), state(completed(status=status)))
+            ended = state(completed(status=status))
+            seen = self.watch(state(job_at(1)), state(job_at(50)), unchanged(job_at(50)), ended)
             self.assertEqual(seen, [(1, "running"), (50, "running"), (100, status)])
 
     def test_each_poll_sends_the_etag_of_the_previous_job(self):
@@ -60,11 +61,13 @@ class WatchTests(unittest.TestCase):
         self.assertEqual(len(self.watch(state(job_at(20)), again, state(completed()))), 2)
 
     def test_lower_progress_is_yielded_after_a_retry_of_the_job(self):
-        seen = self.watch(state(job_at(90)), state(job_at(5, attempts=2)), state(job_at(95)), state(completed(attempts=2)))
+        jobs = job_at(90), job_at(5, attempts=2), job_at(95), completed(attempts=2)
+        seen = self.watch(*map(state, jobs))
         self.assertEqual([percent for percent, _ in seen], [90, 5, 100])
 
     def test_failures_are_retried_until_they_pass_with_growing_delays(self):
-        failures = [CUT, problem(500, "internal"), Reply(502, b"<html>"), Reply(200, b"<html>"), problem(503, "busy")] * 3
+        unreadable = Reply(502, b"<html>"), Reply(200, b"<html>")
+        failures = [CUT, problem(500, "internal"), *unreadable, problem(503, "busy")] * 3
         self.assertEqual(len(self.watch(state(job_at(1)), *failures, state(completed()))), 2)
         for count, delay in enumerate(self.server.sleeps[1:]):
             full = min(30, 0.5 * 2**count)

@@ -69,7 +69,8 @@ class Uploads:
     def _complete(self, stored: Stored) -> Reply:
         if stored.completing:
             return problem(409, "upload-incomplete", retry_after=2)
-        if stored.content is None and any(len(stored.parts.get(n, b"")) != self._length(stored, n) for n in self._numbers(stored)):
+        missing = [n for n in self._numbers(stored) if len(stored.parts.get(n, b"")) != self._length(stored, n)]
+        if stored.content is None and missing:
             return problem(409, "upload-incomplete")
         self._join(stored)
         return Reply(200, self._status(stored))
@@ -84,7 +85,8 @@ class Uploads:
                 self._join(stored)
         summary = "Parts are missing" if stored.content is None else "The file is complete"
         status = example("GET /api/uploads/{fileGuid}", 200, summary)
-        status |= {"fileGuid": stored.guid, **{name: stored.request[name] for name in ("fileName", "contentType", "size")}}
+        status |= {name: stored.request[name] for name in ("fileName", "contentType", "size")}
+        status["fileGuid"] = stored.guid
         if stored.content is not None:
             return status
         if not self._numbers(stored):
@@ -126,7 +128,9 @@ class Uploads:
             return refusal(404, "NoSuchUpload")
         if number:
             stored.parts[number] = request.body
-        elif request.headers.get("if-none-match") != "*" or request.headers["content-type"] != stored.request["contentType"]:
+        elif request.headers.get("if-none-match") != "*":
+            return refusal(403, "SignatureDoesNotMatch")
+        elif request.headers["content-type"] != stored.request["contentType"]:
             return refusal(403, "SignatureDoesNotMatch")
         elif stored.content is not None:
             return refusal(412, "PreconditionFailed")

@@ -54,8 +54,8 @@ class UploadOptions:
 def upload(client: Client, file: str | os.PathLike[str] | IO[bytes], options: UploadOptions | None = None) -> str:
     """Uploads a file, or a binary file object that can be read at any position. Returns its id for `create_job`.
 
-    After an error the upload is kept for a day and can be resumed. Raises `ProblemError`, `NetworkError`, `UploadError`,
-    `OtherFileError`, or `OSError` if the file cannot be read.
+    After an error the upload is kept for a day and can be resumed. Raises `ProblemError`, `NetworkError`,
+    `UploadError`, `OtherFileError`, or `OSError` if the file cannot be read.
     """
     options = options or UploadOptions()
     if not isinstance(file, (str, os.PathLike)):

@@ -49,7 +49,7 @@ test("an exception fails its item only, and no row is logged", async () => {
   const errors = [
     () => thrown(new RangeError(row)),
     () => Promise.reject(new Error(row, { cause: row })),
-    () => thrown(Object.assign(new Error(row), { message: "changed" })),
+    () => thrown(Object.assign(new Error(row), { message: "" })),
     () => thrown(row),
     () => thrown({ name: row }),
     () => thrown(Object.create(null)),
@@ -82,7 +82,8 @@ test("a code of another form fails its item only", async () => {
 
 test("a handler stops before the deadline and leaves the rest unanswered", async (t) => {
   t.mock.timers.enable({ apis: ["Date"], now: 1_800_000_000_000 });
-  for (const [seconds, duration, answered] of [[60, 2, 29], [60, 20, 2], [10, 2, 4], [3, 2, 1], [0, 2, 1], [-100, 2, 1]]) {
+  const cases = [[60, 2, 29], [60, 20, 2], [10, 2, 4], [3, 2, 1], [0, 2, 1], [-100, 2, 1]];
+  for (const [seconds, duration, answered] of cases) {
     const found = await results(() => t.mock.timers.tick(duration * 1000), Array(40).fill(""), { seconds });
     assert.equal(found.length, answered, `${seconds} s, ${duration} s for each item`);
   }

@@ -30,7 +30,8 @@ def call(body, headers, secrets=OLD):
     """Returns status, headers and body of a response of the application."""
     received = {f"HTTP_{name.upper().replace('-', '_')}": value for name, value in headers.items()}
     environ = {"REQUEST_METHOD": "POST", "SCRIPT_NAME": "", "PATH_INFO": "/", "SERVER_NAME": "localhost",
-               "SERVER_PORT": "443", "SERVER_PROTOCOL": "HTTP/1.1", "QUERY_STRING": "", "CONTENT_LENGTH": str(len(body)),
+               "SERVER_PORT": "443", "SERVER_PROTOCOL": "HTTP/1.1", "QUERY_STRING": "",
+               "CONTENT_LENGTH": str(len(body)),
                "wsgi.version": (1, 0), "wsgi.url_scheme": "https", "wsgi.input": io.BytesIO(body),
                "wsgi.errors": io.StringIO(), "wsgi.multithread": False, "wsgi.multiprocess": False,
                "wsgi.run_once": False, **received}
