@@ -119,6 +119,7 @@ class UploadTests(unittest.TestCase):
         for content in (SMALL, LARGE):
             stored = self.upload(content, on_begun=lambda state: self.receive(state, content=content))
             self.assertEqual(stored.content, content)
+            self.assertEqual(self.server.sleeps, [])
 
     def test_a_refusal_of_the_api_is_raised_at_once(self):
         self.server.script(CREATE, Reply(401, {"message": "Unauthorized"}))

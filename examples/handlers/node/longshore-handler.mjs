@@ -53,7 +53,7 @@ async function resultOf(work, value, item) {
     return Buffer.byteLength(text) <= MIB ? JSON.parse(text) : reject("output_too_large").answer;
   } catch (error) {
     const { name, stack } = error instanceof Error ? error : { name: typeof error };
-    const place = stack?.startsWith(`${error}`) ? stack.slice(`${error}`.length).trim().split("\n")[0] : "";
+    const place = stack?.startsWith(`${error}\n`) ? stack.slice(`${error}`.length).trim().split("\n")[0] : "";
     console.error(`${item.key}: ${name} ${place}`); // not its message, which can contain the record
     return retry({ reason: `the handler failed: ${name}` }).answer;
   }

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, TypeGuard, cast
+from typing import Any, TypeGuard
 
-from .documents import FieldError, Problem
+from .documents import FieldError
 
 
 class LongshoreError(Exception):
@@ -20,7 +20,7 @@ class NetworkError(LongshoreError):
 class ProblemError(LongshoreError):
     """A refusal by the API or its gateway."""
 
-    def __init__(self, status: int, problem: Problem | dict[str, Any], retry_after: int | None) -> None:
+    def __init__(self, status: int, problem: dict[str, Any], retry_after: int | None) -> None:
         title = problem.get("title") or f"HTTP {status}"
         super().__init__(problem.get("detail") or title)
         #: The last part of the problem's type, for comparison. `gateway` if the response is no problem document.
@@ -80,7 +80,7 @@ def retry_after_seconds(headers: Mapping[str, str]) -> int | None:
     return int(value) if value.isascii() and value.isdigit() and len(value) < 10 else None
 
 
-def _parse_problem(headers: Mapping[str, str], body: bytes) -> Problem | dict[str, Any]:
+def _parse_problem(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     try:
         document = json.loads(body)
     except ValueError:
@@ -88,5 +88,5 @@ def _parse_problem(headers: Mapping[str, str], body: bytes) -> Problem | dict[st
     if not isinstance(document, dict):
         return {}
     if headers.get("content-type", "").startswith("application/problem+json"):
-        return cast(Problem, document)
+        return document
     return {"title": document["message"]} if isinstance(document.get("message"), str) else {}

@@ -87,9 +87,9 @@ def _upload(client: Client, content: IO[bytes], file: ResumeState, options: Uplo
         options.on_begun(replace(file, file_guid=calls.file_guid))
     sending = _Sending(calls, content, file.size, meter, options)
     if "parts" in created:
-        sending.put_parts(created["partSize"], [])
+        sending.put_parts(cast(UploadInParts, created)["partSize"], [])
     else:
-        sending.put_whole(created)
+        sending.put_whole(cast(Upload, created))
     return calls.file_guid
 
 

@@ -46,10 +46,12 @@ test("a function gets the key, the attempt, the mode and the job", async () => {
 
 test("an exception fails its item only, and no row is logged", async () => {
   const row = "ann@example.com\n    at ann@example.com";
+  const early = new Error(row);
+  assert.match(early.stack, /ann@/); // From now on, the stack has this message.
   const errors = [
     () => thrown(new RangeError(row)),
     () => Promise.reject(new Error(row, { cause: row })),
-    () => thrown(Object.assign(new Error(row), { message: "" })),
+    () => thrown(Object.assign(early, { message: "" })),
     () => thrown(row),
     () => thrown({ name: row }),
     () => thrown(Object.create(null)),

@@ -62,7 +62,7 @@ class SignatureTests(unittest.TestCase):
             "another time": {"headers": VECTOR | {"webhook-timestamp": "1614265331"}},
             "another version": {"headers": VECTOR | {"webhook-signature": "v2" + VECTOR["webhook-signature"][2:]}},
             "a shorter signature": {"headers": VECTOR | {"webhook-signature": VECTOR["webhook-signature"][:-2]}},
-            "a letter that is not ASCII": {"headers": VECTOR | {"webhook-signature": "v1,ä"}},
+            "a character that is not ASCII": {"headers": VECTOR | {"webhook-signature": "v1,ä"}},
             "a digit that is not ASCII": {"headers": VECTOR | {"webhook-timestamp": "²"}},
         }
         for name in VECTOR:
