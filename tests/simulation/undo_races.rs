@@ -2,20 +2,26 @@
 
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
-use crate::rows::{NEVER, OK, RETRY, SKIP};
+use crate::rows::{Dialect, NEVER, OK, RETRY, SKIP};
 use crate::run::{run, violation_of};
 use crate::trace::TraceMode;
 use crate::world::{Act, What, World};
 
 /// Number of steps: more than the call takes.
 const STEPS: usize = 40;
+/// Number of steps: more than the functions of the preview take.
+const PREVIEW_STEPS: usize = 200;
 /// Number of seeds within which a preview that writes must be detected.
 const SEEDS: u64 = 1_000;
 
-/// An import with rows that failed, and other rows whose records it has overwritten. It has ended, or was canceled.
+/// An import with rows that failed, and other rows whose records it has overwritten.
+fn import() -> JobPlan {
+    JobPlan::plain(&[OK, SKIP, NEVER, OK, SKIP, NEVER, OK, RETRY, NEVER, SKIP, OK], Kind::Update)
+}
+
+/// An import that has ended, or was canceled.
 fn ended(is_canceled: bool) -> World {
-    let rows = [OK, SKIP, NEVER, OK, SKIP, NEVER, OK, RETRY, NEVER, SKIP, OK];
-    let mut world = World::alone(JobPlan::plain(&rows, Kind::Update));
+    let mut world = World::alone(import());
     if is_canceled {
         world.cancel_after_the_split();
     }
@@ -94,6 +100,22 @@ fn a_preview_and_another_request_for_its_import_meet_at_any_step_and_the_preview
         a_preview_during_a_delete,
     ] {
         race();
+    }
+}
+
+#[test]
+fn a_preview_ends_and_changes_nothing_if_its_import_is_removed_meanwhile() {
+    // The items of JSON Lines are those of the import's request, in the folder of the import.
+    for json_lines in [false, true] {
+        for steps in 0..PREVIEW_STEPS {
+            let mut world = World::alone(JobPlan { dialect: Dialect { json_lines, ..Dialect::default() }, ..import() });
+            world.run_to_the_end();
+            world.retry();
+            world.run_to_the_end();
+            world.remove_during_preview(steps);
+            world.run_to_the_end();
+            world.check_ended();
+        }
     }
 }
 

@@ -8,6 +8,8 @@ use longshore_domain::job::{Job, Status, UndoneImport};
 use longshore_domain::ports::{JobStore, JobsQuery};
 use longshore_domain::tenant::TenantId;
 
+use super::acts::Act;
+use super::function::{Message, Work};
 use super::{World, now};
 use crate::faults::count_fault;
 use crate::kinds::Kind;
@@ -15,6 +17,33 @@ use crate::rows::ACTIONS;
 use crate::{lineage, report};
 
 impl World {
+    /// Previews the undo of an import that ended long ago. After `steps` steps of the preview's functions, the import is
+    /// deleted and removed.
+    pub(crate) fn remove_during_preview(&mut self, steps: usize) {
+        self.pass((self.environment.stall_s + 10) * 1_000);
+        self.begin_request(Act::Preview);
+        for _ in 0..steps {
+            if self.tasks.is_empty() && !self.deliver_all() {
+                break;
+            }
+            self.steps(0, 1);
+        }
+        let paused = std::mem::take(&mut self.tasks);
+        self.begin_request(Act::Delete);
+        self.run_tasks();
+        self.sweep();
+        self.check_responses();
+        assert_eq!(self.stored(), None, "the import is removed");
+        self.tasks.extend(paused);
+    }
+
+    /// Returns true if a splitter plans a preview whose import is gone: between two of its reads, what it reads next is
+    /// removed. The next delivery finds that the import is gone.
+    pub(super) fn previews_removed_import(&self, work: &Work) -> bool {
+        let Work::Message(Message::Create(message), ..) = work else { return false };
+        now(self.store.job(message.job_id)).unwrap().is_some_and(|job| job.is_undo() && self.has_lost_source(&job))
+    }
+
     /// Makes new previews of an import jobs of the world. The import does not name them, and the answer that names one
     /// can be lost.
     pub(super) fn adopt_previews(&mut self, import: JobId) {
