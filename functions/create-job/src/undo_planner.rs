@@ -17,7 +17,7 @@ use longshore_domain::ports::{Files, JobProgress, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::work_file::{End, Entry};
 
-use crate::outcome::{Halt, SplitEnd, SplitError};
+use crate::outcome::{Halt, SplitEnd};
 use crate::replanned_chunks::ReplannedChunks;
 use crate::splitter::{Splitter, Turn};
 
@@ -60,12 +60,13 @@ impl<'a, S: Store, Q: Queues, F: Files> UndoPlanner<'a, S, Q, F> {
         let store = &splitter.ports.store;
         let groups = match store.progress_from(self.import.job_id, from.group).await? {
             Some(JobProgress { groups, job }) if job.generation > 0 => groups,
-            // Without a retry, nothing was replanned. The import is kept until its undo has ended.
-            _ => Vec::new(),
+            // Without a retry, nothing was replanned.
+            Some(_) => Vec::new(),
+            None => return self.import_is_gone().await,
         };
         for group in groups.iter().filter(|group| (from.group..end).contains(&group.number)) {
             let manifest = store.manifest(self.import.job_id, group.number).await?;
-            let manifest = manifest.ok_or(SplitError::ManifestMissing(group.number))?;
+            let Some(manifest) = manifest else { return self.import_is_gone().await };
             let first = if group.number == from.group { from.chunk } else { 0 };
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
                 if plan.is_in_work_file() {
@@ -84,6 +85,13 @@ impl<'a, S: Store, Q: Queues, F: Files> UndoPlanner<'a, S, Q, F> {
             self.commit(ChunkId { group: self.import.groups, chunk: 0 }).await?;
         }
         self.splitter.end(&self.job, self.job.split.groups, issues, self.turn.deadline).await
+    }
+
+    /// Fails the job. An import is kept until its undo has ended, but a preview keeps nothing.
+    async fn import_is_gone(&self) -> Result<SplitEnd, Halt> {
+        let message =
+            format!("the import {} was deleted or has expired before its undo was previewed", self.import.job_id);
+        Err(self.splitter.fail(&self.job, JobError::new("source_missing", message)).await)
     }
 
     /// Plans the items that a retry of the import replanned as this chunk.

@@ -22,7 +22,7 @@ use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use longshore_testing::{JobItem, MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
 thread_local!(static STEP_MS: Cell<i64> = const { Cell::new(0) });
@@ -163,6 +163,25 @@ async fn turns_that_end_after_each_step_plan_every_item_once() {
     assert!(world.values().is_empty(), "{:?}", world.values());
     let groups = world.ports.store.progress(undo).await.unwrap().unwrap().groups;
     assert!(groups.iter().all(|group| group.is_done()));
+}
+
+#[tokio::test]
+async fn a_preview_of_an_import_that_is_removed_meanwhile_fails() {
+    for item in [JobItem::Job, JobItem::Manifest(1)] {
+        let world = World::new();
+        let file = world.file("file.csv", "id,v\na,bad\n").await;
+        let import = world.create("import", file, options(), UndoState::default()).await;
+        world.run(import).await;
+        world.retry(import, Selection::All).await;
+        world.run(import).await;
+        let undo = world.undo(import).await;
+        world.ports.store.expire(import, item);
+        let splitter = Splitter { ports: &world.ports, registry: &world.registry, clock };
+        let message = CreateMessage::new(&world.job(undo).await);
+        let end = splitter.split(&message, Timestamp(i64::MAX)).await.unwrap();
+        let error = world.job(undo).await.stop.unwrap().error.unwrap();
+        assert_eq!((end, error.code.as_str()), (SplitEnd::Failed, "source_missing"), "{item:?}");
+    }
 }
 
 #[tokio::test]
