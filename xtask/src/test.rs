@@ -131,7 +131,7 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
         .and_then(|()| smoke(project, &state.emulator_url))
         .and_then(|()| run_guides(guides(project)?.arg("--quick")))
         .and_then(|()| test("page", "test:browser"))
-        .and(waiting.end());
+        .and_then(|()| waiting.end());
     drop(guard);
     outcome
 }
@@ -157,6 +157,14 @@ impl WaitingGuides {
         print!("{}", fs::read_to_string(&self.log)?);
         ensure!(status.success(), "a command of a guide failed: see above");
         Ok(())
+    }
+}
+
+impl Drop for WaitingGuides {
+    /// Stops them after a failure of another test.
+    fn drop(&mut self) {
+        // It fails if they have ended.
+        drop(self.process.kill());
     }
 }
 

@@ -102,12 +102,16 @@ impl World {
     }
 
     async fn undo(&self, import: JobId) -> JobId {
+        self.undo_as(import, false).await
+    }
+
+    async fn undo_as(&self, import: JobId, preview: bool) -> JobId {
         let job = self.job(import).await;
         let options = self.ports.store.definition(import).await.unwrap().unwrap().options;
         let source = SourceFile { size_bytes: job.split.offset, ..job.file().unwrap().clone() };
-        let undoes = UndoneImport { job_id: import, groups: job.split.groups, preview: false };
+        let undoes = UndoneImport { job_id: import, groups: job.split.groups, preview };
         let undo = UndoState { undoes: Some(undoes), ..UndoState::default() };
-        self.create("undo", source, undo_options(import, &options, false).unwrap(), undo).await
+        self.create("undo", source, undo_options(import, &options, preview).unwrap(), undo).await
     }
 
     fn values(&self) -> BTreeMap<String, Value> {
@@ -167,20 +171,37 @@ async fn turns_that_end_after_each_step_plan_every_item_once() {
 
 #[tokio::test]
 async fn a_preview_of_an_import_that_is_removed_meanwhile_fails() {
-    for item in [JobItem::Job, JobItem::Manifest(1)] {
+    let removals: [(&str, fn(&World, JobId)); 5] = [
+        ("its job", |world, import| world.ports.store.expire(import, JobItem::Job)),
+        ("a group", |world, import| world.ports.store.expire(import, JobItem::Group(1))),
+        ("a manifest", |world, import| world.ports.store.expire(import, JobItem::Manifest(1))),
+        ("a mark", |world, import| {
+            world.ports.store.amend(import, |job, _| job.times.deleted_at = Some(clock())).unwrap()
+        }),
+        ("a work file", |world, import| {
+            let work = format!("jobs/default/{import}/");
+            world.ports.files.keys().iter().filter(|key| key.starts_with(&work)).for_each(|key| {
+                world.ports.files.remove(key);
+            });
+        }),
+    ];
+    for (what, remove) in removals {
         let world = World::new();
         let file = world.file("file.csv", "id,v\na,bad\n").await;
         let import = world.create("import", file, options(), UndoState::default()).await;
         world.run(import).await;
         world.retry(import, Selection::All).await;
         world.run(import).await;
-        let undo = world.undo(import).await;
-        world.ports.store.expire(import, item);
+        let [undo, preview] = [world.undo(import).await, world.undo_as(import, true).await];
+        remove(&world, import);
         let splitter = Splitter { ports: &world.ports, registry: &world.registry, clock };
-        let message = CreateMessage::new(&world.job(undo).await);
-        let end = splitter.split(&message, Timestamp(i64::MAX)).await.unwrap();
-        let error = world.job(undo).await.stop.unwrap().error.unwrap();
-        assert_eq!((end, error.code.as_str()), (SplitEnd::Failed, "source_missing"), "{item:?}");
+        let split = async |id| {
+            let message = CreateMessage::new(&world.job(id).await);
+            splitter.split(&message, Timestamp(i64::MAX)).await
+        };
+        assert!(split(undo).await.is_err(), "{what}: an undo keeps its import, so this is an error");
+        assert_eq!(split(preview).await.unwrap(), SplitEnd::Failed, "{what}");
+        assert_eq!(world.job(preview).await.stop.unwrap().error.unwrap().code, "source_missing", "{what}");
     }
 }
 

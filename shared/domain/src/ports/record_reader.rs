@@ -32,6 +32,8 @@ pub struct KnownRecords {
     /// Number of keys, from the first one, whose records were read; at least one. A key without a record among them
     /// has none.
     pub known: usize,
+    /// Average size of the records that were read, in bytes; 0 if none was found.
+    pub average_bytes: usize,
 }
 
 /// Reads a dataset, consistently, in the order of its keys.

@@ -26,15 +26,18 @@ const OTHERS: usize = 2;
 const AT_ONCE: usize = 8;
 /// Bytes of records after which no further call begins.
 const BYTES: usize = 8 << 20;
+/// Maximum number of single reads, so that a read takes about a second.
+const MAX_SINGLE_READS: usize = 2_000;
 
 /// Reads the records of the first keys.
 pub(super) async fn read(table: &DynamoRecords, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
     let mut reads = Reads { table, of, keys, records: HashMap::new(), bytes: 0, is_known: vec![false; keys.len()] };
     reads.query_ranges().await?;
     let known = reads.get_others().await?;
-    let Reads { mut records, .. } = reads;
+    let Reads { mut records, bytes, .. } = reads;
+    let average_bytes = bytes.checked_div(records.len()).unwrap_or_default();
     let records = keys.iter().take(known).filter_map(|key| records.remove(key.as_str())).collect();
-    Ok(KnownRecords { records, known })
+    Ok(KnownRecords { records, known, average_bytes })
 }
 
 struct Reads<'a> {
@@ -76,8 +79,8 @@ impl Reads<'_> {
     /// records are known.
     async fn get_others(&mut self) -> PortResult<usize> {
         let others: Vec<usize> = (0..self.keys.len()).filter(|i| !self.is_known[*i]).collect();
-        for some in others.chunks(AT_ONCE) {
-            if self.bytes >= BYTES && some[0] > 0 {
+        for (calls, some) in (0..).zip(others.chunks(AT_ONCE)) {
+            if (self.bytes >= BYTES && some[0] > 0) || calls * AT_ONCE >= MAX_SINGLE_READS {
                 return Ok(some[0]);
             }
             let (table, of) = (self.table, self.of);
