@@ -9,7 +9,6 @@ use longshore_domain::ports::{JobStore, JobsQuery};
 use longshore_domain::tenant::TenantId;
 
 use super::acts::Act;
-use super::function::{Message, Work};
 use super::{World, now};
 use crate::faults::count_fault;
 use crate::kinds::Kind;
@@ -37,11 +36,9 @@ impl World {
         self.tasks.extend(paused);
     }
 
-    /// Returns true if a splitter plans a preview whose import is gone: between two of its reads, what it reads next is
-    /// removed. The next delivery finds that the import is gone.
-    pub(super) fn previews_removed_import(&self, work: &Work) -> bool {
-        let Work::Message(Message::Create(message), ..) = work else { return false };
-        now(self.store.job(message.job_id)).unwrap().is_some_and(|job| job.is_undo() && self.has_lost_source(&job))
+    /// Returns true if a job is a preview whose import is deleted or removed. The import of an undo is kept.
+    pub(super) fn has_lost_import(&self, job: &Job) -> bool {
+        job.undo.undoes.is_some_and(|of| of.preview && self.is_gone(of.job_id))
     }
 
     /// Makes new previews of an import jobs of the world. The import does not name them, and the answer that names one
@@ -71,9 +68,12 @@ impl World {
         }
     }
 
-    /// Checks the outcomes of a preview that has just ended, if no record of the dataset has changed since its
-    /// creation.
+    /// Checks the number of items of an undo or preview that has just ended, and the outcomes of a preview if no record
+    /// of the dataset has changed since its creation.
     pub(super) fn check_preview(&self, preview: &Job) {
+        let (items, least) = (preview.split.item_count as usize, self.customer().least);
+        let is_complete = preview.status != Status::Completed || items >= least;
+        assert!(is_complete, "{items} of {least} rows are items of {preview:?}");
         let Some(UndoneImport { job_id: import, preview: true, .. }) = preview.undo.undoes else { return };
         let of = self.dataset_of(import);
         let is_unchanged = lineage::changes(&of) == self.customer().changes;
@@ -85,11 +85,14 @@ impl World {
         let reason = |key: &str| reason(versions.get(key), import, preview.job_id);
         let (skipped, failed) = (self.report_rows("skipped.csv"), self.report_rows("failed.csv"));
         for (row, skipped_with) in report::reasons(&self.files, preview) {
+            if skipped[&row] == report::GONE {
+                continue;
+            }
             assert_eq!(Some(skipped_with.as_str()), reason(&skipped[&row]), "the reason of row {row} of a preview");
         }
-        // A row that a retry has filed again has another number than in the file.
-        let has_only_the_file = preview.split.place.is_none();
-        let rows = if has_only_the_file { preview.split.item_count as usize } else { 0 };
+        // The rows of the file keep their numbers, and those that a retry has filed again come after them. Of a part of
+        // the file, it is not known where these begin.
+        let rows = if preview.split.place.is_none() { items } else { least };
         for (row, possible) in (1..=rows).zip(&self.customer_of(import).possible) {
             // A corrected row can have either key.
             if possible.count_ones() == 1 && !skipped.contains_key(&row) && !failed.contains_key(&row) {
