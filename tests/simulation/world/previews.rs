@@ -8,34 +8,13 @@ use longshore_domain::job::{Job, Status, UndoneImport};
 use longshore_domain::ports::{JobStore, JobsQuery};
 use longshore_domain::tenant::TenantId;
 
-use super::acts::Act;
 use super::{World, now};
 use crate::faults::count_fault;
 use crate::kinds::Kind;
 use crate::rows::ACTIONS;
-use crate::{lineage, report};
+use crate::{lineage, report, undos};
 
 impl World {
-    /// Previews the undo of an import that ended long ago. After `steps` steps of the preview's functions, the import is
-    /// deleted and removed.
-    pub(crate) fn remove_during_preview(&mut self, steps: usize) {
-        self.pass((self.environment.stall_s + 10) * 1_000);
-        self.begin_request(Act::Preview);
-        for _ in 0..steps {
-            if self.tasks.is_empty() && !self.deliver_all() {
-                break;
-            }
-            self.steps(0, 1);
-        }
-        let paused = std::mem::take(&mut self.tasks);
-        self.begin_request(Act::Delete);
-        self.run_tasks();
-        self.sweep();
-        self.check_responses();
-        assert_eq!(self.stored(), None, "the import is removed");
-        self.tasks.extend(paused);
-    }
-
     /// Returns true if a job is a preview whose import is deleted or removed. The import of an undo is kept.
     pub(super) fn has_lost_import(&self, job: &Job) -> bool {
         job.undo.undoes.is_some_and(|of| of.preview && self.is_gone(of.job_id))
@@ -115,12 +94,7 @@ impl World {
 /// The reason for which an undo skips a key, by the version of its record.
 fn reason(version: Option<&RecordVersion>, import: JobId, undo: JobId) -> Option<&'static str> {
     let version = version?;
-    match version.writer.map(|writer| writer.job) {
-        Some(by) if by == import => {
-            let by_later = version.restored_by.is_some_and(|restored| restored.job > undo);
-            by_later.then_some("changed_since")
-        }
-        Some(by) if by < import => Some("not_written"),
-        _ => Some("changed_since"),
-    }
+    let is_restored_later = version.restored_by.is_some_and(|restored| restored.job > undo);
+    let by_writer = undos::reason(version.writer.map(|writer| writer.job), import);
+    by_writer.or(is_restored_later.then_some("changed_since"))
 }
