@@ -13,6 +13,8 @@ use crate::handler::{AnyRecordReader, RawItem, Shape};
 
 /// Records of the first read, whose sizes are unknown.
 const FIRST_READ: usize = 100;
+/// Growth of the reads, from one to the next, while each returns all its records.
+const GROWTH: usize = 4;
 /// Maximum number of records of one read. A read takes a query of each of the 64 shards, so fewer and larger reads take
 /// fewer queries.
 const MAX_READ: usize = 10_000;
@@ -51,7 +53,7 @@ impl StoredItems {
         let keys = (position..end).map(|i| items.key(i)).collect::<Result<Vec<_>, _>>()?;
         let found = reader.read_records(of, &keys).await?;
         let known = found.known.clamp(1, keys.len());
-        let next = if known < keys.len() { known.max(FIRST_READ) } else { MAX_READ };
+        let next = if known < keys.len() { known } else { self.size * GROWTH };
         self.size = next.min(fitting(found.average_bytes));
         self.known = position..position + known;
         let mut records: HashMap<_, _> = found.records.into_iter().map(|record| (record.key.clone(), record)).collect();
