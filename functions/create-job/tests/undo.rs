@@ -171,7 +171,8 @@ async fn turns_that_end_after_each_step_plan_every_item_once() {
 
 #[tokio::test]
 async fn a_preview_of_an_import_that_is_removed_meanwhile_fails() {
-    let removals: [(&str, fn(&World, JobId)); 5] = [
+    type Remove = fn(&World, JobId);
+    let removals: [(&str, Remove); 5] = [
         ("its job", |world, import| world.ports.store.expire(import, JobItem::Job)),
         ("a group", |world, import| world.ports.store.expire(import, JobItem::Group(1))),
         ("a manifest", |world, import| world.ports.store.expire(import, JobItem::Manifest(1))),
