@@ -14,7 +14,7 @@ use crate::handler::{AnyRecordReader, RawItem, Shape};
 /// Records of the first read, whose sizes are unknown.
 const FIRST_READ: usize = 100;
 /// Growth of the reads, from one to the next, while each returns all its records.
-const GROWTH: usize = 4;
+const GROWTH: usize = 10;
 /// Maximum number of records of one read. A read takes a query of each of the 64 shards, so fewer and larger reads take
 /// fewer queries.
 const MAX_READ: usize = 10_000;
