@@ -179,8 +179,8 @@ const FUNCTIONS: [(&str, bool); 8] = [
     ("web", false),
 ];
 
-/// Fills `folder` with the template and the packages of the functions. SAM uploads a package as it is; it takes ten
-/// seconds to compress the binaries itself, for each stack.
+/// Fills `folder` with the template and the packages of the functions. SAM uploads a package as it is, but needs
+/// eight seconds of processor time to compress the binaries itself, for each stack.
 ///
 /// # Errors
 /// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.

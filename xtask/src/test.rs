@@ -176,7 +176,7 @@ fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     check(&mut smoke)
 }
 
-/// The command that runs the commands of the guides as a reader would.
+/// Returns the command that runs the guides' commands as a reader would.
 fn guides(project: &Project) -> Result<Command> {
     let mut guides = Command::new(tools::ensure(project)?.program("python"));
     guides.current_dir(&project.root).arg("docs/guides/run.py");

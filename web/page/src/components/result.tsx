@@ -61,7 +61,7 @@ function successText(job: Job): string {
   return isCheck(job) ? text.job.allChecked : text.job.allRight;
 }
 
-/** That an import is being undone, until it was undone. */
+/** The state of the undo of an import, followed to its end. */
 function Undone({ job, undo }: { job: Job; undo: string }) {
   const { job: watched } = useJob(undo);
   return <p class="notice">{text.job.undone[undoState(job, watched ? [watched] : [])]}</p>;
