@@ -73,7 +73,7 @@ def main() -> int:
     parser.add_argument("--list", action="store_true", help="print the blocks and run nothing")
     some = parser.add_mutually_exclusive_group()
     some.add_argument("--waiting", action="store_true", help="run the guides that wait for minutes")
-    some.add_argument("--quick", action="store_true", help="run the guides that do not")
+    some.add_argument("--quick", action="store_true", help="run the other guides")
     parser.add_argument("guides", nargs="*", metavar="GUIDE", help="names such as uploads [default: all]")
     options = parser.parse_args()
     names = [Path(name).stem for name in options.guides]
@@ -84,6 +84,8 @@ def main() -> int:
             parser.error(f"guide {guide.stem} does not exist; choose from {existing}")
     if options.waiting or options.quick:
         guides = [guide for guide in guides if (guide.stem in WAITING) == options.waiting]
+        if not guides:
+            parser.error("no guide is selected")
     if options.list:
         for guide in guides:
             for first, info, commands in blocks(guide):

@@ -6,11 +6,13 @@
 //! [`ResultDocument::with_job`].
 
 use std::collections::BTreeMap;
+use std::iter;
 
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Status};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::OutputSlice;
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
@@ -47,7 +49,14 @@ pub struct NumberedLine<'a> {
 
 /// Returns the lines of a slice or of an index.
 pub fn lines_of(lines: &[u8]) -> impl Iterator<Item = &[u8]> {
-    lines.split(|byte| *byte == b'\n').filter(|line| !line.is_empty())
+    let mut rest = lines;
+    iter::from_fn(move || {
+        let end = memchr(b'\n', rest).unwrap_or(rest.len());
+        let line = rest.get(..end).filter(|_| !rest.is_empty())?;
+        rest = rest.get(end + 1..).unwrap_or_default();
+        Some(line)
+    })
+    .filter(|line| !line.is_empty())
 }
 
 /// Results of a finished job.

@@ -28,7 +28,7 @@ fn a_dataset_is_deleted_by_a_job_that_is_canceled_and_retried() -> Story {
     let of_dataset = format!("contains(to_string(Statements), '{name}')");
     stack.faults()?.add(&json!({
         "service": "dynamodb", "operation": "BatchExecuteStatement", "body": of_dataset,
-        "latency": { "min_ms": 300, "max_ms": 300 },
+        "times": 100, "latency": 300,
     }))?;
     let delete = || stack.client.call("DELETE", &format!("/api/datasets/{name}"), &[], &[]);
     let id = id_of(&delete()?.expect(202)?)?;

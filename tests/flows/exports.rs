@@ -138,7 +138,7 @@ fn every_key_of_the_walk_is_accounted_for_while_other_jobs_write() -> Story {
     work(stack, "import", &rows(1, &mut (0..RECORDS)), &options("upsert"))?;
     let body = format!("contains(KeyConditionExpression, 'BETWEEN') && contains(to_string(@), '{name}')");
     stack.faults()?.add(&json!({
-        "service": "dynamodb", "operation": "Query", "body": body, "times": 100, "latency": { "min_ms": 2000, "max_ms": 2000 },
+        "service": "dynamodb", "operation": "Query", "body": body, "times": 100, "latency": 1000,
     }))?;
     let request = json!({ "jobType": "export", "source": { "dataset": name } });
     let job = stack.client.post("/api/jobs", &request)?.expect(202)?;

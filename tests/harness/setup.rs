@@ -1,20 +1,20 @@
 //! Preparation of tests: resources that are created directly, and the folder and parameters of a deployment.
 //!
 //! Table, queues and bucket are created as the template declares them, without CloudFormation, in milliseconds. The
-//! flow tests check the template itself. The folder to deploy from has the template, and every function's binary at the
-//! path that the template names.
+//! flow tests check the template itself. The folder to deploy from has the template and a package of every function.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use anyhow::{Context, Result};
+use anyhow::{Context, Result, ensure};
 use aws_sdk_dynamodb::config::{Credentials, Region};
 use aws_sdk_dynamodb::types::{
     AttributeDefinition, BillingMode, GlobalSecondaryIndex, KeySchemaElement, KeyType, Projection, ProjectionType,
     ScalarAttributeType,
 };
 use aws_sdk_sqs::types::QueueAttributeName;
+use local_cloud::cloud::package;
 use longshore::config::Aws;
 use longshore::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
 use longshore_domain::dead_letter::Queue;
@@ -179,29 +179,31 @@ const FUNCTIONS: [(&str, bool); 8] = [
     ("web", false),
 ];
 
-/// Fills `folder` with the template and the binaries of the functions.
+/// Fills `folder` with the template and the packages of the functions. SAM uploads a package as it is, but needs
+/// eight seconds of processor time to compress the binaries itself, for each stack.
 ///
 /// # Errors
 /// If a binary is missing. Binaries are built beforehand, by `cargo xtask test` or `cargo build --workspace --bins`.
 pub(super) fn stage(folder: &Path, job_types: JobTypes) -> Result<()> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
-    for name in ["template.yaml", "samconfig.toml"] {
-        fs::copy(root.join(name), folder.join(name)).with_context(|| format!("cannot copy {name}"))?;
-    }
+    let read = |name: &str| fs::read_to_string(root.join(name)).with_context(|| format!("cannot read {name}"));
+    fs::write(folder.join("samconfig.toml"), read("samconfig.toml")?)?;
+    let mut template = read("template.yaml")?;
     for (function, runs_job_types) in FUNCTIONS {
         let is_probe = runs_job_types && job_types == JobTypes::Probe;
         let binary = match std::env::var_os(measurements::PROBE).filter(|_| is_probe) {
             Some(path) => path.into(),
             None => binary_path(if is_probe { "probe" } else { function })?,
         };
-        let target = folder.join("target/lambda").join(function);
-        fs::create_dir_all(&target)?;
-        // The file is copied: a link cannot cross file systems, and a concurrent build may replace the binary.
-        fs::copy(&binary, target.join("bootstrap")).with_context(|| {
+        let binary = fs::read(&binary).with_context(|| {
             format!("{} is missing: build it with `cargo build --workspace --bins`", binary.display())
         })?;
+        let (code, file) = (format!("CodeUri: target/lambda/{function}/"), format!("{function}.zip"));
+        ensure!(template.contains(&code), "the template has no {code}");
+        template = template.replace(&code, &format!("CodeUri: {file}"));
+        fs::write(folder.join(file), package(&binary)?)?;
     }
-    Ok(())
+    Ok(fs::write(folder.join("template.yaml"), template)?)
 }
 
 /// Path of a binary that cargo has built in this profile. Tests are in the folder `deps` beside the binaries.

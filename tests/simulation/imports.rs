@@ -197,7 +197,7 @@ impl RecordReader for Records {
         let KnownRecords { records, .. } = RecordReader::read_records(&self.0.0, of, &keys[..known]).await?;
         exports::disturb(&self.0.0, of);
         after("read_records", fault).await?;
-        Ok(KnownRecords { records, known })
+        Ok(KnownRecords { records, known, average_bytes: 0 })
     }
 }
 

@@ -21,6 +21,9 @@ use longshore_domain::results::{ResultFormat, ResultRow, ResultsForm};
 use longshore_testing::MemoryFiles;
 use serde_json::Value;
 
+/// The action of a row whose content was removed with the source.
+pub(crate) const GONE: &str = "";
+
 /// A job that has ended, with the content of its report.
 pub(crate) struct Ended<'a> {
     pub(crate) job: &'a Job,
@@ -74,10 +77,14 @@ pub(crate) fn keys(files: &MemoryFiles, job: &Job, name: &str) -> Vec<String> {
     records(&bytes)[1..].iter().map(|row| row[1].clone()).collect()
 }
 
-/// The action of a row. The row has the columns of its CSV file, or a cell with its JSON line.
+/// The action of a row. The row has the columns of its CSV file, or a cell with its JSON line, which is empty if the
+/// source is gone.
 fn action_of(row: &[String], format: Option<Format>) -> String {
     if format != Some(Format::JsonLines) {
         return row[2].clone();
+    }
+    if row[1].is_empty() {
+        return GONE.to_owned();
     }
     let item: serde_json::Value = serde_json::from_str(&row[1]).expect("the item is JSON");
     item["action"].as_str().expect("the action is a text").to_owned()

@@ -152,7 +152,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 33] = [
+const FAULT_KINDS: [&str; 34] = [
     "dead-lettered",
     "clock skew",
     "crash",
@@ -163,6 +163,7 @@ const FAULT_KINDS: [&str; 33] = [
     "lost",
     "preview before the stall time",
     "preview begun",
+    "preview of a reopened import",
     "preview of unchanged records",
     "stale read",
     "record removed",

@@ -131,7 +131,7 @@ fn run_stack_tests(project: &Project, notes: &Path) -> Result<()> {
         .and_then(|()| smoke(project, &state.emulator_url))
         .and_then(|()| run_guides(guides(project)?.arg("--quick")))
         .and_then(|()| test("page", "test:browser"))
-        .and(waiting.end());
+        .and_then(|()| waiting.end());
     drop(guard);
     outcome
 }
@@ -160,6 +160,14 @@ impl WaitingGuides {
     }
 }
 
+impl Drop for WaitingGuides {
+    /// Stops them after a failure of another test.
+    fn drop(&mut self) {
+        // It fails if they have ended.
+        drop(self.process.kill());
+    }
+}
+
 /// Runs the operators' smoke test against the stack. As on AWS, it looks up the stack by name and creates a user.
 fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     let mut smoke = cargo::command(project);
@@ -168,7 +176,7 @@ fn smoke(project: &Project, endpoint: &str) -> Result<()> {
     check(&mut smoke)
 }
 
-/// The command that runs the commands of the guides as a reader would.
+/// Returns the command that runs the guides' commands as a reader would.
 fn guides(project: &Project) -> Result<Command> {
     let mut guides = Command::new(tools::ensure(project)?.program("python"));
     guides.current_dir(&project.root).arg("docs/guides/run.py");

@@ -8,7 +8,7 @@
 //! the place at which the group begins. So two splitters never plan the same item, and the work file of a group that
 //! was not committed is never read.
 
-use longshore::chunk::read_first;
+use longshore::chunk::{ChunkError, read_first};
 use longshore::ports::JobFolder;
 use longshore_domain::group::{Group, SplitStep};
 use longshore_domain::ids::ChunkId;
@@ -55,21 +55,16 @@ impl<'a, S: Store, Q: Queues, F: Files> UndoPlanner<'a, S, Q, F> {
 
     /// Plans everything, and ends the split.
     pub(crate) async fn run(mut self, issues: &[JobError]) -> Result<SplitEnd, Halt> {
-        let (from, end) = (parse(self.job.split.place.as_deref()), self.import.groups);
+        let from = parse(self.job.split.place.as_deref());
         let splitter = self.splitter;
         let store = &splitter.ports.store;
-        let groups = match store.progress_from(self.import.job_id, from.group).await? {
-            Some(JobProgress { groups, job }) if job.generation > 0 => groups,
-            // Without a retry, nothing was replanned. The import is kept until its undo has ended.
-            _ => Vec::new(),
-        };
-        for group in groups.iter().filter(|group| (from.group..end).contains(&group.number)) {
+        for group in self.groups(from.group).await? {
             let manifest = store.manifest(self.import.job_id, group.number).await?;
-            let manifest = manifest.ok_or(SplitError::ManifestMissing(group.number))?;
+            let Some(manifest) = manifest else { return Err(self.import_is_gone(group.number).await) };
             let first = if group.number == from.group { from.chunk } else { 0 };
             for (chunk, plan) in (0..).zip(&manifest.chunks).skip(first as usize) {
                 if plan.is_in_work_file() {
-                    self.plan_chunk(group, chunk).await?;
+                    self.plan_chunk(&group, chunk).await?;
                 }
                 let turn_over = (self.splitter.clock)() >= self.turn.ends;
                 if turn_over || !self.planned.has_room(NEW_CHUNKS_PER_CHUNK) {
@@ -86,13 +81,40 @@ impl<'a, S: Store, Q: Queues, F: Files> UndoPlanner<'a, S, Q, F> {
         self.splitter.end(&self.job, self.job.split.groups, issues, self.turn.deadline).await
     }
 
+    /// Reads the groups of the import from this one on. Without a retry, nothing was replanned, and none is read.
+    async fn groups(&self, from: u32) -> Result<Vec<Group>, Halt> {
+        let read = self.splitter.ports.store.progress_from(self.import.job_id, from).await?;
+        let read = read.filter(|read| !read.job.is_deleted());
+        let Some(JobProgress { mut groups, job }) = read else { return Err(self.import_is_gone(from).await) };
+        if job.generation == 0 {
+            return Ok(Vec::new());
+        }
+        let numbers = from..self.import.groups;
+        groups.retain(|group| numbers.contains(&group.number));
+        // Items of the table expire in any order, so a group can be gone before its job.
+        if groups.len() == numbers.len() { Ok(groups) } else { Err(self.import_is_gone(from).await) }
+    }
+
+    /// Returns the end of the split of a preview whose import was removed meanwhile, which fails the job. An undo keeps
+    /// its import, so that this is an error of ours.
+    async fn import_is_gone(&self, group: u32) -> Halt {
+        if !self.import.preview {
+            return SplitError::ManifestMissing(group).into();
+        }
+        let message = format!("the import {} was deleted or has expired during the preview", self.import.job_id);
+        self.splitter.fail(&self.job, JobError::new("source_missing", message)).await
+    }
+
     /// Plans the items that a retry of the import replanned as this chunk.
     async fn plan_chunk(&mut self, group: &Group, chunk: u32) -> Result<(), Halt> {
         let file = group.cursors.get(&chunk).and_then(|cursor| cursor.file.as_deref());
         let Some(file) = file else { return Ok(()) };
         let folder = JobFolder { tenant: &self.job.tenant, id: self.import.job_id };
         let folder = folder.chunk(ChunkId::new(group.number, chunk));
-        let replanned = read_first(&self.splitter.ports.files, folder, file).await?;
+        let replanned = match read_first(&self.splitter.ports.files, folder, file).await {
+            Err(ChunkError::WorkFileMissing(_)) => return Err(self.import_is_gone(group.number).await),
+            replanned => replanned?,
+        };
         for entry in replanned.entries.into_iter().filter(|entry| matches!(entry.end, End::Transient { .. })) {
             let end = End::Transient { attempts: 0, reason: String::from("undo") };
             self.planned.push(Entry { n: self.next_item, end, ..entry });

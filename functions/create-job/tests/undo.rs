@@ -22,7 +22,7 @@ use longshore_domain::progress;
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
+use longshore_testing::{JobItem, MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
 thread_local!(static STEP_MS: Cell<i64> = const { Cell::new(0) });
@@ -102,12 +102,16 @@ impl World {
     }
 
     async fn undo(&self, import: JobId) -> JobId {
+        self.undo_as(import, false).await
+    }
+
+    async fn undo_as(&self, import: JobId, preview: bool) -> JobId {
         let job = self.job(import).await;
         let options = self.ports.store.definition(import).await.unwrap().unwrap().options;
         let source = SourceFile { size_bytes: job.split.offset, ..job.file().unwrap().clone() };
-        let undoes = UndoneImport { job_id: import, groups: job.split.groups, preview: false };
+        let undoes = UndoneImport { job_id: import, groups: job.split.groups, preview };
         let undo = UndoState { undoes: Some(undoes), ..UndoState::default() };
-        self.create("undo", source, undo_options(import, &options, false).unwrap(), undo).await
+        self.create("undo", source, undo_options(import, &options, preview).unwrap(), undo).await
     }
 
     fn values(&self) -> BTreeMap<String, Value> {
@@ -163,6 +167,43 @@ async fn turns_that_end_after_each_step_plan_every_item_once() {
     assert!(world.values().is_empty(), "{:?}", world.values());
     let groups = world.ports.store.progress(undo).await.unwrap().unwrap().groups;
     assert!(groups.iter().all(|group| group.is_done()));
+}
+
+#[tokio::test]
+async fn a_preview_of_an_import_that_is_removed_meanwhile_fails() {
+    type Remove = fn(&World, JobId);
+    let removals: [(&str, Remove); 5] = [
+        ("its job", |world, import| world.ports.store.expire(import, JobItem::Job)),
+        ("a group", |world, import| world.ports.store.expire(import, JobItem::Group(1))),
+        ("a manifest", |world, import| world.ports.store.expire(import, JobItem::Manifest(1))),
+        ("a mark", |world, import| {
+            world.ports.store.amend(import, |job, _| job.times.deleted_at = Some(clock())).unwrap()
+        }),
+        ("a work file", |world, import| {
+            let work = format!("jobs/default/{import}/");
+            world.ports.files.keys().iter().filter(|key| key.starts_with(&work)).for_each(|key| {
+                world.ports.files.remove(key);
+            });
+        }),
+    ];
+    for (what, remove) in removals {
+        let world = World::new();
+        let file = world.file("file.csv", "id,v\na,bad\n").await;
+        let import = world.create("import", file, options(), UndoState::default()).await;
+        world.run(import).await;
+        world.retry(import, Selection::All).await;
+        world.run(import).await;
+        let [undo, preview] = [world.undo(import).await, world.undo_as(import, true).await];
+        remove(&world, import);
+        let splitter = Splitter { ports: &world.ports, registry: &world.registry, clock };
+        let split = async |id| {
+            let message = CreateMessage::new(&world.job(id).await);
+            splitter.split(&message, Timestamp(i64::MAX)).await
+        };
+        assert!(split(undo).await.is_err(), "{what}: an undo keeps its import, so this is an error");
+        assert_eq!(split(preview).await.unwrap(), SplitEnd::Failed, "{what}");
+        assert_eq!(world.job(preview).await.stop.unwrap().error.unwrap().code, "source_missing", "{what}");
+    }
 }
 
 #[tokio::test]

@@ -10,14 +10,15 @@ use longshore_domain::ports::StoredRecord;
 use super::delivery::ChunkError;
 use super::items::Items;
 use crate::handler::{AnyRecordReader, RawItem, Shape};
-use crate::store::records::size;
 
 /// Records of the first read, whose sizes are unknown.
 const FIRST_READ: usize = 100;
-/// Maximum number of records of one read.
-const MAX_READ: usize = 16_000;
-/// Bytes that a read should return: below the bytes at which it ends early, because sizes vary. A read takes a query of
-/// each of the 64 shards, so fewer and larger reads take fewer queries.
+/// Growth of the reads, from one to the next, while each returns all its records.
+const GROWTH: usize = 10;
+/// Maximum number of records of one read. A read takes a query of each of the 64 shards, so fewer and larger reads take
+/// fewer queries.
+const MAX_READ: usize = 10_000;
+/// Bytes that a read should return: below the bytes at which it ends early, because sizes vary.
 const READ_BYTES: usize = 6 << 20;
 
 /// The records of the next items.
@@ -52,8 +53,8 @@ impl StoredItems {
         let keys = (position..end).map(|i| items.key(i)).collect::<Result<Vec<_>, _>>()?;
         let found = reader.read_records(of, &keys).await?;
         let known = found.known.clamp(1, keys.len());
-        let bytes = found.records.iter().map(|found| size::bytes(&found.key, &found.record)).sum();
-        self.size = next_size(self.size, known < keys.len(), found.records.len(), bytes);
+        let next = if known < keys.len() { known } else { self.size * GROWTH };
+        self.size = next.min(fitting(found.average_bytes));
         self.known = position..position + known;
         let mut records: HashMap<_, _> = found.records.into_iter().map(|record| (record.key.clone(), record)).collect();
         self.records = keys.iter().take(known).map(|key| records.remove(key)).collect();
@@ -73,12 +74,9 @@ impl StoredItems {
     }
 }
 
-/// Returns the number of records to read after a read of `size` that found `records` of together `bytes`: half of it if
-/// that read has ended early, otherwise twice as many, and no more than fit on average.
-fn next_size(size: usize, ended_early: bool, records: usize, bytes: usize) -> usize {
-    let next = if ended_early { size / 2 } else { size * 2 };
-    let fitting = READ_BYTES.saturating_mul(records).checked_div(bytes).unwrap_or(MAX_READ);
-    next.min(fitting).clamp(1, MAX_READ)
+/// Returns the number of records of this average size that one read should return.
+fn fitting(average_bytes: usize) -> usize {
+    READ_BYTES.checked_div(average_bytes).unwrap_or(MAX_READ).clamp(1, MAX_READ)
 }
 
 #[cfg(test)]
@@ -86,17 +84,9 @@ mod tests {
     use super::*;
 
     #[test]
-    fn reads_grow_up_to_what_fits_into_memory() {
-        for (size, ended_early, records, bytes, next) in [
-            (100, false, 100, 70_000, 200),
-            (100, false, 0, 0, 200),
-            (8_000, false, 8_000, 5_600_000, 8_987),
-            (8_000, true, 10, 7_000, 4_000),
-            (100, false, 100, 40_000_000, 15),
-            (1, true, 1, 400_000, 1),
-            (MAX_READ, false, 0, 0, MAX_READ),
-        ] {
-            assert_eq!(next_size(size, ended_early, records, bytes), next, "{size} {ended_early} {records} {bytes}");
+    fn a_read_is_as_large_as_fits_into_memory() {
+        for (average_bytes, records) in [(0, MAX_READ), (600, MAX_READ), (1_000, 6_291), (400_000, 15), (8 << 20, 1)] {
+            assert_eq!(fitting(average_bytes), records, "{average_bytes}");
         }
     }
 }

@@ -29,7 +29,7 @@ impl JobType for Export {
         // A chunk takes some seconds, and small records are enough for a part of the file that S3 can copy.
         chunk_items: 25_000,
         chunk_bytes: 4 << 20,
-        // As many records as one read returns.
+        // A batch of an export takes a few milliseconds.
         batch_items: 2_000,
         ..TypeLimits::DEFAULT
     };

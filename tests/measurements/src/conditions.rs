@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 24] = [
+pub const CONDITIONS: [(&str, &str); 25] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -33,6 +33,7 @@ pub const CONDITIONS: [(&str, &str); 24] = [
     ("no-generation-after-an-undo", "an import that is or was undone is neither retried nor replayed"),
     ("no-delete-during-an-undo", "an import is deleted only as it was read, without an active undo"),
     ("undo-after-the-stall-time", "an undo begins only when no worker of the import can still write"),
+    ("previews-write-nothing", "a preview of an undo makes the undo's decisions, and writes no record"),
 ];
 
 /// Layers: redundant mechanisms that only save work or time. Without one of them, no result is wrong.

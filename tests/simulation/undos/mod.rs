@@ -24,6 +24,8 @@ use longshore_domain::writer::{Rule, Writer};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde_json::{Map, Value, json};
 
+pub(crate) use self::plain::reason;
+
 use self::plain::Plain;
 use self::workers::{Late, Row, Working, data};
 use crate::faults::{self, Rates};

@@ -61,11 +61,15 @@ impl Plain {
 
     /// The outcome of a row of an undo, from the state before it.
     pub(super) fn outcome(&self, key: &str, undone: JobId) -> &'static str {
-        match self.top(key) {
-            None => "ok",
-            Some(Some(writer)) if writer.job == undone => "ok",
-            Some(Some(writer)) if writer.job < undone => "not_written",
-            Some(_) => "changed_since",
-        }
+        self.top(key).and_then(|top| reason(top.map(|writer| writer.job), undone)).unwrap_or("ok")
+    }
+}
+
+/// The reason for which the undo of a job skips a record, by the job that wrote its version; `None` for another program.
+pub(crate) fn reason(writer: Option<JobId>, undone: JobId) -> Option<&'static str> {
+    match writer {
+        Some(job) if job == undone => None,
+        Some(job) if job < undone => Some("not_written"),
+        _ => Some("changed_since"),
     }
 }

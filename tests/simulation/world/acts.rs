@@ -10,7 +10,7 @@ use longshore::handler::Registry;
 use longshore::http::{Failure, Operator};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, deadline, has_time};
+use longshore_domain::job::{Job, Reopen, Selection, Stop, Transition, UndoneImport, deadline, has_time};
 use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::{JobStore, JobTransitions, PortError, PortResult, Queues, Reopened};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
@@ -83,9 +83,10 @@ async fn undo(shared: &Shared, import: &Job, body: Option<&Value>) -> PortResult
     assert_eq!(job.is_some(), status == "202", "an accepted request names its job");
     if let Some(id) = job {
         // The job may already be removed again.
-        let undoes = shared.ports.store.0.job(id).await?.and_then(|job| job.undo.undoes);
-        let is_named = undoes.is_none_or(|of| of.job_id == import.job_id && of.preview == body.is_some());
-        assert!(is_named, "the answer names another job: {undoes:?}");
+        let job = shared.ports.store.0.job(id).await?;
+        let is_of_request = |of: UndoneImport| of.job_id == import.job_id && of.preview == body.is_some();
+        let is_named = job.as_ref().is_none_or(|job| job.undo.undoes.is_some_and(is_of_request));
+        assert!(is_named, "the answer names another job: {job:?}");
     }
     Ok(status)
 }

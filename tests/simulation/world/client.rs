@@ -81,6 +81,7 @@ impl World {
             possible: plan.kind.possible(&plan.rows),
             corrected: BTreeSet::new(),
             changes: 0,
+            least: 0,
         });
     }
 

@@ -10,6 +10,7 @@ mod expiry;
 mod function;
 mod oracle;
 mod previews;
+mod removal;
 mod replays;
 mod sources;
 mod state;
@@ -19,6 +20,7 @@ mod undos;
 use state::{DEDUPLICATION_MS, MAX_HOPS, MAX_RECEIVES, MAX_STEPS, RESERVE_S, TEMPLATE_RECEIVES, now};
 
 pub(crate) use acts::Act;
+pub(crate) use removal::Removals;
 pub(crate) use state::World;
 pub(crate) use stories::Turns;
 pub(crate) use undos::What;

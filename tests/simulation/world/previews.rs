@@ -12,9 +12,14 @@ use super::{World, now};
 use crate::faults::count_fault;
 use crate::kinds::Kind;
 use crate::rows::ACTIONS;
-use crate::{lineage, report};
+use crate::{lineage, report, undos};
 
 impl World {
+    /// Returns true if a job is a preview whose import is deleted or removed. The import of an undo is kept.
+    pub(super) fn has_lost_import(&self, job: &Job) -> bool {
+        job.undo.undoes.is_some_and(|of| of.preview && self.is_gone(of.job_id))
+    }
+
     /// Makes new previews of an import jobs of the world. The import does not name them, and the answer that names one
     /// can be lost.
     pub(super) fn adopt_previews(&mut self, import: JobId) {
@@ -42,9 +47,12 @@ impl World {
         }
     }
 
-    /// Checks the outcomes of a preview that has just ended, if no record of the dataset has changed since its
-    /// creation.
+    /// Checks the number of items of an undo or preview that has just ended, and the outcomes of a preview if no record
+    /// of the dataset has changed since its creation.
     pub(super) fn check_preview(&self, preview: &Job) {
+        let (items, least) = (preview.split.item_count as usize, self.customer().least);
+        let is_complete = preview.status != Status::Completed || items >= least;
+        assert!(is_complete, "{items} of {least} rows are items of {preview:?}");
         let Some(UndoneImport { job_id: import, preview: true, .. }) = preview.undo.undoes else { return };
         let of = self.dataset_of(import);
         let is_unchanged = lineage::changes(&of) == self.customer().changes;
@@ -56,11 +64,14 @@ impl World {
         let reason = |key: &str| reason(versions.get(key), import, preview.job_id);
         let (skipped, failed) = (self.report_rows("skipped.csv"), self.report_rows("failed.csv"));
         for (row, skipped_with) in report::reasons(&self.files, preview) {
+            if skipped[&row] == report::GONE {
+                continue;
+            }
             assert_eq!(Some(skipped_with.as_str()), reason(&skipped[&row]), "the reason of row {row} of a preview");
         }
-        // A row that a retry has filed again has another number than in the file.
-        let has_only_the_file = preview.split.place.is_none();
-        let rows = if has_only_the_file { preview.split.item_count as usize } else { 0 };
+        // The rows of the file keep their numbers, and those that a retry has filed again come after them. Of a part of
+        // the file, it is not known where these begin.
+        let rows = if preview.split.place.is_none() { items } else { least };
         for (row, possible) in (1..=rows).zip(&self.customer_of(import).possible) {
             // A corrected row can have either key.
             if possible.count_ones() == 1 && !skipped.contains_key(&row) && !failed.contains_key(&row) {
@@ -83,12 +94,7 @@ impl World {
 /// The reason for which an undo skips a key, by the version of its record.
 fn reason(version: Option<&RecordVersion>, import: JobId, undo: JobId) -> Option<&'static str> {
     let version = version?;
-    match version.writer.map(|writer| writer.job) {
-        Some(by) if by == import => {
-            let by_later = version.restored_by.is_some_and(|restored| restored.job > undo);
-            by_later.then_some("changed_since")
-        }
-        Some(by) if by < import => Some("not_written"),
-        _ => Some("changed_since"),
-    }
+    let is_restored_later = version.restored_by.is_some_and(|restored| restored.job > undo);
+    let by_writer = undos::reason(version.writer.map(|writer| writer.job), import);
+    by_writer.or(is_restored_later.then_some("changed_since"))
 }

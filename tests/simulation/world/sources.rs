@@ -59,10 +59,8 @@ impl World {
         }
     }
 
-    /// Returns true if the job whose items a job copies, or the import that it undoes or previews, is deleted or
-    /// removed.
+    /// Returns true if the job whose items a job copies, or the import of a preview, is deleted or removed.
     pub(super) fn has_lost_source(&self, job: &Job) -> bool {
-        let source = job.part().map(|part| part.job_id);
-        source.or(job.undo.undoes.map(|import| import.job_id)).is_some_and(|source| self.is_gone(source))
+        job.part().is_some_and(|part| self.is_gone(part.job_id)) || self.has_lost_import(job)
     }
 }

@@ -192,6 +192,9 @@ pub(super) struct Customer {
     pub(super) corrected: BTreeSet<String>,
     /// Number of changes of the import's dataset when the job was created, if it is an undo.
     pub(super) changes: usize,
+    /// The lowest number of items with which the job completes, if it is an undo: all rows of the import's file, once
+    /// all are split.
+    pub(super) least: usize,
 }
 
 /// Earlier observations of the job.

@@ -144,6 +144,10 @@ impl World {
     /// Makes an undo of an import, or a preview, a job of the world, with the client of the import.
     pub(super) fn adopt(&mut self, id: JobId, import: &Job) {
         let changes = lineage::changes(&self.dataset_of(import.job_id));
+        let undoes = now(self.store.job(id)).unwrap().and_then(|job| job.undo.undoes);
+        // While a preview is requested, the import can be retried, which continues its split.
+        let is_as_read = undoes.is_some_and(|of| of.groups == import.split.groups);
+        let is_whole = is_as_read && import.item_count_final();
         let Customer { tenant, dialect, action_rates, expires, ref possible, .. } = *self.customer_of(import.job_id);
         // Each retry has filed at most all rows again. A row can have any action, because it may be corrected.
         let rows = possible.len() * (1 + import.generation as usize);
@@ -157,6 +161,7 @@ impl World {
             expired: None,
             expires,
             changes,
+            least: if is_whole { possible.len() } else { 0 },
             possible: vec![(1 << ACTIONS.len()) - 1; rows],
             corrected: Default::default(),
         });
@@ -195,6 +200,9 @@ impl World {
         }
         let [_, skipped, _] = &files;
         for (row, reason) in report::reasons(&self.files, undo) {
+            if skipped[&row] == report::GONE {
+                continue;
+            }
             let holder = self.kinds.records.versions(&of).get(&skipped[&row]).and_then(|version| version.writer);
             let writers: Vec<_> = lineage::writers(&of, &skipped[&row]).into_iter().chain(holder).collect();
             let is_explained = match reason.as_str() {

@@ -384,7 +384,8 @@ export interface paths {
          *     the record stays as it is.
          *
          *     With `mode: validate`, the job only previews the undo: it has the outcomes that an undo would have now, writes nothing, and does not
-         *     mark the import.
+         *     mark the import. A preview keeps nothing: if the import is deleted or expires meanwhile, it fails with `source_missing`, or rows
+         *     fail with `no_previous_version`.
          *
          *     From the creation of the undo on, the import cannot be retried, and until the undo has ended, the import cannot be deleted. While an
          *     undo of the import is active, a repeated call returns it. Afterwards, a call creates another undo over the same rows: what was

@@ -1,7 +1,7 @@
 // Requests and replies of the test server, and job documents in the API's form.
 
 import type { IncomingMessage } from "node:http";
-import type { Job } from "../src/index.js";
+import type { Job, ProblemError } from "../src/index.js";
 
 export interface Request {
   readonly method: string;
@@ -106,4 +106,17 @@ export function unchanged(job: Job, retryAfter = 1): Reply {
 
 export function etagOf(job: Job): string {
   return `"${job.attempts}-${job.status}-${job.percent}"`;
+}
+
+export const CREATE = "POST /api/jobs";
+export const CANCEL = `POST /api/jobs/${JOB_ID}/cancel`;
+export const accepted: Reply = { status: 202, body: jobAt(0) };
+export const request = { jobType: "import", fileGuid: "f", options: { dataset: "people", key: "email" } };
+
+/** Returns the rejection of a call. */
+export function rejection(call: Promise<unknown>): Promise<ProblemError> {
+  return call.then(
+    () => Promise.reject(new Error("It was not refused")),
+    (error) => error,
+  );
 }

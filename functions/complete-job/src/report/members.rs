@@ -6,29 +6,92 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use longshore_domain::results::ResultColumn;
-use serde::de::{Deserialize, Deserializer, IgnoredAny, MapAccess, Visitor};
+use longshore::result::NumberedLine;
+use longshore_domain::results::{ResultColumn, ResultRow};
+use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// Returns the member of each column: the last one of its name, `None` if there is none or the output is no object.
-/// Calls `other` with the name of each member without a column.
+/// The item's number, if the lines have one, and the JSON of the member of each column.
+pub(super) type NumberedMembers<'o> = (Option<u64>, Vec<Option<&'o str>>);
+
+/// Returns the member of each column from a line: the last one of its name, `None` if there is none or the output is no
+/// object. Calls `other` with the name of each member without a column, sometimes twice.
 pub(super) fn members<'o>(
     columns: &[ResultColumn],
-    output: &'o [u8],
+    row: ResultRow,
+    line: &'o [u8],
     other: &mut dyn FnMut(&[u8]),
-) -> Vec<Option<&'o RawValue>> {
+) -> Result<NumberedMembers<'o>, serde_json::Error> {
     let mut members = vec![None; columns.len()];
-    let visitor = Members { columns, members: &mut members, other };
-    let mut deserializer = serde_json::Deserializer::from_slice(output);
-    // Anything but an object is an error, and has no members.
-    drop(deserializer.deserialize_map(visitor));
-    members
+    let number = match object(row, line, Members { columns, members: &mut members, other }) {
+        Ok(number) => number,
+        Err(_) => {
+            let (number, output) = output_of(row, line)?;
+            members.fill(None);
+            let mut output = serde_json::Deserializer::from_str(output);
+            // Anything but an object is an error, and has no members.
+            drop(Members { columns, members: &mut members, other }.deserialize(&mut output));
+            number
+        }
+    };
+    Ok((number, members))
+}
+
+/// Returns the number and the output of a line.
+pub(super) fn output_of(row: ResultRow, line: &[u8]) -> Result<(Option<u64>, &str), serde_json::Error> {
+    Ok(match row {
+        ResultRow::Plain => (None, serde_json::from_slice::<&RawValue>(line)?.get()),
+        ResultRow::Numbered => {
+            let NumberedLine { number, output } = serde_json::from_slice(line)?;
+            (Some(number), output.get())
+        }
+    })
+}
+
+/// Reads a line as a worker writes it, with an object as output, in one pass. Returns the number.
+fn object<'o>(row: ResultRow, line: &'o [u8], output: Members<'_, '_, 'o>) -> Result<Option<u64>, serde_json::Error> {
+    // The deserializer of text does not check each value's encoding.
+    let mut line = serde_json::Deserializer::from_str(std::str::from_utf8(line).map_err(serde_json::Error::custom)?);
+    let number = match row {
+        ResultRow::Plain => output.deserialize(&mut line).map(|()| None)?,
+        ResultRow::Numbered => Some(line.deserialize_map(Line(output))?),
+    };
+    line.end().map(|()| number)
+}
+
+/// A line with the number of its item, in the order in which a worker writes it.
+struct Line<'c, 'm, 'o>(Members<'c, 'm, 'o>);
+
+impl<'o> Visitor<'o> for Line<'_, '_, 'o> {
+    type Value = u64;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a line of results")
+    }
+
+    fn visit_map<A: MapAccess<'o>>(self, mut map: A) -> Result<u64, A::Error> {
+        let (Some("number"), number) = (map.next_key()?, map.next_value()?) else {
+            return Err(A::Error::custom("no number"));
+        };
+        let Some("output") = map.next_key()? else { return Err(A::Error::custom("no output")) };
+        map.next_value_seed(self.0)?;
+        let None = map.next_key::<IgnoredAny>()? else { return Err(A::Error::custom("more than an output")) };
+        Ok(number)
+    }
 }
 
 struct Members<'c, 'm, 'o> {
     columns: &'c [ResultColumn],
-    members: &'m mut [Option<&'o RawValue>],
+    members: &'m mut [Option<&'o str>],
     other: &'m mut dyn FnMut(&[u8]),
+}
+
+impl<'o> DeserializeSeed<'o> for Members<'_, '_, 'o> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'o>>(self, output: D) -> Result<(), D::Error> {
+        output.deserialize_map(self)
+    }
 }
 
 impl<'o> Visitor<'o> for Members<'_, '_, 'o> {
@@ -40,14 +103,15 @@ impl<'o> Visitor<'o> for Members<'_, '_, 'o> {
 
     fn visit_map<A: MapAccess<'o>>(self, mut map: A) -> Result<(), A::Error> {
         while let Some(Name(name)) = map.next_key()? {
-            if self.columns.iter().all(|column| column.name.as_bytes() != &*name) {
+            let columns = self.columns.iter().zip(&mut *self.members);
+            let mut wanted = columns.filter(|(column, _)| column.name.as_bytes() == &*name).peekable();
+            if wanted.peek().is_none() {
                 (self.other)(&name);
                 map.next_value::<IgnoredAny>()?;
                 continue;
             }
-            let value = map.next_value()?;
-            let wanted = self.columns.iter().zip(&mut *self.members);
-            wanted.filter(|(column, _)| column.name.as_bytes() == &*name).for_each(|(_, member)| *member = Some(value));
+            let value = map.next_value::<&RawValue>()?.get();
+            wanted.for_each(|(_, member)| *member = Some(value));
         }
         Ok(())
     }

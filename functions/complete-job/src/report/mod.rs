@@ -25,6 +25,7 @@ mod input;
 mod issues;
 mod listing;
 mod members;
+mod part_size;
 mod parts;
 mod read_ahead;
 mod receipts;

@@ -20,19 +20,8 @@ use longshore::result::ReportFile;
 use longshore_domain::ports::{Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult};
 use serde::{Deserialize, Serialize};
 
+use super::part_size;
 use crate::CompleteError;
-
-/// Number of parts of one size, before the size doubles. S3 allows 10,000 parts: starting with 8 MiB, they hold 300 GB.
-/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
-const PARTS_OF_A_SIZE: usize = 2_500;
-
-/// Number of parts after which no further slice of the results is appended. A slice is a few parts of the final size,
-/// and S3 allows 10,000 parts.
-const MAX_PARTS: usize = 9_900;
-
-/// Minimum size of a part other than the last.
-/// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
-const MIN_PART_BYTES: usize = 5 << 20;
 
 /// Maximum bytes of the parts of one file that are uploaded concurrently; a larger part is uploaded alone.
 const UPLOAD_BYTES: usize = 16 << 20;
@@ -141,7 +130,7 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
 
     /// Returns true if nothing more should be appended.
     pub(super) fn is_too_large(&self) -> bool {
-        self.parts() >= MAX_PARTS
+        self.parts() >= part_size::MAX_PARTS
     }
 
     /// Returns the bytes that are not sent yet, to append rows. Nothing is sent.
@@ -150,10 +139,18 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
         &mut self.buffer
     }
 
+    /// Returns true if there is a full part to send.
+    pub(super) fn is_full(&self) -> bool {
+        self.buffer.len() > part_size::whole(self.part_bytes, self.parts())
+    }
+
     /// Sends every full part. The last part is never empty, and a file of a single part is not a multipart upload.
     pub(super) async fn send_parts(&mut self) -> Result<(), CompleteError> {
-        while self.buffer.len() > self.part_len() {
-            let tail = self.buffer.split_off(self.part_len());
+        while self.is_full() {
+            let part_len = part_size::whole(self.part_bytes, self.parts());
+            // A vector that grows would take up to twice the memory of its contents.
+            let mut tail = Vec::with_capacity(part_len + part_len / 8);
+            tail.extend(self.buffer.drain(part_len..));
             let part = mem::replace(&mut self.buffer, tail);
             self.send(part).await?;
         }
@@ -162,7 +159,7 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
 
     /// Appends an object by a copy, if it and the bytes before it are large enough to be parts; returns false if not.
     pub(super) async fn copy(&mut self, rows: u64, from: Copied<'_>) -> Result<bool, CompleteError> {
-        let min_len = self.min_len();
+        let min_len = part_size::min(self.part_bytes, self.parts());
         if from.bytes < min_len as u64 || (!self.buffer.is_empty() && self.buffer.len() < min_len) {
             return Ok(false);
         }
@@ -283,15 +280,6 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
 
     fn parts(&self) -> usize {
         self.sent.etags.len() + self.in_flight.len()
-    }
-
-    fn part_len(&self) -> usize {
-        self.part_bytes << (self.parts() / PARTS_OF_A_SIZE)
-    }
-
-    /// Returns the size from which bytes can be a part of their own. It grows like the size of the parts.
-    fn min_len(&self) -> usize {
-        self.part_bytes.min(MIN_PART_BYTES) << (self.parts() / PARTS_OF_A_SIZE)
     }
 }
 

@@ -6,13 +6,12 @@ use std::collections::BTreeSet;
 use std::io::Write;
 
 use longshore::formula::harmless;
-use longshore::result::NumberedLine;
 use longshore_domain::results::{ColumnsFrom, Formulas, ResultRow, ResultsForm};
 use longshore_domain::text::{NAME_CHARS, shortened};
+use memchr::memchr;
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 
-use super::members::members;
+use super::members::{members, output_of};
 use super::row::push_cell;
 use crate::CompleteError;
 
@@ -89,18 +88,11 @@ impl ResultRows {
 
     /// Returns the cells of a line.
     pub(super) fn cells<'a>(&mut self, line: &'a [u8]) -> Result<ResultCells<'a>, serde_json::Error> {
-        let (number, output): (_, &RawValue) = match self.form.row {
-            ResultRow::Plain => (None, serde_json::from_slice(line)?),
-            ResultRow::Numbered => {
-                let NumberedLine { number, output } = serde_json::from_slice(line)?;
-                (Some(number), output)
-            }
-        };
-        let values = match self.has_columns() {
-            true => self.members(output.get().as_bytes()).into_iter().map(|value| value.map(RawValue::get)).collect(),
-            false => vec![Some(output.get())],
-        };
-        Ok(ResultCells { number, values })
+        if self.has_columns() {
+            return self.members(line);
+        }
+        let (number, output) = output_of(self.form.row, line)?;
+        Ok(ResultCells { number, values: vec![Some(output)] })
     }
 
     /// Returns true if the members of an output are columns, and false if the output is one cell of JSON.
@@ -110,33 +102,22 @@ impl ResultRows {
 
     /// Appends a line with the members that are columns, under their headings.
     pub(super) fn append_line(&mut self, out: &mut Vec<u8>, line: &[u8]) -> Result<(), CompleteError> {
-        match self.form.row {
-            ResultRow::Plain => self.append_members(out, line)?,
-            ResultRow::Numbered => {
-                let NumberedLine { number, output } = serde_json::from_slice(line)?;
-                // Writing to a vector cannot fail.
-                let _ = write!(out, "{{\"number\":{number},\"output\":");
-                self.append_members(out, output.get().as_bytes())?;
-                out.push(b'}');
-            }
+        let ResultCells { number, values } = self.members(line)?;
+        if let Some(number) = number {
+            // Writing to a vector cannot fail.
+            let _ = write!(out, "{{\"number\":{number},\"output\":");
         }
-        out.push(b'\n');
-        Ok(())
-    }
-
-    fn append_members(&mut self, out: &mut Vec<u8>, output: &[u8]) -> Result<(), CompleteError> {
         out.push(b'{');
-        let members = self.members(output);
-        let present = self.form.columns.iter().zip(members).filter_map(|(column, value)| Some((column, value?)));
+        let present = self.form.columns.iter().zip(values).filter_map(|(column, value)| Some((column, value?)));
         for (at, (column, value)) in present.enumerate() {
             if at > 0 {
                 out.push(b',');
             }
             serde_json::to_writer(&mut *out, &column.heading)?;
             out.push(b':');
-            out.extend_from_slice(value.get().as_bytes());
+            out.extend_from_slice(value.as_bytes());
         }
-        out.push(b'}');
+        out.extend_from_slice(if number.is_some() { b"}}\n" } else { b"}\n" });
         Ok(())
     }
 
@@ -144,7 +125,7 @@ impl ResultRows {
     pub(super) fn append_row(&mut self, out: &mut Vec<u8>, line: &[u8]) -> Result<(), CompleteError> {
         let ResultCells { number, values } = self.cells(line)?;
         let mut row = self.row(out);
-        number.into_iter().for_each(|number| row.cell(number.to_string().as_bytes()));
+        number.into_iter().for_each(|number| row.number(number));
         for json in values {
             let text = if self.has_columns() { text_of(json) } else { json.unwrap_or_default().into() };
             row.cell(text.as_bytes());
@@ -153,23 +134,23 @@ impl ResultRows {
         Ok(())
     }
 
-    fn members<'o>(&mut self, output: &'o [u8]) -> Vec<Option<&'o RawValue>> {
+    fn members<'o>(&mut self, line: &'o [u8]) -> Result<ResultCells<'o>, serde_json::Error> {
         let (columns, SeenMembers { left_out, found }) = (&self.form.columns, &mut self.seen);
         let is_noted = self.form.columns_from == ColumnsFrom::Records;
-        let members = members(columns, output, &mut |name| {
+        let (number, values) = members(columns, self.form.row, line, &mut |name| {
             if is_noted && left_out.len() < MAX_LEFT_OUT {
                 left_out.insert(shortened(&String::from_utf8_lossy(name), NAME_CHARS));
             }
-        });
+        })?;
         if self.form.columns_from == ColumnsFrom::Request && found.len() < columns.len() {
-            let present = columns.iter().zip(&members).filter(|(_, value)| value.is_some());
+            let present = columns.iter().zip(&values).filter(|(_, value)| value.is_some());
             for (column, _) in present {
                 if !found.contains(&column.name) {
                     found.insert(column.name.clone());
                 }
             }
         }
-        members
+        Ok(ResultCells { number, values })
     }
 
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {
@@ -181,9 +162,10 @@ impl ResultRows {
 /// that the handler wrote. A number keeps its digits.
 pub(super) fn text_of(json: Option<&str>) -> Cow<'_, str> {
     let json = json.unwrap_or("null");
-    match json.as_bytes().first() {
+    match json.as_bytes() {
+        [b'"', text @ .., b'"'] if memchr(b'\\', text).is_none() => Cow::Borrowed(&json[1..json.len() - 1]),
         // A string that no Rust string can hold, such as a lone surrogate, stays JSON.
-        Some(b'"') => serde_json::from_str::<Text<'_>>(json).map_or(Cow::Borrowed(json), |text| text.0),
+        [b'"', ..] => serde_json::from_str::<Text<'_>>(json).map_or(Cow::Borrowed(json), |text| text.0),
         _ if json == "null" => Cow::Borrowed(""),
         _ => Cow::Borrowed(json),
     }
@@ -203,6 +185,13 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
+    /// Appends a number, which needs neither quotes nor an apostrophe, as the first cell.
+    fn number(&mut self, number: u64) {
+        (self.is_first, self.is_blank) = (false, false);
+        // Writing to a vector cannot fail.
+        let _ = write!(self.out, "{number}");
+    }
+
     fn cell(&mut self, cell: &[u8]) {
         let is_first = std::mem::replace(&mut self.is_first, false);
         if !is_first {

@@ -57,6 +57,14 @@ fn an_output_that_cannot_be_parsed_again_is_written_as_it_is() {
 }
 
 #[test]
+fn a_line_in_another_order_has_the_same_members() {
+    let form = ResultsForm { columns: columns(&[("a", "a")]), ..ResultsForm::default() };
+    let lines = "{\"output\":{\"a\":1},\"number\":7}\n{\"\\u006eumber\":8,\"output\":{\"\\u0061\":2}}\n";
+    assert_eq!(csv(&form, lines), "number,a\r\n7,1\r\n8,2\r\n");
+    assert!(ResultRows::new(&form).append_row(&mut Vec::new(), b"{\"number\":1,\"output\":{\"a\":1}").is_err());
+}
+
+#[test]
 fn a_line_can_have_some_members_only_under_their_headings() {
     let select = |row, lines: &str| {
         let columns = columns(&[("b", "B \"x\""), ("a", "a")]);

@@ -159,7 +159,8 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
                 // Written after the last slice.
                 ResultFormat::Xlsx => {}
             }
-            if text.len() >= MEMBER_BYTES {
+            let is_full = if self.form.gzip { text.len() >= MEMBER_BYTES } else { self.file.is_full() };
+            if is_full {
                 self.send_full().await?;
             }
         }

@@ -21,7 +21,8 @@ pub struct UndoState {
     pub undoes: Option<UndoneImport>,
 }
 
-/// The import that a job undoes, as it was when the job was created. It has ended, so nothing of it changes.
+/// The import that a job undoes, as it was when the job was created. It had ended. During an undo, nothing of it changes;
+/// during a preview, it can be retried or deleted.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct UndoneImport {

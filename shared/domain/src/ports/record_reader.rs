@@ -32,6 +32,8 @@ pub struct KnownRecords {
     /// Number of keys, from the first one, whose records were read; at least one. A key without a record among them
     /// has none.
     pub known: usize,
+    /// Average size of the records that were read, in bytes; 0 if none was found.
+    pub average_bytes: usize,
 }
 
 /// Reads a dataset, consistently, in the order of its keys.
@@ -39,7 +41,7 @@ pub trait RecordReader: Send + Sync + 'static {
     /// Reads the next keys. A record that exists during the whole walk is found exactly once.
     fn walk_keys(&self, of: &Dataset, walk: &KeyWalk) -> impl Future<Output = PortResult<KeyPage>> + Send;
 
-    /// Reads the records of keys, which are in order and not empty: of as many of the first ones as fit into memory. It
-    /// is cheap for neighbours in a walk, and possible for any keys.
+    /// Reads the records of keys, which are in order and not empty: of as many of the first ones as fit into memory and
+    /// can be read in about a second. It is cheap for neighbours in a walk, and possible for any keys.
     fn read_records(&self, of: &Dataset, keys: &[String]) -> impl Future<Output = PortResult<KnownRecords>> + Send;
 }

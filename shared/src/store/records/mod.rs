@@ -6,7 +6,7 @@
 pub mod cursor;
 mod dynamo;
 pub mod shard;
-pub(crate) mod size;
+mod size;
 mod version_collector;
 
 pub use dynamo::{DynamoRecords, list_key};

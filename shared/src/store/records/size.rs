@@ -73,7 +73,7 @@ pub fn fits(key: &str, data: &Map<String, Value>) -> Result<(), Misfit> {
 }
 
 /// Returns the bytes of a record that fits.
-pub(crate) fn bytes(key: &str, data: &Map<String, Value>) -> usize {
+pub(super) fn bytes(key: &str, data: &Map<String, Value>) -> usize {
     total(key, data).unwrap_or(MAX_ITEM_BYTES)
 }
 

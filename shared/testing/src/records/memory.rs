@@ -202,7 +202,7 @@ impl RecordReader for MemoryRecords {
             let stored = records.get(&(of.clone(), shard::shard_of(key), key.clone()))?;
             Some(stored.named(key))
         };
-        Ok(KnownRecords { records: keys.iter().filter_map(find).collect(), known: keys.len() })
+        Ok(KnownRecords { records: keys.iter().filter_map(find).collect(), known: keys.len(), average_bytes: 0 })
     }
 }
 

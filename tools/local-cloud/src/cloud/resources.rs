@@ -109,11 +109,15 @@ impl Cloud {
     }
 }
 
-/// Creates a package with the binary as `bootstrap`. It is uncompressed, because it is unpacked immediately, and has a
-/// fixed date, so that equal binaries have equal packages.
-fn package(binary: &[u8]) -> Result<Vec<u8>> {
+/// Creates a package with the binary as `bootstrap`. It is compressed quickly, because it is unpacked immediately, and has
+/// a fixed date, so that equal binaries have equal packages.
+///
+/// # Errors
+/// None in practice: the package is in memory.
+pub fn package(binary: &[u8]) -> Result<Vec<u8>> {
     let options = SimpleFileOptions::default()
-        .compression_method(CompressionMethod::Stored)
+        .compression_method(CompressionMethod::Deflated)
+        .compression_level(Some(1))
         .last_modified_time(DateTime::default())
         .unix_permissions(0o755);
     let mut package = ZipWriter::new(Cursor::new(Vec::with_capacity(binary.len() + 256)));

@@ -3,6 +3,7 @@
 import type { Job, Output } from "longshore-client";
 import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
+import { useJob } from "../job";
 import { useLoad } from "../load";
 import { datasetOf } from "../local-storage";
 import { text } from "../text";
@@ -60,10 +61,10 @@ function successText(job: Job): string {
   return isCheck(job) ? text.job.allChecked : text.job.allRight;
 }
 
-/** That an import was or is being undone. */
+/** The state of the undo of an import, followed to its end. */
 function Undone({ job, undo }: { job: Job; undo: string }) {
-  const { value } = useLoad((signal) => api.getJob(undo, { signal }), [undo]);
-  return <p class="notice">{text.job.undone[undoState(job, value ? [value] : [])]}</p>;
+  const { job: watched } = useJob(undo);
+  return <p class="notice">{text.job.undone[undoState(job, watched ? [watched] : [])]}</p>;
 }
 
 /** The file of an export, or that there is none. */

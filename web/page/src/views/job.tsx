@@ -1,15 +1,14 @@
 /** One job: its progress while it runs, and its result afterwards. The address is its only input. */
 
 import { hasEnded, ProblemError, type VersionedJob } from "longshore-client";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
 import { announce } from "../accessibility";
-import { api, isRenewed } from "../api";
 import { ErrorNotice } from "../components/errors";
 import { JobActions } from "../components/job-actions";
 import { Progress } from "../components/progress";
 import { Result } from "../components/result";
 import { StatusBadge } from "../components/status";
-import { sessionState } from "../session";
+import { useJob } from "../job";
 import { jobMessage, jobName, jobSource, moment, text } from "../text";
 import { NotFound } from "./not-found";
 
@@ -44,40 +43,6 @@ export function JobView({ jobId }: { jobId: string }) {
       {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}
     </>
   );
-}
-
-/**
- * Watches a job, except while the user is signed out. `again` restarts the watch after a retry or an error.
- */
-function useJob(jobId: string) {
-  const [job, setJob] = useState<VersionedJob | null>(null);
-  const [error, setError] = useState<unknown>(null);
-  const [round, setRound] = useState(0);
-  const isOut = sessionState.value === "expired";
-  useEffect(() => {
-    setError(null);
-    if (isOut) return;
-    const stop = new AbortController();
-    const follow = async (): Promise<void> => {
-      for (let isFresh = false; ; ) {
-        try {
-          for await (const state of api.watch(jobId, { signal: stop.signal })) {
-            isFresh = false;
-            setJob(state);
-          }
-          return;
-        } catch (error) {
-          if (stop.signal.aborted) return;
-          // If a new token is refused as well, further attempts would not help.
-          if (isFresh || !(await isRenewed(error))) return setError(error);
-          isFresh = true;
-        }
-      }
-    };
-    void follow();
-    return () => stop.abort();
-  }, [jobId, round, isOut]);
-  return { job, error, again: () => setRound((round) => round + 1) };
 }
 
 /** Returns the sentence for screen readers: each tenth of the progress, and the end. */

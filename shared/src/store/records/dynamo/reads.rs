@@ -5,6 +5,7 @@
 //! the query did not reach, and single keys of a shard, are read one by one, each charged as 4 KB.
 
 use std::collections::{BTreeMap, HashMap};
+use std::time::{Duration, Instant};
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use futures::{StreamExt, TryStreamExt, stream};
@@ -26,15 +27,19 @@ const OTHERS: usize = 2;
 const AT_ONCE: usize = 8;
 /// Bytes of records after which no further call begins.
 const BYTES: usize = 8 << 20;
+/// Time after which no further call begins, because the worker looks at its job between two reads.
+const TIME: Duration = Duration::from_secs(1);
 
 /// Reads the records of the first keys.
 pub(super) async fn read(table: &DynamoRecords, of: &Dataset, keys: &[String]) -> PortResult<KnownRecords> {
-    let mut reads = Reads { table, of, keys, records: HashMap::new(), bytes: 0, is_known: vec![false; keys.len()] };
+    let (began, is_known) = (Instant::now(), vec![false; keys.len()]);
+    let mut reads = Reads { table, of, keys, records: HashMap::new(), bytes: 0, began, is_known };
     reads.query_ranges().await?;
     let known = reads.get_others().await?;
-    let Reads { mut records, .. } = reads;
+    let Reads { mut records, bytes, .. } = reads;
+    let average_bytes = bytes.checked_div(records.len()).unwrap_or_default();
     let records = keys.iter().take(known).filter_map(|key| records.remove(key.as_str())).collect();
-    Ok(KnownRecords { records, known })
+    Ok(KnownRecords { records, known, average_bytes })
 }
 
 struct Reads<'a> {
@@ -43,11 +48,17 @@ struct Reads<'a> {
     keys: &'a [String],
     records: HashMap<String, StoredRecord>,
     bytes: usize,
+    began: Instant,
     /// For each key, true if its record was read or does not exist.
     is_known: Vec<bool>,
 }
 
 impl Reads<'_> {
+    /// Returns true if no further call may begin.
+    fn is_over(&self) -> bool {
+        self.bytes >= BYTES || self.began.elapsed() >= TIME
+    }
+
     /// Queries the shards that hold several of the keys.
     async fn query_ranges(&mut self) -> PortResult<()> {
         let mut shards = BTreeMap::<u8, Vec<usize>>::new();
@@ -56,7 +67,7 @@ impl Reads<'_> {
         let mut ranges: Vec<_> = shards.into_iter().filter(|(_, keys)| keys.len() > SINGLES).collect();
         ranges.sort_unstable_by_key(|(_, keys)| keys.first().copied());
         for some in ranges.chunks(AT_ONCE) {
-            if self.bytes >= BYTES {
+            if self.is_over() {
                 return Ok(());
             }
             let (table, of, keys) = (self.table, self.of, self.keys);
@@ -77,7 +88,7 @@ impl Reads<'_> {
     async fn get_others(&mut self) -> PortResult<usize> {
         let others: Vec<usize> = (0..self.keys.len()).filter(|i| !self.is_known[*i]).collect();
         for some in others.chunks(AT_ONCE) {
-            if self.bytes >= BYTES && some[0] > 0 {
+            if self.is_over() && some[0] > 0 {
                 return Ok(some[0]);
             }
             let (table, of) = (self.table, self.of);
