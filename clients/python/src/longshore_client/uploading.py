@@ -89,7 +89,7 @@ def _upload(client: Client, content: IO[bytes], file: ResumeState, options: Uplo
     if "parts" in created:
         sending.put_parts(cast(UploadInParts, created)["partSize"], [])
     else:
-        sending.put_whole(cast(Upload, created))
+        sending.put_whole(created)
     return calls.file_guid
 
 
