@@ -19,9 +19,10 @@ fn is_separator(byte: u8, delimiter: u8) -> bool {
 
 /// Returns the neutralised form of a cell of a file with this delimiter.
 pub fn harmless(cell: &[u8], delimiter: u8) -> Cow<'_, [u8]> {
-    let is_one_text = !cell.iter().any(|byte| is_separator(*byte, delimiter));
-    let is_word = is_one_text && cell.first().is_none_or(u8::is_ascii_alphanumeric);
-    if is_word || !texts(cell, delimiter).any(|text| text.needs_apostrophe()) {
+    // A single text that begins like this is no formula.
+    let begins_plainly = cell.first().is_none_or(u8::is_ascii_alphanumeric);
+    let is_plain = begins_plainly && !cell.iter().any(|byte| is_separator(*byte, delimiter));
+    if is_plain || !texts(cell, delimiter).any(|text| text.needs_apostrophe()) {
         return Cow::Borrowed(cell);
     }
     let mut shown = Vec::with_capacity(cell.len() + 4);

@@ -1,4 +1,4 @@
-// Requests and replies of the test server, and job documents in the API's form.
+// Requests and replies of the test server, job documents in the API's form, and rejections of calls.
 
 import type { IncomingMessage } from "node:http";
 import type { Job, ProblemError } from "../src/index.js";
@@ -108,6 +108,7 @@ export function etagOf(job: Job): string {
   return `"${job.attempts}-${job.status}-${job.percent}"`;
 }
 
+/** Calls, a request and its answer that many tests share. */
 export const CREATE = "POST /api/jobs";
 export const CANCEL = `POST /api/jobs/${JOB_ID}/cancel`;
 export const accepted: Reply = { status: 202, body: jobAt(0) };
@@ -116,7 +117,7 @@ export const request = { jobType: "import", fileGuid: "f", options: { dataset: "
 /** Returns the rejection of a call. */
 export function rejection(call: Promise<unknown>): Promise<ProblemError> {
   return call.then(
-    () => Promise.reject(new Error("It was not refused")),
+    () => Promise.reject(new Error("The call was not rejected")),
     (error) => error,
   );
 }

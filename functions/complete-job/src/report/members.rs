@@ -15,7 +15,8 @@ use serde_json::value::RawValue;
 pub(super) type NumberedMembers<'o> = (Option<u64>, Vec<Option<&'o str>>);
 
 /// Returns the member of each column from a line: the last one of its name, `None` if there is none or the output is no
-/// object. Calls `other` with the name of each member without a column, sometimes twice.
+/// object. Calls `other` with the name of each member without a column: twice if the line is read
+/// again.
 pub(super) fn members<'o>(
     columns: &[ResultColumn],
     row: ResultRow,
@@ -23,17 +24,14 @@ pub(super) fn members<'o>(
     other: &mut dyn FnMut(&[u8]),
 ) -> Result<NumberedMembers<'o>, serde_json::Error> {
     let mut members = vec![None; columns.len()];
-    let number = match object(row, line, Members { columns, members: &mut members, other }) {
-        Ok(number) => number,
-        Err(_) => {
-            let (number, output) = output_of(row, line)?;
-            members.fill(None);
-            let mut output = serde_json::Deserializer::from_str(output);
-            // Anything but an object is an error, and has no members.
-            drop(Members { columns, members: &mut members, other }.deserialize(&mut output));
-            number
-        }
-    };
+    if let Ok(number) = object(row, line, Members { columns, members: &mut members, other }) {
+        return Ok((number, members));
+    }
+    members.fill(None);
+    let (number, output) = output_of(row, line)?;
+    let mut output = serde_json::Deserializer::from_str(output);
+    // Anything but an object is an error, and has no members.
+    drop(Members { columns, members: &mut members, other }.deserialize(&mut output));
     Ok((number, members))
 }
 

@@ -5,7 +5,7 @@
 //! | `input` | the columns, and the rows of the source that was never split |
 //! | `read_ahead` | objects that are read ahead: the rows of chunks, and slices of the outputs |
 //! | `row` | one row: rectangular and without formulas |
-//! | `parts` | one file: a single PutObject or a multipart upload |
+//! | `parts`, `part_size` | one file: a single PutObject or a multipart upload; sizes of parts |
 //! | `table` | one CSV file of items that did not succeed |
 //! | `results`, `result_rows`, `members` | the outputs of the items that succeeded, and their index; their rows in CSV |
 //! | `workbook`, `workbook_source` | a workbook of the results; the outputs that it is written from, and its limits |

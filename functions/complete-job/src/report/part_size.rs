@@ -12,12 +12,12 @@ pub(super) const MAX_PARTS: usize = 9_900;
 /// <https://docs.aws.amazon.com/AmazonS3/latest/userguide/qfacts.html>
 const MIN_PART_BYTES: usize = 5 << 20;
 
-/// Returns the size of the next part of a file that has `parts`; the first ones have `part_bytes`.
+/// Returns the bytes of the next part of a file that has `parts` parts; the first ones have `part_bytes`.
 pub(super) fn whole(part_bytes: usize, parts: usize) -> usize {
     part_bytes << (parts / PARTS_OF_A_SIZE)
 }
 
-/// Returns the size from which bytes can be a part of their own. It grows like the size of the parts.
+/// Returns the number of bytes from which an object can be a part of its own. It grows like the size of the parts.
 pub(super) fn min(part_bytes: usize, parts: usize) -> usize {
     part_bytes.min(MIN_PART_BYTES) << (parts / PARTS_OF_A_SIZE)
 }

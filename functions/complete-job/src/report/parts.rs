@@ -139,18 +139,19 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
         &mut self.buffer
     }
 
-    /// Returns true if there is a full part to send.
-    pub(super) fn is_full(&self) -> bool {
+    /// Returns true if there is more than a part, so that [`PartWriter::send_parts`] sends one.
+    pub(super) fn exceeds_part(&self) -> bool {
         self.buffer.len() > part_size::whole(self.part_bytes, self.parts())
     }
 
     /// Sends every full part. The last part is never empty, and a file of a single part is not a multipart upload.
     pub(super) async fn send_parts(&mut self) -> Result<(), CompleteError> {
-        while self.is_full() {
+        while self.exceeds_part() {
             let part_len = part_size::whole(self.part_bytes, self.parts());
-            // A vector that grows would take up to twice the memory of its contents.
+            // With room for the rows that exceed a part: a vector that grows takes up to twice the memory of its bytes.
             let mut tail = Vec::with_capacity(part_len + part_len / 8);
-            tail.extend(self.buffer.drain(part_len..));
+            tail.extend_from_slice(&self.buffer[part_len..]);
+            self.buffer.truncate(part_len);
             let part = mem::replace(&mut self.buffer, tail);
             self.send(part).await?;
         }

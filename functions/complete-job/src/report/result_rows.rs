@@ -163,6 +163,7 @@ impl ResultRows {
 pub(super) fn text_of(json: Option<&str>) -> Cow<'_, str> {
     let json = json.unwrap_or("null");
     match json.as_bytes() {
+        // Without an escape, JSON is the text itself.
         [b'"', text @ .., b'"'] if memchr(b'\\', text).is_none() => Cow::Borrowed(&json[1..json.len() - 1]),
         // A string that no Rust string can hold, such as a lone surrogate, stays JSON.
         [b'"', ..] => serde_json::from_str::<Text<'_>>(json).map_or(Cow::Borrowed(json), |text| text.0),

@@ -61,7 +61,11 @@ fn a_line_in_another_order_has_the_same_members() {
     let form = ResultsForm { columns: columns(&[("a", "a")]), ..ResultsForm::default() };
     let lines = "{\"output\":{\"a\":1},\"number\":7}\n{\"\\u006eumber\":8,\"output\":{\"\\u0061\":2}}\n";
     assert_eq!(csv(&form, lines), "number,a\r\n7,1\r\n8,2\r\n");
-    assert!(ResultRows::new(&form).append_row(&mut Vec::new(), b"{\"number\":1,\"output\":{\"a\":1}").is_err());
+    let more = "{\"number\":9,\"output\":{\"a\":3},\"z\":{\"a\":4}}\n";
+    assert_eq!(csv(&form, more), "number,a\r\n9,3\r\n");
+    for malformed in ["{\"number\":1,\"output\":{\"a\":1}", "{\"number\":1,\"output\":{},\"output\":{\"a\":1}}"] {
+        assert!(ResultRows::new(&form).append_row(&mut Vec::new(), malformed.as_bytes()).is_err(), "{malformed}");
+    }
 }
 
 #[test]

@@ -159,7 +159,7 @@ impl<'a, F: Files + MultipartFiles> Results<'a, F> {
                 // Written after the last slice.
                 ResultFormat::Xlsx => {}
             }
-            let is_full = if self.form.gzip { text.len() >= MEMBER_BYTES } else { self.file.is_full() };
+            let is_full = if self.form.gzip { text.len() >= MEMBER_BYTES } else { self.file.exceeds_part() };
             if is_full {
                 self.send_full().await?;
             }
