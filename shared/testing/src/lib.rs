@@ -39,6 +39,7 @@ mod files {
 mod store {
     mod concurrency;
     mod dead_letters;
+    mod handler_states;
     mod keys;
     mod memory;
     mod records;

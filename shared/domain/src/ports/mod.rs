@@ -9,6 +9,7 @@ mod created;
 mod dead_letters;
 mod error;
 mod files;
+mod handler_states;
 mod jobs;
 mod ledger;
 mod limits;
@@ -28,6 +29,7 @@ pub use dead_letters::{
 };
 pub use error::{Busy, PortError, PortResult, Unavailable};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
+pub use handler_states::{HandlerStates, Replaced};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
@@ -41,5 +43,5 @@ pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
 
 /// Storage of everything about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}
-impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords> Store for T {}
+pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords {}
+impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords> Store for T {}

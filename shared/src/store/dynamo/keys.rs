@@ -78,6 +78,10 @@ impl Key {
         Self { pk: concurrency_pk(job_type), sk: format!("{WAIT}{}", parked.name()) }
     }
 
+    pub(super) fn handler_state(job_type: &str) -> Self {
+        Self { pk: concurrency_pk(job_type), sk: "STATE".into() }
+    }
+
     /// Key of an idempotency key. `made` is the kind of item created under it: keys of jobs and of uploads are
     /// separate. Tenants are never client input, so a `#` in a client's key cannot reach another tenant's keys.
     pub(super) fn idempotency(made: &str, tenant: &TenantId, key: &str) -> Self {

@@ -15,6 +15,7 @@ use longshore_domain::ports::{
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
+use super::handler_states::WrittenState;
 use super::keys::TakenKeys;
 use longshore::store::dynamo::items;
 use longshore::store::own_write::{self, CommittedGroup};
@@ -29,6 +30,8 @@ pub(super) struct Records {
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
     /// Concurrency limits by job type.
     pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
+    /// Shared states of registered job types.
+    pub(super) handler_states: BTreeMap<String, WrittenState>,
     /// Dead-letter records by id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
     pub(super) job_keys: TakenKeys<JobId>,
@@ -68,11 +71,12 @@ impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
-        let (sweep_position, deliveries) = Default::default();
+        let (sweep_position, deliveries, handler_states) = Default::default();
         Self {
             uploads,
             jobs,
             limiters,
+            handler_states,
             dead_letters,
             job_keys,
             upload_keys,
