@@ -39,6 +39,7 @@ mod files {
 mod store {
     mod concurrency;
     mod dead_letters;
+    mod job_types;
     mod keys;
     mod memory;
     mod records;
