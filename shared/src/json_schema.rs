@@ -46,7 +46,8 @@ mod tests {
 
     #[test]
     fn a_schema_is_compiled_once_and_checks_values() {
-        let schema = json!({ "type": "object", "required": ["email"], "properties": { "email": { "format": "email" } } });
+        let schema =
+            json!({ "type": "object", "required": ["email"], "properties": { "email": { "format": "email" } } });
         let compiled = JsonSchema::compile("/itemSchema", &schema).unwrap();
         assert!(compiled.check(&json!({ "email": "ann@example.com" })).is_ok());
         assert_eq!(compiled.check(&json!({ "email": "ann" })).unwrap_err().code, "schema_format");
@@ -57,10 +58,22 @@ mod tests {
     fn a_schema_that_is_not_valid_is_refused_with_the_position_of_its_error() {
         for (schema, pointer, code) in [
             (json!({ "type": "text" }), "/itemSchema/type", "invalid_schema"),
-            (json!({ "properties": { "a/b": { "minimum": "1" } } }), "/itemSchema/properties/a~1b/minimum", "invalid_schema"),
-            (json!({ "properties": { "a": { "pattern": "(" } } }), "/itemSchema/properties/a/pattern", "invalid_schema"),
+            (
+                json!({ "properties": { "a/b": { "minimum": "1" } } }),
+                "/itemSchema/properties/a~1b/minimum",
+                "invalid_schema",
+            ),
+            (
+                json!({ "properties": { "a": { "pattern": "(" } } }),
+                "/itemSchema/properties/a/pattern",
+                "invalid_schema",
+            ),
             (json!({ "$schema": "http://json-schema.org/draft-07/schema#" }), "/itemSchema/$schema", "invalid_schema"),
-            (json!({ "properties": { "a": { "pattern": "((a{100}){100}){100}" } } }), "/itemSchema/properties/a", "schema_too_complex"),
+            (
+                json!({ "properties": { "a": { "pattern": "((a{100}){100}){100}" } } }),
+                "/itemSchema/properties/a",
+                "schema_too_complex",
+            ),
         ] {
             assert_eq!(refused(&schema), (pointer.to_owned(), code.to_owned()), "{schema}");
         }

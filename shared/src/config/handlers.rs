@@ -44,7 +44,8 @@ fn entries(list: &str) -> impl Iterator<Item = &str> {
 fn read_functions(list: &str, own_function: &str) -> Result<AllowedFunctions, ConfigError> {
     let allowed = AllowedFunctions::read(list);
     let allowed = allowed.map_err(|_| ConfigError::Invalid { name: FUNCTIONS, expected: "ARNs of aliases" })?;
-    let stack = AllowedFunctions::OWN.into_iter().find_map(|function| own_function.strip_suffix(&format!("-{function}")));
+    let stack =
+        AllowedFunctions::OWN.into_iter().find_map(|function| own_function.strip_suffix(&format!("-{function}")));
     Ok(match stack {
         Some(stack) => allowed.without_stack(stack),
         None => allowed,

@@ -165,7 +165,8 @@ impl Visibility for SqsQueues {
     /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
-        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.handler);
+        let all =
+            self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.handler);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
         let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);

@@ -13,18 +13,8 @@ use serde_json::{Map, Value};
 const OF_SCHEMA: [&str; 6] = ["$schema", "type", "required", "title", "description", "additionalProperties"];
 
 /// Keywords of a property.
-const OF_PROPERTY: [&str; 10] = [
-    "type",
-    "enum",
-    "title",
-    "description",
-    "default",
-    "minimum",
-    "maximum",
-    "minLength",
-    "maxLength",
-    "pattern",
-];
+const OF_PROPERTY: [&str; 10] =
+    ["type", "enum", "title", "description", "default", "minimum", "maximum", "minLength", "maxLength", "pattern"];
 
 /// Types of a property.
 const TYPES: [&str; 4] = ["string", "number", "integer", "boolean"];

@@ -20,7 +20,7 @@ pub mod stored;
 pub mod target;
 pub mod version;
 
-pub use content::{BatchSize, Registration, RegisteredInput};
+pub use content::{BatchSize, RegisteredInput, Registration};
 pub use function_alias::{AllowedFunctions, BadFunctionAlias, FunctionAlias};
 pub use name::{BadTypeName, TypeName};
 pub use schema::{BadSchema, check_schema};

@@ -107,10 +107,7 @@ impl JobTypes for DynamoStore {
             update: "SET #refusal = :refusal".into(),
             condition: "attribute_exists(#PK) AND #candidateVersion = :version AND attribute_not_exists(#refusal)"
                 .into(),
-            values: vec![
-                (":version", text(version.as_str())),
-                (":refusal", json(refusal).map_err(failed("refuse"))?),
-            ],
+            values: vec![(":version", text(version.as_str())), (":refusal", json(refusal).map_err(failed("refuse"))?)],
         };
         match self.update(update).await? {
             Updated::Applied(_) => Ok(PingRecord::Recorded),
@@ -143,12 +140,7 @@ impl DynamoStore {
         })
     }
 
-    async fn replace(
-        &self,
-        name: &TypeName,
-        candidate: Option<&Candidate>,
-        seen: &Revision,
-    ) -> PortResult<TypeWrite> {
+    async fn replace(&self, name: &TypeName, candidate: Option<&Candidate>, seen: &Revision) -> PortResult<TypeWrite> {
         let (condition, mut values) = is_at(Some(seen));
         let update = match candidate {
             Some(candidate) => {
@@ -158,8 +150,7 @@ impl DynamoStore {
             }
             None => "REMOVE #candidate, #candidateVersion, #candidateAt, #refusal",
         };
-        let update =
-            Update { operation: PUT, key: Key::job_type(name), update: update.into(), condition, values };
+        let update = Update { operation: PUT, key: Key::job_type(name), update: update.into(), condition, values };
         match self.update(update).await? {
             Updated::Applied(_) => Ok(TypeWrite::Stored),
             // An earlier attempt of this call may have written the same.
