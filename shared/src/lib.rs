@@ -22,6 +22,7 @@ pub mod handler;
 pub mod header;
 pub mod http;
 pub mod job_types;
+pub mod json_schema;
 pub mod openapi;
 pub mod ports;
 pub mod problem;

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::group::ChunkPlan;
 use crate::ids::{ChunkId, JobId};
 use crate::job::{Job, Priority};
+use crate::registration::{TypeName, Version};
 use crate::tenant::TenantId;
 
 /// A request to split a job, from its split cursor on.
@@ -116,6 +117,16 @@ impl ChunkMessage {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// A request to ping the handler of a candidate, and to record the result for its version.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PingMessage {
+    /// Name of the job type.
+    pub name: TypeName,
+    /// Version of the candidate.
+    pub version: Version,
 }
 
 /// A request to complete a job that has ended or is to stop: write the report and set the final status.

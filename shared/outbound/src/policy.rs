@@ -49,6 +49,13 @@ pub enum UrlPolicyError {
     Port,
 }
 
+impl Default for UrlPolicy {
+    /// Returns the policy that allows no host.
+    fn default() -> Self {
+        Self { hosts: Vec::new(), ports: vec![HTTPS], localhost: Localhost::Refused }
+    }
+}
+
 impl UrlPolicy {
     /// Creates a policy of hosts, each a name or `*.` and a domain, and of ports besides 443.
     ///
@@ -136,6 +143,7 @@ mod tests {
     #[test]
     fn a_policy_without_hosts_allows_none() {
         let policy = UrlPolicy::new([], []).unwrap();
+        assert!(UrlPolicy::default().check_host("example.com").is_err());
         assert_eq!(policy.check_host("example.com"), Err(UrlError::HostNotAllowed("example.com".into())));
     }
 

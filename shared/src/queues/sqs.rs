@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Priority;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{InFlight, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::ports::{InFlight, PingQueue, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
 use serde::Serialize;
 
 use super::body::body;
@@ -29,6 +29,8 @@ pub struct QueueUrls {
     pub chunks: BTreeMap<Priority, String>,
     /// Queue of complete-job messages.
     pub complete: Option<String>,
+    /// Queue of messages about handlers (standard).
+    pub handler: Option<String>,
 }
 
 impl QueueUrls {
@@ -131,6 +133,17 @@ impl Queues for SqsQueues {
     }
 }
 
+impl PingQueue for SqsQueues {
+    /// SendMessage, without a message group.
+    async fn send_ping(&self, message: &PingMessage) -> PortResult<()> {
+        let url = self.urls.handler.as_deref().ok_or_else(|| NoQueueUrl("handler".to_owned()));
+        let url = url.map_err(failed("send_ping"))?;
+        let body = body(message).map_err(failed("send_ping"))?;
+        let send = self.client.send_message().queue_url(url).message_body(body);
+        send.send().await.map(|_| ()).map_err(failed("send_ping"))
+    }
+}
+
 impl QueueDepth for SqsQueues {
     /// GetQueueAttributes of the queue of this priority.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
@@ -152,7 +165,8 @@ impl Visibility for SqsQueues {
     /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
-        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
+        let all =
+            self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.handler);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
         let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);

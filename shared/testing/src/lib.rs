@@ -40,6 +40,7 @@ mod store {
     mod concurrency;
     mod dead_letters;
     mod handler_states;
+    mod job_types;
     mod keys;
     mod memory;
     mod records;
