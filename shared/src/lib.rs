@@ -28,6 +28,7 @@ pub mod ports;
 pub mod problem;
 pub mod queues;
 pub mod receipt;
+pub mod remote;
 pub mod result;
 pub mod store;
 pub mod telemetry;

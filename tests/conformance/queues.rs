@@ -33,6 +33,8 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
         plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None },
         inline: Some("ü\n".repeat(bytes / 3)),
         failures: 0,
+        bisection: None,
+        parked_until: None,
     }
 }
 

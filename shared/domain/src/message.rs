@@ -6,7 +6,9 @@ use crate::group::ChunkPlan;
 use crate::ids::{ChunkId, JobId};
 use crate::job::{Job, Priority};
 use crate::registration::{TypeName, Version};
+use crate::remote::Bisection;
 use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
 
 /// A request to split a job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -99,13 +101,21 @@ pub struct ChunkMessage {
     /// counts its receives from zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
+    /// Sizes of the batches of a remote handler, and the search for the item that makes a batch fail; `None` before the
+    /// first call, and for other handlers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bisection: Option<Bisection>,
+    /// Time from which a chunk that was parked for a while can continue; `None` for a chunk that was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked_until: Option<Timestamp>,
 }
 
 impl ChunkMessage {
     /// Creates the message for a chunk, without its bytes.
     pub fn new(job: &Job, ChunkId { group, chunk }: ChunkId, plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
-        Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
+        let (priority, inline, bisection, parked_until) = (job.priority, None, None, None);
+        Self { job_id, tenant, priority, group, chunk, plan, inline, failures: 0, bisection, parked_until }
     }
 
     /// Returns the chunk's id.
@@ -211,7 +221,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::timestamp::Timestamp;
 
     fn longest() -> TenantId {
         TenantId::parse(&"t".repeat(TenantId::MAX_BYTES)).unwrap()

@@ -239,22 +239,17 @@ fn batches<'a>(
 #[cfg(test)]
 mod tests {
     use longshore_domain::group::ChunkPlan;
-    use longshore_domain::ids::JobId;
+    use longshore_domain::ids::{ChunkId, JobId};
+    use longshore_domain::job::Job;
     use longshore_domain::tenant::TenantId;
+    use longshore_domain::timestamp::Timestamp;
 
     use super::*;
 
     fn message(chunk: u32, bytes: usize) -> ChunkMessage {
-        ChunkMessage {
-            job_id: JobId::generate(),
-            tenant: TenantId::from_static("t"),
-            priority: Priority::Normal,
-            group: 0,
-            chunk,
-            plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false, keys: None },
-            inline: Some("x".repeat(bytes)),
-            failures: 0,
-        }
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false, keys: None };
+        ChunkMessage { inline: Some("x".repeat(bytes)), ..ChunkMessage::new(&job, ChunkId::new(0, chunk), &plan) }
     }
 
     #[test]

@@ -33,7 +33,8 @@ pub struct StoredRegistration {
 }
 
 /// An active registration.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
 pub struct VersionedRegistration {
     /// Its version.
     pub version: Version,
