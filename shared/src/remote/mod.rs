@@ -15,4 +15,3 @@ mod registered_type;
 
 pub use calls::{CallHandlers, RemoteCall, RemoteReply};
 pub use registered_type::{RegisteredType, RemoteJob};
-
