@@ -49,6 +49,13 @@ pub enum UrlPolicyError {
     Port,
 }
 
+impl Default for UrlPolicy {
+    /// Creates the policy that allows no host.
+    fn default() -> Self {
+        Self { hosts: Vec::new(), ports: vec![HTTPS], localhost: Localhost::Refused }
+    }
+}
+
 impl UrlPolicy {
     /// Creates a policy of hosts, each a name or `*.` and a domain, and of ports besides 443.
     ///

@@ -1,0 +1,85 @@
+//! Items that are probably invalid, between valid ones: each has an outcome of its own.
+
+use anyhow::Result;
+use longshore_domain::remote::{CallOutcome, ItemOutcome};
+use serde_json::Value;
+use serde_json::value::RawValue;
+
+use super::super::lab::{Batch, Lab, Notebook};
+use super::super::order::Check;
+use super::super::problems::Problem;
+use super::super::report::Report;
+use super::super::samples::raw;
+use super::super::words;
+use super::partial_note;
+use super::repeat::difference;
+
+/// Levels of the nested item.
+const LEVELS: usize = 100;
+/// Bytes of the long item.
+const LONG: usize = 200_000;
+
+/// Returns the invalid values with their names.
+fn invalid() -> [(&'static str, Box<RawValue>); 3] {
+    let nested = format!("{}1{}", "[".repeat(LEVELS), "]".repeat(LEVELS));
+    [
+        ("null", raw(&Value::Null)),
+        ("an array of 100 levels", RawValue::from_string(nested).unwrap_or_else(|_| RawValue::NULL.to_owned())),
+        ("a string of 200 KB", raw(&Value::from("x".repeat(LONG)))),
+    ]
+}
+
+pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> {
+    let mut batch = lab.batch("invalid_items", 51..=55);
+    for ((_, value), (_, invalid)) in batch.items.items[1..4].iter_mut().zip(invalid()) {
+        *value = invalid;
+    }
+    batch.items.items[4].1 = lab.samples.at(4);
+    let heard = lab.send(&batch, notebook).await?;
+    let mut evidence = batch.evidence(&heard, notebook);
+    evidence.sent.push_str("; the second to fourth are null, an array of 100 levels, a string of 200 KB");
+    let problem = match &heard.outcome {
+        CallOutcome::Fatal(rejection) => {
+            Some((Problem::FatalForItem, format!("the handler answered fatal {}", rejection.code)))
+        }
+        CallOutcome::Fault(fault) => {
+            let culprits = culprits(lab, notebook).await?;
+            Some((Problem::BatchBroken, format!("{culprits}: {}", words::fault(fault, &heard.exchange))))
+        }
+        _ => None,
+    };
+    if let Some((problem, summary)) = problem {
+        return Ok(Report::problem(Check::InvalidItems, problem, summary).with(evidence));
+    }
+    let items = match notebook.results(Check::InvalidItems, &batch, &heard) {
+        Ok(items) => items,
+        Err(report) => return Ok(report),
+    };
+    let outcomes = items.outcomes();
+    let report = match neighbours(&notebook.batch, outcomes) {
+        Some(difference) => Report::problem(Check::InvalidItems, Problem::NeighboursAffected, difference),
+        None => Report::ok(Check::InvalidItems, format!("each has an outcome of its own: {}", words::counts(outcomes))),
+    };
+    let note = partial_note(items.answered(), outcomes.len());
+    Ok(report.note(note).with(evidence))
+}
+
+/// Compares the valid items with those of the batch before, which had the same values at the same positions.
+fn neighbours(before: &[Option<ItemOutcome>], outcomes: &[Option<ItemOutcome>]) -> Option<String> {
+    let valid = |outcomes: &[Option<ItemOutcome>]| [outcomes.first(), outcomes.get(4)].map(|o| o.cloned().flatten());
+    difference(&valid(before), &valid(outcomes))
+        .map(|_| "a valid item beside invalid ones had another outcome".to_owned())
+}
+
+/// Sends each invalid item alone, and names those that fail.
+async fn culprits(lab: &Lab, notebook: &Notebook) -> Result<String> {
+    let mut names = Vec::new();
+    for (at, (name, value)) in invalid().into_iter().enumerate() {
+        let mut alone: Batch = lab.batch(&format!("invalid_item_{at}"), [52 + at as u64]);
+        alone.items.items[0].1 = value;
+        if matches!(lab.send(&alone, notebook).await?.outcome, CallOutcome::Fault(_)) {
+            names.push(name);
+        }
+    }
+    Ok(if names.is_empty() { "the batch failed, and none of its items alone".to_owned() } else { names.join(", ") })
+}
