@@ -107,7 +107,7 @@ fn throttling_is_busy_and_called_again() {
         returned(message)
     });
     assert_eq!(checked.findings(), [""; 0], "{:#}", checked.document);
-    assert_eq!(checked.check("batch")["notes"][0], "busy 1 times before its answer");
+    assert_eq!(checked.check("batch")["notes"][0], "busy once before its answer");
 }
 
 #[test]

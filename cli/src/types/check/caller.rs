@@ -108,7 +108,7 @@ fn wait(backpressure: &Backpressure, retries: u32) -> Duration {
 impl<T> Heard<T> {
     /// Returns a note about the times at which the handler was busy.
     pub(super) fn busy_note(&self) -> Option<String> {
-        (self.busy > 0).then(|| format!("busy {} times before its answer", self.busy))
+        (self.busy > 0).then(|| format!("busy {} before its answer", words::times(self.busy)))
     }
 }
 

@@ -43,6 +43,8 @@ pub(super) struct Notebook {
     pub(super) ping: Option<Exchange>,
     /// Why the handler cannot be reached.
     pub(super) unreachable: Option<String>,
+    /// True if the endpoint refused requests without a valid signature.
+    pub(super) refuses_bad_signatures: bool,
     /// Outcomes of the batch of 10.
     pub(super) batch: Vec<Option<ItemOutcome>>,
     /// Codes of rejections and skips.
@@ -133,7 +135,7 @@ impl Notebook {
         check: Check,
         batch: &Batch,
         heard: &'a Heard<CallOutcome>,
-    ) -> Result<&'a AnsweredItems, Report> {
+    ) -> Result<&'a AnsweredItems, Box<Report>> {
         let evidence = batch.evidence(heard, self);
         match &heard.outcome {
             CallOutcome::Items(items) => {
@@ -143,14 +145,14 @@ impl Notebook {
             }
             CallOutcome::Fatal(rejection) => {
                 let summary = format!("the handler answered fatal {}: {}", rejection.code, rejection.message);
-                Err(Report::problem(check, Problem::Fatal, words::excerpt(summary.as_bytes())).with(evidence))
+                Err(Report::problem(check, Problem::Fatal, words::excerpt(summary.as_bytes())).with(evidence).into())
             }
             CallOutcome::Parked(backpressure) => {
                 self.facts.is_busy = true;
-                let summary = format!("busy {} times: {}", heard.busy, backpressure.reason);
-                Err(Report::problem(check, Problem::Busy, words::excerpt(summary.as_bytes())).with(evidence))
+                let summary = format!("busy {}: {}", words::times(heard.busy), backpressure.reason);
+                Err(Report::problem(check, Problem::Busy, words::excerpt(summary.as_bytes())).with(evidence).into())
             }
-            CallOutcome::Fault(fault) => Err(self.fault(check, fault, &heard.exchange, evidence)),
+            CallOutcome::Fault(fault) => Err(self.fault(check, fault, &heard.exchange, evidence).into()),
         }
     }
 

@@ -108,6 +108,15 @@ pub(super) fn counts(outcomes: &[Option<ItemOutcome>]) -> String {
     texts.join(", ")
 }
 
+/// Writes a number of times.
+pub(super) fn times(count: u32) -> String {
+    match count {
+        1 => "once".to_owned(),
+        2 => "twice".to_owned(),
+        count => format!("{count} times"),
+    }
+}
+
 /// Writes a duration in milliseconds or seconds.
 pub(super) fn duration(duration: Duration) -> String {
     match duration.as_millis() {

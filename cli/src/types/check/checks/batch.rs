@@ -17,7 +17,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     let heard = lab.send(&batch, notebook).await?;
     let items = match notebook.results(Check::Batch, &batch, &heard) {
         Ok(items) => items,
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     notebook.batch = items.outcomes().to_vec();
     let note = partial_note(items.answered(), items.outcomes().len());

@@ -28,11 +28,12 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
             return Ok(Report::problem(Check::Concurrency, problem(&fault.cause), reason).with(evidence));
         }
         if let Err(report) = notebook.results(Check::Concurrency, batch, heard) {
-            return Ok(report);
+            return Ok(*report);
         }
     }
     let busy: u32 = heard.iter().map(|heard| heard.busy).sum();
-    let note = (busy > 0).then(|| format!("busy {busy} times before the answers: Longshore then sends less at a time"));
+    let note = (busy > 0)
+        .then(|| format!("busy {} before the answers: Longshore then sends less at a time", words::times(busy)));
     let sent = "4 batches of 5 items at the same time".to_owned();
     let evidence = Evidence { sent, received: format!("4 answers in {took}") };
     Ok(Report::ok(Check::Concurrency, format!("4 batches at the same time were answered in {took}"))

@@ -34,6 +34,6 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
                 format!("{} of {} items in {}", items.answered(), items.outcomes().len(), words::duration(took));
             Ok(Report::ok(Check::Deadline, format!("{summary}, before a deadline of 2 s")).with(evidence))
         }
-        Err(report) => Ok(report),
+        Err(report) => Ok(*report),
     }
 }

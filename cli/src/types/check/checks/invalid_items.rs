@@ -1,7 +1,7 @@
 //! Items that are probably invalid, between valid ones: each has an outcome of its own.
 
 use anyhow::Result;
-use longshore_domain::remote::{CallOutcome, ItemOutcome};
+use longshore_domain::remote::{BadAnswerReason, CallOutcome, FaultCause, ItemOutcome};
 use serde_json::Value;
 use serde_json::value::RawValue;
 
@@ -42,7 +42,8 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
         CallOutcome::Fatal(rejection) => {
             Some((Problem::FatalForItem, format!("the handler answered fatal {}", rejection.code)))
         }
-        CallOutcome::Fault(fault) => {
+        // A bad code is reported as such.
+        CallOutcome::Fault(fault) if !matches!(fault.cause, FaultCause::BadAnswer(BadAnswerReason::BadCode { .. })) => {
             let culprits = culprits(lab, notebook).await?;
             Some((Problem::BatchBroken, format!("{culprits}: {}", words::fault(fault, &heard.exchange))))
         }
@@ -53,7 +54,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     }
     let items = match notebook.results(Check::InvalidItems, &batch, &heard) {
         Ok(items) => items,
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     let outcomes = items.outcomes();
     let report = match neighbours(&notebook.batch, outcomes) {

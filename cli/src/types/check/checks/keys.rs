@@ -20,7 +20,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     let heard = lab.send(&batch, notebook).await?;
     let items = match notebook.results(Check::Keys, &batch, &heard) {
         Ok(items) => items,
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     let summary = "keys of items with the same value and numbers in no order were repeated exactly";
     let note = partial_note(items.answered(), items.outcomes().len());

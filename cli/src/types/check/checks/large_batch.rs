@@ -19,7 +19,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     let heard = lab.send(&batch, notebook).await?;
     let items = match notebook.results(Check::LargeBatch, &batch, &heard) {
         Ok(items) => items,
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     let took = heard.exchange.took;
     let report = if took > lab.caller.timeout() / 2 {

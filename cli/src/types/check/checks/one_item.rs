@@ -13,7 +13,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     let heard = lab.send(&batch, notebook).await?;
     let items = match notebook.results(Check::OneItem, &batch, &heard) {
         Ok(items) => items,
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     let outcome = items.outcomes().iter().flatten().next();
     let refused = outcome.filter(|outcome| !matches!(outcome, Outcome::Ok(_)));

@@ -45,7 +45,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Report {
         PingOutcome::Parked(backpressure) => Report::problem(
             Check::Ping,
             Problem::NeverReady,
-            format!("busy {} times: {}", heard.busy, backpressure.reason),
+            format!("busy {}: {}", words::times(heard.busy), backpressure.reason),
         ),
     };
     notebook.facts.is_https = lab.caller.is_https();

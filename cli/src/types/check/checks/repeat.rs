@@ -16,7 +16,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     let heard = lab.send(&batch, notebook).await?;
     let second = match notebook.results(Check::Repeat, &batch, &heard) {
         Ok(items) => items.outcomes(),
-        Err(report) => return Ok(report),
+        Err(report) => return Ok(*report),
     };
     let difference = difference(&notebook.batch, second);
     let report = match difference {

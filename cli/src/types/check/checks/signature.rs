@@ -3,7 +3,7 @@
 use longshore_domain::remote::{BadPing, PingOutcome};
 
 use super::super::exchange::Signature;
-use super::super::lab::Lab;
+use super::super::lab::{Lab, Notebook};
 use super::super::options::SECRET;
 use super::super::order::Check;
 use super::super::problems::Problem;
@@ -16,7 +16,7 @@ pub(super) fn is_accepted(outcome: &PingOutcome) -> bool {
     !matches!(outcome, PingOutcome::Parked(_) | PingOutcome::Bad(BadPing::Fault(_) | BadPing::Json(_)))
 }
 
-pub(super) async fn check(lab: &Lab) -> Report {
+pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Report {
     const CASES: [(Signature, Problem, &str); 2] = [
         (Signature::Absent, Problem::UnsignedAccepted, "a ping without a signature"),
         (Signature::Wrong, Problem::WrongSignatureAccepted, "a ping with the signature of another secret"),
@@ -37,6 +37,7 @@ pub(super) async fn check(lab: &Lab) -> Report {
         }
         received.push(evidence.received);
     }
+    notebook.refuses_bad_signatures = true;
     let evidence = Evidence { sent: CASES.map(|case| case.2).join(", then "), received: received.join(", then ") };
     Report::ok(Check::Signature, "requests without a valid signature were refused").with(evidence)
 }

@@ -22,6 +22,6 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
     }
     match notebook.results(Check::UnknownMembers, &batch, &heard) {
         Ok(_) => Ok(Report::ok(Check::UnknownMembers, "unknown members were ignored").with(evidence)),
-        Err(report) => Ok(report),
+        Err(report) => Ok(*report),
     }
 }
