@@ -1,8 +1,10 @@
 //! Runs of the command.
 
+use std::collections::HashMap;
 use std::process::{Command, Output};
+use std::sync::Mutex;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::endpoint::{Endpoint, Request, Response};
 use super::handler::{self, SECRET};
@@ -130,7 +132,7 @@ fn a_handler_without_validate_gets_no_item_unless_the_author_says_run() {
             Some("validate") => panic!("an item in the mode validate"),
             None if message["schema"] == "longshore.ping/1" && handler::is_signed(request) => {
                 let mut pong = handler::pong(&message);
-                pong["modes"] = serde_json::json!(["run"]);
+                pong["modes"] = json!(["run"]);
                 if handler::is_recent(request) {
                     Response::json(200, pong.to_string())
                 } else {
@@ -147,4 +149,27 @@ fn a_handler_without_validate_gets_no_item_unless_the_author_says_run() {
     }
     let checked = check_endpoint(respond, &["--mode", "run"]);
     assert_eq!((checked.findings(), checked.skipped()), (vec![], vec![]), "{:#}", checked.document);
+}
+
+#[test]
+fn a_handler_that_refuses_a_value_under_a_second_key_has_no_finding_in_the_mode_run() {
+    let seen = Mutex::new(HashMap::new());
+    let respond = move |request: &Request| {
+        let mut response = handler::perfect(request);
+        let message: Value = serde_json::from_slice(&request.body).unwrap();
+        if message["items"].is_array() {
+            let mut results = handler::results(&message);
+            for (item, result) in message["items"].as_array().unwrap().iter().zip(&mut results) {
+                let first =
+                    seen.lock().unwrap().entry(item["value"].to_string()).or_insert(item["key"].clone()).clone();
+                if first != item["key"] {
+                    *result = json!({"key": item["key"], "outcome": "reject", "code": "already_exists"});
+                }
+            }
+            response.body = json!({ "results": results }).to_string().into();
+        }
+        response
+    };
+    let checked = check_endpoint(respond, &["--mode", "run"]);
+    assert_eq!(checked.findings(), [""; 0], "{:#}", checked.document);
 }

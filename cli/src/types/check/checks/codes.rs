@@ -5,7 +5,8 @@ use longshore_domain::text::listed;
 use super::super::lab::Notebook;
 use super::super::order::Check;
 use super::super::problems::Problem;
-use super::super::report::Report;
+use super::super::report::{Evidence, Report};
+use super::super::words;
 
 /// Number of codes above which they probably contain data.
 const MANY: usize = 50;
@@ -18,7 +19,10 @@ pub(super) fn check(notebook: &mut Notebook) -> Report {
     match notebook.codes.len() {
         0 => Report::skipped(Check::Codes, "no answer had a code"),
         count if count > MANY => {
-            Report::problem(Check::Codes, Problem::ManyCodes, format!("{count} different codes, such as {codes}"))
+            let evidence =
+                Evidence { sent: "the batches of all checks".to_owned(), received: format!("{count} codes") };
+            let summary = format!("{count} different codes, such as {}", words::excerpt(codes.as_bytes()));
+            Report::problem(Check::Codes, Problem::ManyCodes, summary).with(evidence)
         }
         _ => Report::ok(Check::Codes, codes),
     }

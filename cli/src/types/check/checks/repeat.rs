@@ -28,7 +28,7 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
 }
 
 /// Describes the first item that has two outcomes. A retry promises nothing about the next one.
-pub(super) fn difference(first: &[Option<ItemOutcome>], second: &[Option<ItemOutcome>]) -> Option<String> {
+fn difference(first: &[Option<ItemOutcome>], second: &[Option<ItemOutcome>]) -> Option<String> {
     let pairs = first.iter().zip(second).enumerate();
     let mut labels = pairs.filter_map(|(at, pair)| Some((at, label(pair.0.as_ref()?), label(pair.1.as_ref()?))));
     let is_retry = |label: &str| label == "retry";
