@@ -70,4 +70,6 @@ fn the_example_in_python_has_no_finding() {
     drop(server);
     assert_eq!(checked.findings(), [""; 0], "{:#}", checked.document);
     assert_eq!(checked.check("codes")["summary"], "\"bad_email\", \"no_email\"");
+    let note = checked.check("invalid_items")["notes"][0].as_str().unwrap();
+    assert!(note.starts_with("an invalid item was answered `retry`"), "{note}");
 }

@@ -100,7 +100,7 @@ impl Check {
             return None;
         }
         if facts.modes.is_none() {
-            return Some("the ping has no good answer, and nothing else is sent before it has".to_owned());
+            return Some("needs a good ping".to_owned());
         }
         if matches!(self, Self::ContentType | Self::Signature | Self::Timestamp) && !facts.is_https {
             return Some("for HTTPS endpoints only".to_owned());
@@ -112,7 +112,7 @@ impl Check {
             return Some("the handler is busy".to_owned());
         }
         if facts.is_spent {
-            return Some("the run has made its maximum of calls, or reached its maximum time".to_owned());
+            return Some("the run has reached its maximum of calls or of time".to_owned());
         }
         if self >= Self::OneItem && facts.mode.is_none() {
             return Some(
@@ -121,7 +121,7 @@ impl Check {
             );
         }
         let needed = self.needs().filter(|needed| !facts.usable.contains(needed))?;
-        Some(format!("it needs results of the check `{}`", needed.title()))
+        Some(format!("needs results of the check `{}`", needed.title()))
     }
 }
 

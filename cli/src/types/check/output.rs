@@ -66,7 +66,8 @@ impl Document {
         let warnings = if warning == 1 { "1 warning".to_owned() } else { format!("{warning} warnings") };
         let took = duration(Duration::from_millis(self.millis));
         let mode = self.mode.map(|mode| format!(", mode {}", mode.as_str())).unwrap_or_default();
-        format!("{failed} failed, {warnings}, {ok} ok, {skipped} skipped: {} calls in {took}{mode}", self.calls)
+        let calls = if self.calls == 1 { "1 call".to_owned() } else { format!("{} calls", self.calls) };
+        format!("{failed} failed, {warnings}, {ok} ok, {skipped} skipped: {calls} in {took}{mode}")
     }
 }
 

@@ -1,6 +1,7 @@
 //! Items that are probably invalid, between valid ones: each has an outcome of its own.
 
 use anyhow::Result;
+use longshore_domain::outcome::Outcome;
 use longshore_domain::remote::{BadAnswerReason, CallOutcome, FaultCause, ItemOutcome, Mode};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -60,7 +61,16 @@ pub(super) async fn check(lab: &Lab, notebook: &mut Notebook) -> Result<Report> 
         None => Report::ok(Check::InvalidItems, format!("each has an outcome of its own: {}", words::counts(outcomes))),
     };
     let note = partial_note(items.answered(), outcomes.len());
-    Ok(report.note(note).with(evidence))
+    Ok(report.note(note).note(retry_note(outcomes)).with(evidence))
+}
+
+/// Notes an invalid item that is to be tried again.
+fn retry_note(outcomes: &[Option<ItemOutcome>]) -> Option<String> {
+    let is_retry = |outcome: &Option<ItemOutcome>| matches!(outcome, Some(Outcome::Retry { .. }));
+    outcomes.get(1..4)?.iter().any(is_retry).then(|| {
+        "an invalid item was answered `retry`: it spends all its tries before it fails. `reject` fails it at once"
+            .to_owned()
+    })
 }
 
 /// Compares the valid items with those of the batch before, which had the same values at the same positions. With
