@@ -3,7 +3,8 @@
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::Value;
@@ -18,23 +19,34 @@ type Invoked = (u16, &'static str, String);
 
 /// Checks a function that returns so.
 fn check(respond: impl Fn(&str, &Value) -> Invoked + Send + Sync + 'static) -> Checked {
+    run(&start(move |stream| {
+        let (path, message) = read(stream)?;
+        write(stream, &respond(&path, &message))
+    }))
+}
+
+/// Starts a server with a thread per connection. It runs until the test process ends.
+fn start(serve: impl Fn(&TcpStream) -> Option<()> + Send + Sync + 'static) -> String {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let url = format!("http://{}", listener.local_addr().unwrap());
+    let serve = Arc::new(serve);
     thread::spawn(move || {
-        let respond = &respond;
-        thread::scope(|scope| {
-            for stream in listener.incoming() {
-                let stream = stream.unwrap();
-                scope.spawn(move || serve(&stream, respond));
-            }
-        });
+        for stream in listener.incoming() {
+            let serve = Arc::clone(&serve);
+            thread::spawn(move || serve(&stream.unwrap()));
+        }
     });
+    url
+}
+
+fn run(url: &str) -> Checked {
     let mut longshore = Command::new(env!("CARGO_BIN_EXE_longshore"));
-    longshore.args(["types", "check", ARN, "--json", "--endpoint", &url]);
+    longshore.args(["types", "check", ARN, "--json", "--endpoint", url]);
     Checked::new(&longshore.output().unwrap())
 }
 
-fn serve(mut stream: &TcpStream, respond: &(impl Fn(&str, &Value) -> Invoked + ?Sized)) -> Option<()> {
+/// Reads the path and the payload of an invocation.
+fn read(stream: &TcpStream) -> Option<(String, Value)> {
     let mut reader = BufReader::new(stream);
     let (mut line, mut length) = (String::new(), 0);
     reader.read_line(&mut line).ok()?;
@@ -50,7 +62,10 @@ fn serve(mut stream: &TcpStream, respond: &(impl Fn(&str, &Value) -> Invoked + ?
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body).ok()?;
-    let (status, header, body) = respond(&path, &serde_json::from_slice(&body).unwrap());
+    Some((path, serde_json::from_slice(&body).unwrap()))
+}
+
+fn write(mut stream: &TcpStream, (status, header, body): &Invoked) -> Option<()> {
     let head =
         format!("HTTP/1.1 {status} x\r\nconnection: close\r\ncontent-length: {}\r\n{header}\r\n\r\n", body.len());
     stream.write_all(format!("{head}{body}").as_bytes()).ok()
@@ -111,13 +126,26 @@ fn throttling_is_busy_and_called_again() {
 }
 
 #[test]
-fn a_large_return_value_is_cut_off() {
-    let checked = check(|_, message| {
-        let (status, header, body) = returned(message);
-        let is_large = message["items"].as_array().is_some_and(|items| items.len() == 1_000);
-        (status, header, if is_large { format!("{body}{}", " ".repeat(5 << 20)) } else { body })
+fn a_large_return_value_is_cut_off_while_it_is_read() {
+    const BYTES: usize = 64 << 20;
+    let sent = Arc::new(AtomicUsize::new(0));
+    let counted = Arc::clone(&sent);
+    let url = start(move |mut stream| {
+        let (_, message) = read(stream)?;
+        if message["items"].as_array().is_none_or(|items| items.len() < 1_000) {
+            return write(stream, &returned(&message));
+        }
+        stream.write_all(format!("HTTP/1.1 200 x\r\ncontent-length: {BYTES}\r\n\r\n").as_bytes()).ok()?;
+        for _ in 0..BYTES / 65_536 {
+            stream.write_all(&[b' '; 65_536]).ok()?;
+            counted.fetch_add(65_536, Ordering::SeqCst);
+        }
+        Some(())
     });
+    let checked = run(&url);
     assert_eq!(checked.findings(), ["large_batch failed answer_too_large"], "{:#}", checked.document);
+    // The buffers of both sockets hold some MiB.
+    assert!(sent.load(Ordering::SeqCst) < BYTES / 2);
 }
 
 #[test]
