@@ -170,6 +170,10 @@ fn a_handler_that_refuses_a_value_under_a_second_key_has_no_finding_in_the_mode_
         }
         response
     };
-    let checked = check_endpoint(respond, &["--mode", "run"]);
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("items.jsonl");
+    let lines: Vec<_> = (0..10).map(|n| format!("{{\"n\":{n}}}")).collect();
+    std::fs::write(&file, lines.join("\n")).unwrap();
+    let checked = check_endpoint(respond, &["--mode", "run", "--items", file.to_str().unwrap()]);
     assert_eq!(checked.findings(), [""; 0], "{:#}", checked.document);
 }

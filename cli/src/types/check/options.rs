@@ -16,7 +16,7 @@ pub(super) const SECRET: &str = "LONGSHORE_HANDLER_SECRET";
 /// Options of `types check`.
 #[derive(clap::Args)]
 #[command(after_help = "\
-The handler is called as Longshore calls it: first a ping, then batches of items, about 2,100 items in 20 calls. In the
+The handler is called as Longshore calls it: first a ping, then batches of items, about 2,050 items in 20 calls. In the
 mode `validate`, which is used if the handler's ping lists it, a handler has no effect. With `--mode run` it processes
 the items, and its effects are real: use it with a handler of a test environment, and with --items.
 
