@@ -9,6 +9,7 @@ use hyper::header::{ACCEPT, ACCEPT_ENCODING, CONTENT_TYPE, HOST, HeaderName, Hea
 
 use crate::connection::Outgoing;
 use crate::failure::CallFailure;
+use crate::probe::Signing;
 use crate::secret::Secrets;
 use crate::signature::{MessageId, sign};
 use crate::url::HandlerUrl;
@@ -58,7 +59,7 @@ pub struct Answer {
 
 impl Call<'_> {
     /// Builds the request.
-    pub(crate) fn to_request(&self) -> Result<Outgoing, CallFailure> {
+    pub(crate) fn to_request(&self, signing: Signing) -> Result<Outgoing, CallFailure> {
         let seconds = self.now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
         let invalid = || CallFailure::Protocol("the request cannot be written".to_owned());
         let signed = sign(self.secrets, self.id, seconds, &self.body).ok_or_else(invalid)?;
@@ -70,10 +71,14 @@ impl Call<'_> {
             (ACCEPT, JSON),
             (ACCEPT_ENCODING, HeaderValue::from_static("identity")),
             (USER_AGENT, HeaderValue::from_static(AGENT)),
-            (HeaderName::from_static("webhook-id"), signed.id),
-            (HeaderName::from_static("webhook-timestamp"), signed.timestamp),
-            (HeaderName::from_static("webhook-signature"), signed.signature),
         ]);
+        if signing == Signing::Signed {
+            request.headers_mut().extend([
+                (HeaderName::from_static("webhook-id"), signed.id),
+                (HeaderName::from_static("webhook-timestamp"), signed.timestamp),
+                (HeaderName::from_static("webhook-signature"), signed.signature),
+            ]);
+        }
         if let Some(trace) = &self.traceparent {
             request.headers_mut().insert(HeaderName::from_static("traceparent"), trace.clone());
         }

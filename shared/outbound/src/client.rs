@@ -23,6 +23,7 @@ use crate::limits::Limits;
 use crate::local::LocalOnly;
 use crate::network::{Network, SystemNetwork};
 use crate::pool::Pool;
+use crate::probe::{AnswerHeaders, Probed, Signing};
 use crate::retry_after::retry_after;
 use crate::url::Origin;
 
@@ -76,9 +77,14 @@ impl Client {
 
     /// Makes a call. The request is sent at most once.
     pub async fn post(&self, call: &Call<'_>) -> CallOutcome {
-        match self.answer(call).await {
-            Ok(answer) => CallOutcome::Answered(answer),
-            Err(failure) => CallOutcome::Failed(failure),
+        self.probe(call, Signing::Signed).await.outcome
+    }
+
+    /// Makes a call that a check of an endpoint needs.
+    pub async fn probe(&self, call: &Call<'_>, signing: Signing) -> Probed {
+        match self.answer(call, signing).await {
+            Ok((answer, headers)) => Probed { outcome: CallOutcome::Answered(answer), headers },
+            Err(failure) => Probed { outcome: CallOutcome::Failed(failure), headers: AnswerHeaders::default() },
         }
     }
 
@@ -88,14 +94,14 @@ impl Client {
         self.pool.clear();
     }
 
-    async fn answer(&self, call: &Call<'_>) -> Result<Answer, CallFailure> {
+    async fn answer(&self, call: &Call<'_>, signing: Signing) -> Result<(Answer, AnswerHeaders), CallFailure> {
         let deadline = Instant::from_std(call.deadline);
         let begun = Instant::now();
         if deadline <= begun {
             return Err(CallFailure::TimedOut(Phase::Start));
         }
-        let exchanged = self.exchange(call.url.origin(), call.to_request()?, deadline).await?;
-        Ok(answer(&exchanged, call.now + begun.elapsed()))
+        let exchanged = self.exchange(call.url.origin(), call.to_request(signing)?, deadline).await?;
+        Ok((answer(&exchanged, call.now + begun.elapsed()), AnswerHeaders::new(exchanged.head.headers())))
     }
 
     /// Sends a request on an idle connection, or on a new one if there is none that takes it.

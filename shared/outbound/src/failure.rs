@@ -126,8 +126,12 @@ fn causes<'a>(error: &'a (dyn Error + 'static)) -> impl Iterator<Item = &'a (dyn
 
 /// Returns an error's text, shortened, with characters that are safe in a log and without a full stop.
 pub(crate) fn reason(error: &(dyn Error + 'static)) -> String {
-    let text: String = error.to_string().chars().filter(|c| !c.is_control()).take(REASON_CHARS).collect();
-    text.trim_end_matches('.').to_owned()
+    reason_text(&error.to_string()).trim_end_matches('.').to_owned()
+}
+
+/// Returns a text of the endpoint, shortened, with characters that are safe in a log.
+pub(crate) fn reason_text(text: &str) -> String {
+    text.chars().filter(|c| !c.is_control()).take(REASON_CHARS).collect()
 }
 
 impl fmt::Display for Phase {

@@ -8,6 +8,7 @@
 //! | [`url`], [`policy`] | URLs of endpoints; the hosts and ports that they may name |
 //! | [`address`], `registry` | addresses that are not global unicast |
 //! | [`client`], [`call`] | the client, a call, its outcome |
+//! | [`probe`] | calls of a check of an endpoint |
 //! | [`failure`], `retry_after` | failures of calls; the wait that an answer asks for |
 //! | [`limits`] | limits of time, bytes and headers |
 //! | [`network`], `dial` | name resolution and TCP; the checks of addresses, TLS |
@@ -28,6 +29,7 @@ pub mod local;
 pub mod network;
 pub mod policy;
 mod pool;
+pub mod probe;
 mod registry;
 mod retry_after;
 pub mod secret;

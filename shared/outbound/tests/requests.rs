@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use longshore_outbound::call::CallOutcome;
+use longshore_outbound::probe::Signing;
 use support::{OK, World, limits};
 
 #[tokio::test]
@@ -80,4 +81,28 @@ async fn a_body_is_returned_as_it_was_sent() {
         let answer = World::answering(answer).await.answer().await;
         assert_eq!((answer.status, &answer.body[..]), (200, body));
     }
+}
+
+#[tokio::test]
+async fn a_probe_can_be_unsigned_and_shows_headers_of_the_answer() {
+    let seen = Arc::new(Mutex::new(Vec::new()));
+    let requests = Arc::clone(&seen);
+    let world = World::new(limits(), move |mut accepted| {
+        let requests = Arc::clone(&requests);
+        async move {
+            while let Some(request) = accepted.request().await {
+                requests.lock().unwrap().push(request.contains("\r\nwebhook-"));
+                let head =
+                    "HTTP/1.1 302 Found\r\nlocation: /a\tb\r\ncontent-type: text/html\r\ncontent-length: 0\r\n\r\n";
+                accepted.send(head.as_bytes()).await;
+            }
+        }
+    })
+    .await;
+    for signing in [Signing::Signed, Signing::Unsigned] {
+        let headers = world.probe(signing).await.headers;
+        assert_eq!(headers.location.as_deref(), Some("/ab"));
+        assert_eq!(headers.content_type.as_deref(), Some("text/html"));
+    }
+    assert_eq!(*seen.lock().unwrap(), [true, false]);
 }

@@ -19,6 +19,7 @@ use longshore_outbound::limits::Limits;
 use longshore_outbound::local::LocalOnly;
 use longshore_outbound::network::Network;
 use longshore_outbound::policy::UrlPolicy;
+use longshore_outbound::probe::{Probed, Signing};
 use longshore_outbound::secret::{RootSecret, Secrets};
 use longshore_outbound::signature::MessageId;
 use longshore_outbound::url::HandlerUrl;
@@ -195,6 +196,11 @@ impl World {
         post_body(&self.client, &self.url("localhost"), body, time).await
     }
 
+    pub async fn probe(&self, signing: Signing) -> Probed {
+        let body = Bytes::from_static(BODY);
+        probe_body(&self.client, &self.url("localhost"), body, Duration::from_secs(60), signing).await
+    }
+
     fn url(&self, host: &str) -> HandlerUrl {
         HandlerUrl::parse(&format!("https://{host}:{}/hook?x=1", self.port), &self.policy).unwrap()
     }
@@ -216,6 +222,10 @@ pub async fn post(client: &Client, url: &HandlerUrl, time: Duration) -> CallOutc
 }
 
 async fn post_body(client: &Client, url: &HandlerUrl, body: Bytes, time: Duration) -> CallOutcome {
+    probe_body(client, url, body, time, Signing::Signed).await.outcome
+}
+
+async fn probe_body(client: &Client, url: &HandlerUrl, body: Bytes, time: Duration, signing: Signing) -> Probed {
     let secrets = Secrets::One(RootSecret::from_bytes(&[7; 32]).unwrap().derive("invite", 1).unwrap());
     let call = Call {
         url,
@@ -226,7 +236,7 @@ async fn post_body(client: &Client, url: &HandlerUrl, body: Bytes, time: Duratio
         now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_614_265_330),
         deadline: Instant::now() + time,
     };
-    client.post(&call).await
+    client.probe(&call, signing).await
 }
 
 pub fn failure(outcome: CallOutcome) -> CallFailure {
