@@ -44,7 +44,7 @@ def batch(*values, seconds=60, mode="run", options=None):
     deadline = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() + seconds))
     request = {"schema": "longshore.items/1", "mode": mode,
                "job": {"id": JOB, "type": "contacts", "tenant": "acme", "generation": 1, "options": options or {}},
-               "batch": {"id": f"{JOB}-1-12.3-40", "deadline": deadline}, "items": items(*values)}
+               "batch": {"id": f"{JOB}-1-12-3-k3v9q1", "deadline": deadline}, "items": items(*values)}
     assert meets("items-request", request)
     return request
 

@@ -28,7 +28,7 @@ export function batch(values, { seconds = 60, mode = "run", options = {} } = {})
     schema: "longshore.items/1",
     mode,
     job: { id: JOB, type: "contacts", tenant: "acme", generation: 1, options },
-    batch: { id: `${JOB}-1-12.3-40`, deadline },
+    batch: { id: `${JOB}-1-12-3-k3v9q1`, deadline },
     items,
   };
   assert(meets("items-request", request));
