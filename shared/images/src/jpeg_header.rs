@@ -157,7 +157,7 @@ mod tests {
         let twice = [&good[..13 + 2], &good[2..]].concat();
         for (bytes, reason) in [
             (&good[..good.len() - 1], "its end is missing"),
-            (&good[..good.len() - 3], "it ends before its first scan"),
+            (&good[..good.len() - 5], "it ends before its first scan"),
             (&good[..2], "it ends before its first scan"),
             (&[0xFF, 0xD8, 0xFF, 0xD9], "it has no image"),
             (&[0xFF, 0xD8, 0xFF, 0xDA, 0, 2, 0xFF, 0xD9], "it has no frame header"),

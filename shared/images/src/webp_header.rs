@@ -104,8 +104,10 @@ impl Canvas {
             }
             b"VP8X" => {
                 let flags = *body.first()?;
-                let side =
-                    |at: usize| Some(1 + u32::from_le_bytes([*body.get(at)?, body[at + 1], *body.get(at + 2)?, 0]));
+                let side = |at: usize| match body.get(at..at + 3) {
+                    Some(&[low, middle, high]) => Some(1 + u32::from_le_bytes([low, middle, high, 0])),
+                    _ => None,
+                };
                 let alpha = flags & ALPHA != 0;
                 let decoder_bytes = match (flags & ANIMATION != 0, has_lossless(rest)) {
                     (true, _) => 11,

@@ -55,13 +55,8 @@ fn lying_png(width: u32, height: u32) -> Vec<u8> {
     let header = [&width.to_be_bytes()[..], &height.to_be_bytes(), &[8, 6, 0, 0, 0]].concat();
     // A zlib stream of a few zeros: a bomb's would go on for all rows.
     let data = [0x78, 0x9C, 0x63, 0, 1, 0, 0, 1, 0, 1];
-    [
-        b"\x89PNG\r\n\x1a\n",
-        &png_chunk(b"IHDR", &header)[..],
-        &png_chunk(b"IDAT", &data),
-        &png_chunk(b"IEND", &[]),
-    ]
-    .concat()
+    [b"\x89PNG\r\n\x1a\n", &png_chunk(b"IHDR", &header)[..], &png_chunk(b"IDAT", &data), &png_chunk(b"IEND", &[])]
+        .concat()
 }
 
 #[test]

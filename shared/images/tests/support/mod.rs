@@ -1,5 +1,5 @@
 //! Images made in code, and the conversion of them.
-#![allow(dead_code, reason = "each test uses a part")]
+#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
 use std::io::Cursor;
 
@@ -18,9 +18,7 @@ pub const COLORS: [[u8; 3]; 4] = [[255, 0, 0], [0, 255, 0], [0, 0, 255], [255, 2
 
 /// An image of four quarters, each of one colour.
 pub fn quarters(width: u32, height: u32) -> RgbImage {
-    RgbImage::from_fn(width, height, |x, y| {
-        Rgb(COLORS[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)])
-    })
+    RgbImage::from_fn(width, height, |x, y| Rgb(COLORS[usize::from(x >= width / 2) + 2 * usize::from(y >= height / 2)]))
 }
 
 /// An image with many colours and an alpha from 0 to 255.
