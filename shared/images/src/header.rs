@@ -27,7 +27,7 @@ pub(crate) fn read(bytes: &[u8], format: Format) -> Result<(Header, &[u8]), Reje
 }
 
 impl Header {
-    fn check_dimensions(&self) -> Result<(), Rejection> {
+    pub(crate) fn check_dimensions(&self) -> Result<(), Rejection> {
         let Self { format, width, height, .. } = *self;
         if width == 0 || height == 0 {
             return Err(Rejection::damaged(format, "its width or height is 0"));

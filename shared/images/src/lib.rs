@@ -17,7 +17,7 @@
 //! | [`limits`] | limits of files, pixels, memory and results |
 //! | [`rejection`] | reasons for which an image is refused |
 //! | `format` | recognition of the type |
-//! | `header`, `jpeg_header`, `webp_header` | dimensions and memory, read before decoding |
+//! | `header`, `jpeg_header`, `webp_header`, `webp_lossless` | dimensions and memory, read before decoding |
 //! | `decode`, `pixels` | decoding; pixels of 8 bits per sample |
 //! | `geometry`, `resize` | crop and dimensions of a result; resampling |
 //! | `encode`, `bounded` | encoding, within a limit of bytes |
@@ -36,6 +36,7 @@ mod pixels;
 pub mod rejection;
 mod resize;
 mod webp_header;
+mod webp_lossless;
 
 pub use convert::{ConvertedImage, OriginalInfo, ResultImage, ResultInfo, convert};
 pub use format::Format;
