@@ -151,6 +151,14 @@ fn a_webp_chunk_that_lies_about_its_size_allocates_nothing() {
 }
 
 #[test]
+fn a_decoder_that_reads_other_dimensions_than_the_header_is_not_trusted() {
+    // 16,384 is the highest width of the specification, and 0 to `image-webp` 0.2.
+    let bits = 16_383_u32 | (1 << 28);
+    let body = [&[0x2F][..], &bits.to_le_bytes(), &[0; 20]].concat();
+    assert_eq!(code(&riff(&riff_chunk(b"VP8L", &body))), "damaged_image");
+}
+
+#[test]
 fn jpeg_segments_that_are_not_valid_are_harmless() {
     let jpeg = encode(quarters(32, 32), ImageFormat::Jpeg);
     for marker in 0xC0..=0xFE {

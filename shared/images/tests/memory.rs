@@ -6,6 +6,7 @@ mod support;
 use image::codecs::jpeg::JpegEncoder;
 use image::{GenericImageView, ImageFormat, Rgb};
 use longshore_images::{Fit, OutputFormat, convert};
+use support::huffman_bomb::huffman_bomb;
 use support::*;
 
 const MIB: u64 = 1024 * 1024;
@@ -49,6 +50,14 @@ fn memory_is_bounded() {
         assert!(reserved < 16, "{kind} reserves {reserved} MiB");
     }
 
+    let bomb = huffman_bomb(65_536);
+    assert!(bomb.len() < 4_000_000);
+    let before = peak("VmHWM");
+    assert_eq!(convert(&bomb, &width(8, OutputFormat::Png)).unwrap_err().code(), "too_many_pixels");
+    let used = (peak("VmHWM") - before) / MIB;
+    assert!(used < 16, "codes of a lossless image take {used} MiB");
+    assert_eq!(convert(&huffman_bomb(2_000), &width(8, OutputFormat::Png)).unwrap().results.len(), 1);
+
     let mut jpeg = Vec::new();
     JpegEncoder::new(&mut jpeg).encode_image(&Stripes).unwrap();
     let jpeg = with_exif(&jpeg, 6);
@@ -59,5 +68,4 @@ fn memory_is_bounded() {
     assert_eq!((converted.results[2].info.width, converted.results[2].info.height), (2_048, 2_730));
     let used = (peak("VmHWM") - before) / MIB;
     assert!((143..256).contains(&used), "an image of 50 megapixels, 143 MiB, takes {used} MiB");
-    println!("USED {used}");
 }

@@ -1,6 +1,8 @@
 //! Images made in code, and the conversion of them.
 #![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
 
+pub mod huffman_bomb;
+
 use std::io::Cursor;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage, Rgba, RgbaImage};
