@@ -2,7 +2,6 @@
 
 use std::borrow::Cow;
 
-use fast_image_resize::Resizer;
 use image::metadata::Orientation;
 use serde::Serialize;
 
@@ -11,10 +10,10 @@ use crate::encode::Encoding;
 use crate::format::Format;
 use crate::geometry::{Placement, is_transposed};
 use crate::limits::RESULT_BYTES;
-use crate::options::CheckedOptions;
+use crate::options::{CheckedOptions, SizeOptions};
 use crate::pixels::Pixels;
 use crate::rejection::Rejection;
-use crate::resize::resize;
+use crate::resize::{ResizeError, resize};
 
 /// The results of one image.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -78,7 +77,6 @@ pub fn convert(bytes: &[u8], options: &CheckedOptions) -> Result<ConvertedImage,
     let original = original(&source);
     let options_of = options.get();
     let encoding = Encoding { format: options_of.format.resolve(source.format), quality: options.quality() };
-    let mut resizer = Resizer::new();
     let mut room = RESULT_BYTES;
     let mut results = Vec::new();
     // Copies first: multiplying by alpha, in place, loses colours of transparent pixels.
@@ -90,7 +88,7 @@ pub fn convert(bytes: &[u8], options: &CheckedOptions) -> Result<ConvertedImage,
             source.pixels.premultiply();
             premultiplied = true;
         }
-        let pixels = result_pixels(&mut resizer, &source, &step.placement)
+        let pixels = result_pixels(&source, &step.placement)
             .map_err(|error| Rejection::failed(encoding.format, error.as_ref()))?;
         let data = encoding.encode(&pixels, room)?;
         room -= data.len();
@@ -108,28 +106,22 @@ fn original(source: &Source) -> OriginalInfo {
     OriginalInfo { width, height, format: source.format }
 }
 
-fn steps(options: &CheckedOptions, original: OriginalInfo, orientation: Orientation) -> Vec<Step<'_>> {
-    let sizes = options.get().sizes.iter().enumerate();
-    let step = |(index, size)| {
-        let size: &crate::options::SizeOptions = size;
+fn steps<'a>(options: &'a CheckedOptions, original: OriginalInfo, orientation: Orientation) -> Vec<Step<'a>> {
+    let step = |(index, size): (usize, &'a SizeOptions)| {
         let placement = Placement::new(size, original.width, original.height).before(orientation);
         Step { index, name: &size.name, placement }
     };
-    sizes.map(step).collect()
+    options.get().sizes.iter().enumerate().map(step).collect()
 }
 
 /// Returns the pixels of a result, after orientation. The whole image, if nothing changes, is not copied.
-fn result_pixels<'a>(
-    resizer: &mut Resizer,
-    source: &'a Source,
-    placement: &Placement,
-) -> Result<Cow<'a, Pixels>, crate::resize::ResizeError> {
+fn result_pixels<'a>(source: &'a Source, placement: &Placement) -> Result<Cow<'a, Pixels>, ResizeError> {
     let Source { orientation, pixels, .. } = source;
     let whole = (placement.width, placement.height) == (pixels.width, pixels.height);
     if whole && *orientation == Orientation::NoTransforms {
         return Ok(Cow::Borrowed(pixels));
     }
-    let mut result = resize(resizer, pixels, placement)?;
+    let mut result = resize(pixels, placement)?;
     if placement.is_scaled() {
         result.unpremultiply();
     }

@@ -82,6 +82,16 @@ mod tests {
     }
 
     #[test]
+    fn a_decoder_that_reads_other_dimensions_than_the_header_is_not_trusted() {
+        let mut png = Vec::new();
+        image::RgbImage::new(3, 2).write_with_encoder(image::codecs::png::PngEncoder::new(&mut png)).unwrap();
+        for (width, height, accepted) in [(3, 2, true), (2, 3, false), (1, 1, false)] {
+            let header = Header { format: Format::Png, width, height, decoder_bytes: 0 };
+            assert_eq!(read(&header, PngDecoder::new(Cursor::new(&png))).is_ok(), accepted, "{width} x {height}");
+        }
+    }
+
+    #[test]
     fn a_file_of_the_maximum_size_is_read_and_one_more_byte_is_too_large() {
         for (bytes, code) in [(FILE_BYTES, "not_an_image"), (FILE_BYTES + 1, "too_large")] {
             assert_eq!(decode(&vec![0; bytes]).unwrap_err().code(), code);

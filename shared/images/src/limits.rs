@@ -12,8 +12,8 @@
 //! | WebP, lossless, without and with alpha | 8 or 5 | 33 or 50 |
 //! | WebP, animated, without and with alpha | 14 or 15 | 19 or 17 |
 //!
-//! A result takes, besides, two buffers that are at most as large as the decoded image, and its encoder's. Both are small
-//! for small results.
+//! A result takes, besides, two buffers that are at most as large as the decoded image, and its encoder's, which are
+//! small for small results. One result is made after the other.
 
 const MIB: usize = 1024 * 1024;
 

@@ -10,7 +10,9 @@ use crate::pixels::Pixels;
 pub(crate) type ResizeError = Box<dyn std::error::Error>;
 
 /// Returns the placed part of an image. Colours must be multiplied by alpha if the placement scales, and stay so.
-pub(crate) fn resize(resizer: &mut Resizer, source: &Pixels, placement: &Placement) -> Result<Pixels, ResizeError> {
+///
+/// The resizer's buffer is not kept for the next result, so that it is free while this one is encoded.
+pub(crate) fn resize(source: &Pixels, placement: &Placement) -> Result<Pixels, ResizeError> {
     let layout = source.layout;
     let view = ImageRef::new(source.width, source.height, &source.samples, layout.pixel_type())?;
     let mut result = Image::new(placement.width, placement.height, layout.pixel_type());
@@ -20,7 +22,7 @@ pub(crate) fn resize(resizer: &mut Resizer, source: &Pixels, placement: &Placeme
         .resize_alg(ResizeAlg::Convolution(FilterType::Lanczos3))
         .crop(left, top, placement.crop_width, placement.crop_height)
         .use_alpha(false);
-    resizer.resize(&view, &mut result, &options)?;
+    Resizer::new().resize(&view, &mut result, &options)?;
     Ok(Pixels { width: placement.width, height: placement.height, layout, samples: result.into_vec() })
 }
 

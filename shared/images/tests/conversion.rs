@@ -165,15 +165,20 @@ fn sizes_keep_their_order_names_and_dimensions() {
 
 #[test]
 fn colors_of_transparent_pixels_do_not_bleed() {
-    // Left: opaque white. Right: transparent black, which would darken the edge without premultiplied alpha.
-    let image = RgbaImage::from_fn(64, 8, |x, _| if x < 31 { Rgba([255; 4]) } else { Rgba([0; 4]) });
-    for format in [ImageFormat::Png, ImageFormat::WebP] {
-        let bytes = encode(image.clone(), format);
-        for pixel in converted(&bytes, 16, OutputFormat::Png).to_rgba8().pixels() {
-            assert!(pixel.0[3] == 0 || pixel.0[..3] == [255; 3], "{pixel:?}");
-        }
-        for pixel in converted(&bytes, 16, OutputFormat::Jpeg).to_rgb8().pixels() {
-            assert!(pixel.0.iter().all(|sample| *sample >= 253), "{pixel:?}");
+    // Left: opaque. Right: transparent. The edge keeps the left colour, with a part of its alpha.
+    for (left, right) in [(255, 0), (0, 255)] {
+        let pixel = |x| if x < 31 { Rgba([left, left, left, 255]) } else { Rgba([right, right, right, 0]) };
+        for format in [ImageFormat::Png, ImageFormat::WebP] {
+            let bytes = encode(RgbaImage::from_fn(64, 8, |x, _| pixel(x)), format);
+            let result = converted(&bytes, 16, OutputFormat::Png).to_rgba8();
+            assert!(result.pixels().any(|pixel| (1..255).contains(&pixel.0[3])));
+            for pixel in result.pixels() {
+                assert!(pixel.0[3] == 0 || pixel.0[..3] == [left; 3], "{pixel:?}");
+            }
+            let flat = converted(&bytes, 16, OutputFormat::Jpeg).to_rgb8();
+            for (x, color) in [(0, left), (15, 255)] {
+                assert!(flat.get_pixel(x, 1).0.iter().all(|sample| sample.abs_diff(color) <= 3), "{x}");
+            }
         }
     }
 }

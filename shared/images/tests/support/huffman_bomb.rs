@@ -12,7 +12,7 @@ struct Bits {
 impl Bits {
     fn push(&mut self, value: u32, count: u32) {
         for shift in 0..count {
-            if self.length % 8 == 0 {
+            if self.length.is_multiple_of(8) {
                 self.bytes.push(0);
             }
             *self.bytes.last_mut().unwrap() |= ((value >> shift & 1) as u8) << (self.length % 8);

@@ -1,5 +1,11 @@
 //! Images made in code, and the conversion of them.
-#![allow(dead_code, unreachable_pub, reason = "each test uses a part")]
+#![allow(
+    clippy::expect_used,
+    clippy::unwrap_used,
+    dead_code,
+    unreachable_pub,
+    reason = "a failed step fails the test; shared by several tests"
+)]
 
 pub mod huffman_bomb;
 
