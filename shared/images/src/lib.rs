@@ -12,7 +12,7 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `convert` | [`convert`]: one image to all its sizes |
+//! | `convert` | [`convert()`]: one image to all its sizes |
 //! | [`options`] | sizes, format and quality, checked |
 //! | [`limits`] | limits of files, pixels, memory and results |
 //! | [`rejection`] | reasons for which an image is refused |
