@@ -28,9 +28,6 @@ use super::stored::StoredItems;
 use crate::handler::{CellReader, Outputs, Processed, RawItem, Shape};
 use crate::remote::{CallHandlers, RemoteCall, RemoteJob};
 
-/// Time between the time-out of a call and the end of the function: a wait for the rate limit, a ping, and the commit.
-const RESERVE: Duration = Duration::from_secs(20);
-
 /// Wait after backpressure without a wait of its own.
 const DEFAULT_WAIT_S: i64 = 10;
 
@@ -87,7 +84,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     ) -> Result<Option<Rejection>, Interrupt> {
         let handlers = self.worker.registry.handlers();
         let handlers = handlers.ok_or_else(|| self.unusable("this function calls no remote handlers"))?;
-        if !self.has_time_for(remote.timeout()) {
+        if !self.has_time_for(remote.timeout() + handlers.reserve()) {
             return self.leave(remote, items).await;
         }
         let allowed = match self.allowed(remote, handlers).await? {
@@ -316,8 +313,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(())
     }
 
-    fn has_time_for(&self, timeout: Duration) -> bool {
-        later((self.worker.clock)(), timeout + RESERVE) <= self.function_deadline
+    fn has_time_for(&self, time: Duration) -> bool {
+        later((self.worker.clock)(), time) <= self.function_deadline
     }
 }
 

@@ -2,10 +2,14 @@
 
 use std::future::Future;
 use std::pin::Pin;
+use std::time::Duration;
 
 use longshore_domain::registration::Target;
 use longshore_domain::remote::{CallResult, ConnectionError};
 use longshore_domain::timestamp::Timestamp;
+
+/// Time between the time-out of a call and the end of the function: a wait for the rate limit, a ping, and the commit.
+const RESERVE: Duration = Duration::from_secs(20);
 
 /// A call of a handler.
 #[derive(Clone, Debug)]
@@ -89,6 +93,10 @@ pub trait CallHandlers: Send + Sync {
     fn stack(&self) -> &str;
     /// Makes a call, and returns what came back until its deadline.
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + 'a>>;
+    /// Returns the time that must be left after a call's time-out: for a wait, a ping, and the commit.
+    fn reserve(&self) -> Duration {
+        RESERVE
+    }
     /// Waits until a time.
     fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }
