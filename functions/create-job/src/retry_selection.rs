@@ -24,7 +24,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
 
 use crate::dead_letters::DeadItems;
-use crate::outcome::{Halt, SplitError};
+use crate::outcome::Halt;
 use crate::splitter::{CONCURRENT_CHUNKS, Splitter};
 
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a

@@ -2,6 +2,7 @@
 
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
+use longshore::handler::TypeLimits;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};

@@ -98,10 +98,16 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         };
         let wanted = self.calls.bisection(remote).next_size().min(allowed);
         let reserved = match self.reserve(remote, handlers, wanted).await? {
-            Allowed::Items(reserved) => reserved,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
+            Allowed::Items(reserved) => reserved,
             Allowed::NoneEver => return Ok(None),
         };
+        if self.must_look() {
+            // The wait for the rate limit was long. What was reserved is lost if the breaker has opened.
+            if let Allowed::NoneUntil(until, reason) = self.allowed(remote, handlers).await? {
+                return self.park(remote, items, until, reason).await;
+            }
+        }
         let Some(sent) = self.next_batch(remote, items, stored, reserved)? else {
             return self.take_answers(remote, items);
         };

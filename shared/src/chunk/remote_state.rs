@@ -28,6 +28,8 @@ const TRIES: u32 = 20;
 pub(super) struct SharedState {
     read: ReadState,
     looked_at: Option<Timestamp>,
+    /// True if the next call is the trial of an open breaker.
+    is_trial: bool,
 }
 
 /// Number of items that can be sent now.
@@ -47,10 +49,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         remote: &RemoteJob,
         handlers: &dyn CallHandlers,
     ) -> Result<Allowed, ChunkError> {
-        let now = (self.worker.clock)();
-        if self.calls.shared.looked_at.is_none_or(|at| now.millis_since(at) >= LOOK_MS) {
+        if self.must_look() {
             self.look().await?;
         }
+        self.calls.shared.is_trial = false;
         for _ in 0..TRIES {
             let now = (self.worker.clock)();
             let breaker = &self.calls.shared.read.state.breaker;
@@ -84,35 +86,38 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let breaker = &self.calls.shared.read.state.breaker;
         Ok(match breaker.open() {
             None => Allowed::Items(u32::MAX),
-            Some(open) if open.reason == OpenReason::BatchesFail && result == PingResult::Good => Allowed::Items(1),
+            Some(open) if open.reason == OpenReason::BatchesFail && result == PingResult::Good => {
+                self.calls.shared.is_trial = true;
+                Allowed::Items(1)
+            }
             Some(open) => none_until(breaker, open.trial_at),
         })
     }
 
-    /// Decides what follows a fault: `Items` if the batch is at fault.
+    /// Decides what follows a fault: `Items` if the batch is at fault, which is judged. While the breaker is open, only
+    /// the fault of its trial is.
     pub(super) async fn after_fault(
         &mut self,
         remote: &RemoteJob,
         handlers: &dyn CallHandlers,
     ) -> Result<Allowed, ChunkError> {
         let ended_at = (self.worker.clock)();
+        let is_trial = self.calls.shared.is_trial;
         self.look().await?;
-        if self.calls.shared.read.state.breaker.open().is_none() {
-            loop {
-                let now = (self.worker.clock)();
-                match self.calls.shared.read.state.breaker.after_fault(ended_at, now) {
-                    AfterFault::BatchAtFault => break,
-                    AfterFault::Wait(until) if until.millis_since(ended_at) > PING_WAIT_MS => {
-                        return Ok(none_until(&self.calls.shared.read.state.breaker, until));
-                    }
-                    AfterFault::Wait(until) => {
-                        handlers.sleep(until).await;
-                        self.look().await?;
-                    }
-                    AfterFault::Ping(breaker) => {
-                        if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
-                            self.ping(remote, handlers, now).await?;
-                        }
+        while !is_trial {
+            let (now, breaker) = ((self.worker.clock)(), &self.calls.shared.read.state.breaker);
+            match breaker.after_fault(ended_at, now) {
+                AfterFault::BatchAtFault => break,
+                AfterFault::Wait(until) if until.millis_since(ended_at) > PING_WAIT_MS => {
+                    return Ok(none_until(breaker, until));
+                }
+                AfterFault::Wait(until) => {
+                    handlers.sleep(until).await;
+                    self.look().await?;
+                }
+                AfterFault::Ping(breaker) => {
+                    if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
+                        self.ping(remote, handlers, now).await?;
                     }
                 }
             }
@@ -120,13 +125,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let id = self.message.id();
         let chunk = ChunkOfJob { job: self.message.job_id, chunk: ChunkId::new(id.group, id.chunk) };
         let now = (self.worker.clock)();
-        self.update(|state| Some(with_breaker(state, state.breaker.after_failed_batch(chunk, now)))).await?;
-        let breaker = &self.calls.shared.read.state.breaker;
-        Ok(match breaker.open() {
-            None => Allowed::Items(u32::MAX),
-            // The trial of one item has failed: the item is judged, and the breaker stays open.
-            Some(_) => Allowed::Items(0),
+        self.update(|state| {
+            let is_judged = is_trial || state.breaker.open().is_none();
+            is_judged.then(|| with_breaker(state, state.breaker.after_failed_batch(chunk, now)))
         })
+        .await?;
+        Ok(Allowed::Items(u32::MAX))
+    }
+
+    /// Returns true if the breaker must be read again before a call.
+    pub(super) fn must_look(&self) -> bool {
+        let now = (self.worker.clock)();
+        self.calls.shared.looked_at.is_none_or(|at| now.millis_since(at) >= LOOK_MS)
     }
 
     /// Reserves items under the rate limit, and waits for their time.
@@ -195,7 +205,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn look(&mut self) -> Result<(), ChunkError> {
         let now = (self.worker.clock)();
         let read = self.worker.ports.store.handler_state(&self.job.job_type).await?;
-        self.calls.shared = SharedState { read, looked_at: Some(now) };
+        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
         Ok(())
     }
 
@@ -219,7 +229,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             Replaced::Replaced => (ReadState { state, version: version + 1 }, true),
             Replaced::Changed(read) => (read, false),
         };
-        self.calls.shared = SharedState { read, looked_at: Some(now) };
+        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
         Ok(is_replaced)
     }
 }

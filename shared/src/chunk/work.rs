@@ -53,7 +53,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
         let end = self.work_limited(&limiter, delivery, &state).await;
         // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
-        if !matches!(end, Ok(ChunkEnd::Parked))
+        // Not after a pause: the handler can take no other chunk either, and the sweeper wakes some every minute.
+        if !matches!(end, Ok(ChunkEnd::Parked | ChunkEnd::Paused))
             && let Err(error) = limiter.wake().await
         {
             // Not an error of this chunk: the next worker that ends, or the sweeper, wakes the others.

@@ -8,8 +8,9 @@ use longshore_domain::registration::Target;
 use longshore_domain::remote::{CallResult, ConnectionError};
 use longshore_domain::timestamp::Timestamp;
 
-/// Time between the time-out of a call and the end of the function: a wait for the rate limit, a ping, and the commit.
-const RESERVE: Duration = Duration::from_secs(20);
+/// Time between the time-out of a call and the end of the function: a wait of five seconds for the rate limit, one of
+/// eight for another worker's ping, a ping of ten, and the commit.
+const RESERVE: Duration = Duration::from_secs(30);
 
 /// A call of a handler.
 #[derive(Clone, Debug)]

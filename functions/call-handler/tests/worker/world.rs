@@ -1,6 +1,6 @@
 //! A job of a registered type over in-memory services, and a handler that follows a script.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::future::{Future, ready};
 use std::pin::Pin;
@@ -148,6 +148,8 @@ pub(crate) struct World {
     pub(crate) job: Job,
     registry: Registry,
     definitions: DefinitionCache,
+    /// Messages that were not delivered yet, each with its time.
+    waiting: RefCell<VecDeque<(Timestamp, ChunkMessage)>>,
 }
 
 /// Returns the registration of the type, with batches of 8 items.
@@ -166,7 +168,7 @@ impl World {
         CLOCK.set(1_000_000);
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());
         let rows: String = (1..=chunks * items).map(|n| format!("{{\"n\":{n:06}}}\n").replace(":0", ":1")).collect();
-        files.put("k", &rows);
+        files.put("k", rows.as_str());
         let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
         let source =
             SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
@@ -199,7 +201,13 @@ impl World {
         queues.send_chunks(&messages, 0).await.unwrap();
         let handlers: Arc<dyn CallHandlers> = Arc::clone(handler) as Arc<dyn CallHandlers>;
         let registry = Registry::default().with_handlers(handlers);
-        Self { ports: Ports { store, queues, files }, job, registry, definitions: DefinitionCache::default() }
+        Self {
+            ports: Ports { store, queues, files },
+            job,
+            registry,
+            definitions: DefinitionCache::default(),
+            waiting: RefCell::default(),
+        }
     }
 
     /// Delivers a message.
@@ -216,12 +224,14 @@ impl World {
 
     /// Delivers messages in turn, each when it is due, until none is left or `most` were delivered. Returns their ends.
     pub(crate) async fn run(&self, most: usize) -> Vec<ChunkEnd> {
-        let (mut waiting, mut ends) = (VecDeque::new(), Vec::new());
+        let mut ends = Vec::new();
         while ends.len() < most {
+            let mut waiting = self.waiting.borrow_mut();
             let taken = self.ports.queues.take_chunks();
             waiting.extend(taken.into_iter().map(|sent| (clock().plus_seconds(sent.delay_s.into()), sent.message)));
             let next = waiting.iter().enumerate().min_by_key(|(at, (due, _))| (*due, *at)).map(|(at, _)| at);
             let Some((due, message)) = next.and_then(|at| waiting.remove(at)) else { break };
+            drop(waiting);
             CLOCK.set(CLOCK.get().max(due.0));
             ends.push(self.deliver(&message).await);
         }
@@ -242,7 +252,13 @@ impl World {
         for (chunk, cursor) in &groups[0].cursors {
             let folder = JobFolder::for_job(&self.job).chunk(ChunkId::new(0, *chunk));
             let chain = read_chain(&self.ports.files, folder, cursor.file.as_deref(), 0).await.unwrap();
-            ends.extend(chain.into_iter().flat_map(|file| file.entries).map(|entry| (entry.n, entry.end)));
+            for entry in chain.into_iter().flat_map(|file| file.entries) {
+                // An item that has ended has no later entry.
+                let is_over = |end: &End| !matches!(end, End::Transient { .. });
+                if !ends.get(&entry.n).is_some_and(is_over) {
+                    ends.insert(entry.n, entry.end);
+                }
+            }
         }
         ends
     }
