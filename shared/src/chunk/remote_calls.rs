@@ -307,7 +307,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let ports = self.worker.ports;
         ports.store.park(&self.job.job_type, &parked).await?;
         if let Some(delay_s) = retry::queue_delay_s((self.worker.clock)(), until) {
-            ports.queues.send_chunks(&[message], delay_s).await?;
+            // At least a second: the clock of the next worker can be behind, and it would park the chunk again at once.
+            ports.queues.send_chunks(&[message], delay_s.max(1)).await?;
         }
         Err(Interrupt::End(ChunkEnd::Paused))
     }
