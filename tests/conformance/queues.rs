@@ -223,5 +223,10 @@ async fn a_request_to_ping_arrives_as_often_as_it_is_sent() {
     let received: Vec<PingMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     assert_eq!((received, memory.take_pings()), (vec![ping.clone(), ping.clone()], vec![ping.clone(), ping]));
     let unset = SqsQueues::new(local.aws.sqs(), longshore::queues::QueueUrls::default());
-    assert!(unset.send_ping(&PingMessage { name: TypeName::parse("a").unwrap(), version: Version::stored("1") }).await.is_err());
+    assert!(
+        unset
+            .send_ping(&PingMessage { name: TypeName::parse("a").unwrap(), version: Version::stored("1") })
+            .await
+            .is_err()
+    );
 }
