@@ -50,7 +50,7 @@ pub(crate) fn check_tag(headers: &HeaderMap, tag: Option<&str>, resource: &str) 
     if !headers.contains_key(header::IF_MATCH) {
         return Ok(());
     }
-    if (tag.is_none() && longshore_domain::mutant("absent-match")) || tag.is_some_and(|tag| tags_in(headers, &header::IF_MATCH).any(|sent| sent == "*" || sent == tag)) {
+    if tag.is_some_and(|tag| tags_in(headers, &header::IF_MATCH).any(|sent| sent == "*" || sent == tag)) {
         return Ok(());
     }
     let detail =

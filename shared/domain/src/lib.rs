@@ -26,11 +26,6 @@
 //! | [`text`] | names and texts of clients, shortened for messages |
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
-/// Test only.
-pub fn mutant(name: &str) -> bool {
-    std::env::var("MUT").is_ok_and(|m| m == name)
-}
-
 pub mod admission;
 pub mod concurrency;
 pub mod cursor;

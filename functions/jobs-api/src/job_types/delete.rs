@@ -36,7 +36,7 @@ pub(crate) async fn delete<B: Backend>(
     let store = &api.job_types.store;
     for _ in 0..ATTEMPTS {
         let stored = find(store, &text).await?;
-        if !longshore_domain::mutant("delete-if-match") { check_match(&headers, Some(&stored))?; }
+        check_match(&headers, Some(&stored))?;
         let Ok(name) = TypeName::parse(&text) else { break };
         let seen = etag::is_conditional(&headers).then(|| stored.revision());
         if store.delete_job_type(&name, seen.as_ref()).await? == TypeDeletion::Deleted {

@@ -110,7 +110,7 @@ impl JobTypeDocument {
     pub(super) fn new(stored: &StoredRegistration, reader: Reader) -> Option<Self> {
         let registration = stored.shown()?.clone();
         let active = stored.active.as_ref();
-        let target = (reader == Reader::Operator || longshore_domain::mutant("target")).then(|| TargetDocument::from(&registration.target));
+        let target = (reader == Reader::Operator).then(|| TargetDocument::from(&registration.target));
         let Registration { name, description, input, options_schema, item_schema, output_schema, .. } = registration;
         Some(Self {
             name: name.into(),
@@ -135,7 +135,7 @@ impl JobTypeDocument {
 
 impl CandidateDocument {
     fn new(candidate: &Candidate, reader: Reader) -> Self {
-        let reason = candidate.refusal.as_ref().filter(|_| reader == Reader::Operator || longshore_domain::mutant("reason"));
+        let reason = candidate.refusal.as_ref().filter(|_| reader == Reader::Operator);
         Self {
             status: candidate.status(),
             reason: reason.map(|refusal| refusal.reason.clone()),

@@ -63,12 +63,11 @@ pub(crate) async fn put<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let registrations = &api.job_types;
-    let is_built_in = api.registry.find(&name).is_some() && !longshore_domain::mutant("built-in");
+    let is_built_in = api.registry.find(&name).is_some();
     let registration = request::read(fields, &name, is_built_in, &registrations.targets)?;
     for _ in 0..ATTEMPTS {
         let stored = registrations.store.job_type(&registration.name).await?;
-        if !longshore_domain::mutant("if-match") { check_match(&headers, stored.as_ref())?; }
-        if longshore_domain::mutant("send-first") { registrations.ask_for_ping(&PingMessage { name: registration.name.clone(), version: longshore_domain::registration::Version::stored("x") }).await; }
+        check_match(&headers, stored.as_ref())?;
         let Some((status, stored)) = apply(&registrations.store, &registration, stored, (api.clock)()).await? else {
             continue;
         };
@@ -93,13 +92,12 @@ async fn apply(
     let stored = stored.unwrap_or_default();
     let (status, candidate) = match stored.plan_put(registration) {
         PutPlan::Unchanged => return Ok(Some((StatusCode::OK, stored))),
-        PutPlan::PingAgain(_) => return Ok(Some((if longshore_domain::mutant("ping-again") { StatusCode::OK } else { StatusCode::ACCEPTED }, stored))),
+        PutPlan::PingAgain(_) => return Ok(Some((StatusCode::ACCEPTED, stored))),
         PutPlan::Withdraw => (StatusCode::OK, None),
         PutPlan::Replace => (StatusCode::ACCEPTED, Some(Candidate::new(registration.clone(), now))),
     };
     match store.put_candidate(&registration.name, candidate.as_ref(), seen.as_ref()).await? {
         TypeWrite::Stored => Ok(Some((status, StoredRegistration { candidate, ..stored }))),
-        TypeWrite::Changed if longshore_domain::mutant("changed") => Err(too_many().into()),
         TypeWrite::Changed => Ok(None),
         TypeWrite::TooMany => Err(too_many().into()),
     }

@@ -63,7 +63,6 @@ impl AllowedTargets {
     pub(super) fn url(&self, text: &str) -> Result<Target, Bad> {
         match HandlerUrl::parse(text, &self.urls) {
             Ok(_) => Ok(Target::Url(text.to_owned())),
-            Err(UrlError::HostNotAllowed(_) | UrlError::PortNotAllowed(_)) if longshore_domain::mutant("host") => Ok(Target::Url(text.to_owned())),
             Err(error @ (UrlError::HostNotAllowed(_) | UrlError::PortNotAllowed(_))) => {
                 Err(Bad::new("target_not_allowed", error.to_string()))
             }

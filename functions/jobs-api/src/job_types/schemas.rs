@@ -24,6 +24,5 @@ fn check(pointer: &str, schema: &Value) -> Result<(), FieldError> {
         BadSchema::TooLarge(_) => FieldError::new(pointer, "schema_too_large", bad.to_string()),
         BadSchema::TooDeep => FieldError::new(pointer, "schema_too_complex", bad.to_string()),
     })?;
-    if longshore_domain::mutant("compile") { return Ok(()); }
     JsonSchema::compile(pointer, schema).map(drop)
 }

@@ -67,7 +67,7 @@ impl FunctionAlias {
             (None, _) => Err(Unqualified),
             (Some("$LATEST"), None) => Err(Latest),
             (Some(alias), None) if !is_word(alias, MAX_ALIAS) => Err(Part("alias")),
-            (Some(alias), None) if !crate::mutant("number") && alias.bytes().all(|byte| byte.is_ascii_digit()) => Err(Version),
+            (Some(alias), None) if alias.bytes().all(|byte| byte.is_ascii_digit()) => Err(Version),
             (Some(_), None) => Ok(Self(text.to_owned())),
             (Some(_), Some(_)) => Err(Part("end")),
         }
@@ -167,7 +167,7 @@ impl AllowedFunctions {
 
     /// Returns true if and only if the list has exactly this alias, and the function is not one of this stack.
     pub fn permits(&self, alias: &FunctionAlias) -> bool {
-        (self.list.contains(alias) || crate::mutant("arn-list")) && (crate::mutant("own") || !self.own.iter().any(|own| own == alias.function_name()))
+        self.list.contains(alias) && !self.own.iter().any(|own| own == alias.function_name())
     }
 }
 

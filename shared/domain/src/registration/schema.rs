@@ -32,10 +32,10 @@ pub fn check_schema(schema: &Value) -> Result<(), BadSchema> {
         return Err(BadSchema::NotAnObject);
     }
     let bytes = schema.to_string().len();
-    if bytes > MAX_SCHEMA_BYTES && !crate::mutant("size") {
+    if bytes > MAX_SCHEMA_BYTES {
         return Err(BadSchema::TooLarge(bytes));
     }
-    if levels(schema) > MAX_SCHEMA_DEPTH && !crate::mutant("depth") { Err(BadSchema::TooDeep) } else { Ok(()) }
+    if levels(schema) > MAX_SCHEMA_DEPTH { Err(BadSchema::TooDeep) } else { Ok(()) }
 }
 
 /// Returns the number of objects and arrays within each other. The recursion is bounded: no value is parsed that has

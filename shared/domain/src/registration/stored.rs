@@ -119,10 +119,9 @@ impl StoredRegistration {
     pub fn plan_put(&self, registration: &Registration) -> PutPlan<'_> {
         let is_active = self.active.as_ref().is_some_and(|active| active.registration == *registration);
         match &self.candidate {
-            None if is_active && !crate::mutant("unchanged") => PutPlan::Unchanged,
-            Some(_) if is_active && crate::mutant("withdraw") => PutPlan::Unchanged,
+            None if is_active => PutPlan::Unchanged,
             Some(_) if is_active => PutPlan::Withdraw,
-            Some(candidate) if (candidate.refusal.is_none() || crate::mutant("repeat-refused")) && candidate.registration == *registration => {
+            Some(candidate) if candidate.refusal.is_none() && candidate.registration == *registration => {
                 PutPlan::PingAgain(&candidate.version)
             }
             _ => PutPlan::Replace,
@@ -149,7 +148,7 @@ impl StoredRegistration {
     /// Returns the state with the candidate refused; `None` if its version is another one, or it is refused already.
     #[must_use]
     pub fn refused(&self, version: &Version, refusal: &Refusal) -> Option<Self> {
-        let candidate = self.candidate_with(version).filter(|candidate| candidate.refusal.is_none() || crate::mutant("first-refusal"))?;
+        let candidate = self.candidate_with(version).filter(|candidate| candidate.refusal.is_none())?;
         let candidate = Candidate { refusal: Some(refusal.clone()), ..candidate.clone() };
         Some(Self { active: self.active.clone(), candidate: Some(candidate) })
     }
@@ -176,7 +175,7 @@ impl StoredRegistration {
     }
 
     fn candidate_with(&self, version: &Version) -> Option<&Candidate> {
-        self.candidate.as_ref().filter(|candidate| candidate.version == *version || crate::mutant("version"))
+        self.candidate.as_ref().filter(|candidate| candidate.version == *version)
     }
 }
 

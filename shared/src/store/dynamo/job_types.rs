@@ -64,7 +64,7 @@ impl JobTypes for DynamoStore {
         let names = self.update_of(Update {
             operation: DELETE,
             key: Key::job_type_names(),
-            update: if longshore_domain::mutant("names") { "ADD #names :one".into() } else { "DELETE #names :one".into() },
+            update: "DELETE #names :one".into(),
             condition: "attribute_exists(#PK)".into(),
             values: vec![(":one", one(name))],
         })?;
@@ -86,7 +86,7 @@ impl JobTypes for DynamoStore {
             update: "SET #active = #candidate, #activeVersion = #candidateVersion, #activation = :activation \
                      REMOVE #candidate, #candidateVersion, #candidateAt, #refusal"
                 .into(),
-            condition: if longshore_domain::mutant("version") { "attribute_exists(#PK) AND (#candidateVersion = :version OR attribute_exists(#candidate))".into() } else { "attribute_exists(#PK) AND #candidateVersion = :version".into() },
+            condition: "attribute_exists(#PK) AND #candidateVersion = :version".into(),
             values: vec![
                 (":version", text(version.as_str())),
                 (":activation", json(activation).map_err(failed("activate"))?),
@@ -105,7 +105,8 @@ impl JobTypes for DynamoStore {
             operation: "refuse",
             key: Key::job_type(name),
             update: "SET #refusal = :refusal".into(),
-            condition: if longshore_domain::mutant("first-refusal") { "attribute_exists(#PK) AND #candidateVersion = :version".into() } else if longshore_domain::mutant("version") { "attribute_exists(#PK) AND attribute_not_exists(#refusal) AND (#candidateVersion = :version OR attribute_exists(#PK))".into() } else { "attribute_exists(#PK) AND #candidateVersion = :version AND attribute_not_exists(#refusal)".into() },
+            condition: "attribute_exists(#PK) AND #candidateVersion = :version AND attribute_not_exists(#refusal)"
+                .into(),
             values: vec![(":version", text(version.as_str())), (":refusal", json(refusal).map_err(failed("refuse"))?)],
         };
         match self.update(update).await? {
@@ -134,7 +135,7 @@ impl DynamoStore {
             operation: PUT,
             key: Key::job_type_names(),
             update: "ADD #names :one".into(),
-            condition: if longshore_domain::mutant("many") { "attribute_not_exists(#names) OR size(#names) < :limit OR contains(#names, :name) OR attribute_exists(#PK)".into() } else if longshore_domain::mutant("room") { "attribute_not_exists(#names) OR size(#names) > :limit OR contains(#names, :name)".into() } else { "attribute_not_exists(#names) OR size(#names) < :limit OR contains(#names, :name)".into() },
+            condition: "attribute_not_exists(#names) OR size(#names) < :limit OR contains(#names, :name)".into(),
             values: vec![(":one", one(name)), (":name", text(name.as_str())), (":limit", number(MAX_JOB_TYPES))],
         })
     }
@@ -149,7 +150,7 @@ impl DynamoStore {
             }
             None => "REMOVE #candidate, #candidateVersion, #candidateAt, #refusal",
         };
-        let update = Update { operation: PUT, key: Key::job_type(name), update: if longshore_domain::mutant("keep-refusal") { update.replace(" REMOVE #refusal", "") } else { update.into() }, condition, values };
+        let update = Update { operation: PUT, key: Key::job_type(name), update: update.into(), condition, values };
         match self.update(update).await? {
             Updated::Applied(_) => Ok(TypeWrite::Stored),
             // An earlier attempt of this call may have written the same.
@@ -176,11 +177,11 @@ fn is_without_candidate(item: &Item, seen: &Revision) -> bool {
 }
 
 fn recorded_if(is_recorded: bool) -> PingRecord {
-    if is_recorded && !longshore_domain::mutant("own-record") { PingRecord::Recorded } else { PingRecord::Stale }
+    if is_recorded { PingRecord::Recorded } else { PingRecord::Stale }
 }
 
 fn stored_if(is_own: bool) -> TypeWrite {
-    if is_own && !longshore_domain::mutant("own-write") { TypeWrite::Stored } else { TypeWrite::Changed }
+    if is_own { TypeWrite::Stored } else { TypeWrite::Changed }
 }
 
 fn readable(item: &Item) -> Option<StoredRegistration> {

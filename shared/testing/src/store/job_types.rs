@@ -31,10 +31,10 @@ impl JobTypes for MemoryStore {
     ) -> PortResult<TypeWrite> {
         let mut records = self.records();
         let stored = records.job_types.get(name);
-        if (stored.map(StoredRegistration::revision).as_ref() != seen && !longshore_domain::mutant("revision")) || (stored, candidate) == (None, None) {
+        if stored.map(StoredRegistration::revision).as_ref() != seen || (stored, candidate) == (None, None) {
             return Ok(TypeWrite::Changed);
         }
-        if !longshore_domain::mutant("many") && stored.is_none() && records.job_types.len() >= MAX_JOB_TYPES {
+        if stored.is_none() && records.job_types.len() >= MAX_JOB_TYPES {
             return Ok(TypeWrite::TooMany);
         }
         let active = stored.and_then(|stored| stored.active.clone());
@@ -47,7 +47,7 @@ impl JobTypes for MemoryStore {
     async fn delete_job_type(&self, name: &TypeName, seen: Option<&Revision>) -> PortResult<TypeDeletion> {
         let mut records = self.records();
         let Some(stored) = records.job_types.get(name) else { return Ok(TypeDeletion::Deleted) };
-        if seen.is_some_and(|seen| stored.revision() != *seen && !longshore_domain::mutant("delete-revision")) {
+        if seen.is_some_and(|seen| stored.revision() != *seen) {
             return Ok(TypeDeletion::Changed);
         }
         records.job_types.remove(name);
