@@ -22,7 +22,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_job_type", "The deployment has no job type with this name."),
     (
         "invalid_job_type_name",
-        "The name of a job type must be 1 to 40 letters in lower case, digits and hyphens, beginning with a letter.",
+        "The name of a job type must be 1 to 40 characters of a-z, 0-9 and hyphens, beginning with one of a-z.",
     ),
     ("reserved_job_type_name", "The deployment itself has a job type with this name."),
     ("invalid_target", "The target is neither the ARN of an alias of a Lambda function nor an HTTPS URL."),

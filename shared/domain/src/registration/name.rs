@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 /// Maximum characters of a name, which are bytes.
 const MAX_CHARS: usize = 40;
 
-/// The name of a registered job type: 1 to 40 of `a-z`, `0-9` and `-`, beginning with a letter.
+/// The name of a registered job type: 1 to 40 of `a-z`, `0-9` and `-`, and begins with one of `a-z`.
 #[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct TypeName(String);
 
 /// The error of an invalid name.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
-#[error("the name of a job type is 1 to {MAX_CHARS} characters of a-z, 0-9 and -, and begins with a letter")]
+#[error("the name of a job type is 1 to {MAX_CHARS} characters of a-z, 0-9 and -, and begins with one of a-z")]
 pub struct BadTypeName;
 
 impl TypeName {
