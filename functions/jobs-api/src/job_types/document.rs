@@ -152,8 +152,3 @@ impl From<&Target> for TargetDocument {
         }
     }
 }
-
-/// Path of a job type.
-pub(super) fn path(name: &str) -> String {
-    format!("/api/job-types/{name}")
-}

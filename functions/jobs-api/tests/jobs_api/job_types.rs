@@ -120,7 +120,7 @@ async fn a_registration_has_default_values() {
 async fn others_read_everything_but_targets_and_reasons_and_change_nothing() {
     let world = operated();
     world.register("invite", &content(1)).await;
-    world.fail(&world.ping()).await;
+    assert_eq!(world.fail(&world.ping()).await, PingRecord::Recorded);
     let operators = world.get("/api/job-types/invite").await;
     assert_eq!(operators.body["candidate"]["reason"], "the ping failed: HTTP 403, secret trace");
     for groups in ["[]", "[operators2]", "operator"] {
@@ -185,7 +185,7 @@ async fn a_client_that_has_the_document_gets_304() {
     let tag = world.register("invite", &content(1)).await.header("etag").to_owned();
     let known = world.call("GET", "/api/job-types/invite", &[("if-none-match", &tag)]).await;
     assert_eq!((known.status, known.header("etag"), known.text.as_str()), (304, tag.as_str(), ""));
-    world.answer(&world.ping()).await;
+    assert_eq!(world.answer(&world.ping()).await, PingRecord::Recorded);
     assert_eq!(world.call("GET", "/api/job-types/invite", &[("if-none-match", &tag)]).await.status, 200);
 }
 

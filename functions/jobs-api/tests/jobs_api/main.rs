@@ -14,6 +14,7 @@ mod exports;
 mod failures;
 mod items;
 mod job_type_changes;
+mod job_type_races;
 mod job_type_requests;
 mod job_types;
 mod limits;
