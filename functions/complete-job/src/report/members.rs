@@ -11,28 +11,31 @@ use longshore_domain::results::{ResultColumn, ResultRow};
 use serde::de::{Deserialize, DeserializeSeed, Deserializer, Error as _, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 
-/// The item's number, if the lines have one, and the JSON of the member of each column.
-pub(super) type NumberedMembers<'o> = (Option<u64>, Vec<Option<&'o str>>);
+/// The row of a line.
+pub(super) struct ResultCells<'o> {
+    /// Number of the item, if the rows have one.
+    pub(super) number: Option<u64>,
+    /// JSON of the other cells: the columns, or the whole output. `None` if the output has no such member.
+    pub(super) values: Vec<Option<&'o str>>,
+}
 
 /// Returns the member of each column from a line: the last one of its name, `None` if there is none or the output is no
-/// object. Calls `other` with the name of each member without a column: twice if the line is read
-/// again.
+/// object. Calls `other` with the name of each member without a column: twice if the line is read again.
 pub(super) fn members<'o>(
     columns: &[ResultColumn],
     row: ResultRow,
     line: &'o [u8],
     other: &mut dyn FnMut(&[u8]),
-) -> Result<NumberedMembers<'o>, serde_json::Error> {
-    let mut members = vec![None; columns.len()];
-    if let Ok(number) = object(row, line, Members { columns, members: &mut members, other }) {
-        return Ok((number, members));
+) -> Result<ResultCells<'o>, serde_json::Error> {
+    let mut values = vec![None; columns.len()];
+    if let Ok(number) = object(row, line, Members { columns, members: &mut values, other }) {
+        return Ok(ResultCells { number, values });
     }
-    members.fill(None);
     let (number, output) = output_of(row, line)?;
     let mut output = serde_json::Deserializer::from_str(output);
     // Anything but an object is an error, and has no members.
-    drop(Members { columns, members: &mut members, other }.deserialize(&mut output));
-    Ok((number, members))
+    drop(Members { columns, members: &mut values, other }.deserialize(&mut output));
+    Ok(ResultCells { number, values })
 }
 
 /// Returns the number and the output of a line.

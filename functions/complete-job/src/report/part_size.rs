@@ -13,11 +13,11 @@ pub(super) const MAX_PARTS: usize = 9_900;
 const MIN_PART_BYTES: usize = 5 << 20;
 
 /// Returns the bytes of the next part of a file that has `parts` parts; the first ones have `part_bytes`.
-pub(super) fn whole(part_bytes: usize, parts: usize) -> usize {
+pub(super) fn next_bytes(part_bytes: usize, parts: usize) -> usize {
     part_bytes << (parts / PARTS_OF_A_SIZE)
 }
 
 /// Returns the number of bytes from which an object can be a part of its own. It grows like the size of the parts.
-pub(super) fn min(part_bytes: usize, parts: usize) -> usize {
+pub(super) fn min_bytes(part_bytes: usize, parts: usize) -> usize {
     part_bytes.min(MIN_PART_BYTES) << (parts / PARTS_OF_A_SIZE)
 }

@@ -141,13 +141,13 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
 
     /// Returns true if there is more than a part, so that [`PartWriter::send_parts`] sends one.
     pub(super) fn exceeds_part(&self) -> bool {
-        self.buffer.len() > part_size::whole(self.part_bytes, self.parts())
+        self.buffer.len() > part_size::next_bytes(self.part_bytes, self.parts())
     }
 
     /// Sends every full part. The last part is never empty, and a file of a single part is not a multipart upload.
     pub(super) async fn send_parts(&mut self) -> Result<(), CompleteError> {
         while self.exceeds_part() {
-            let part_len = part_size::whole(self.part_bytes, self.parts());
+            let part_len = part_size::next_bytes(self.part_bytes, self.parts());
             // With room for the rows that exceed a part: a vector that grows takes up to twice the memory of its bytes.
             let mut tail = Vec::with_capacity(part_len + part_len / 8);
             tail.extend_from_slice(&self.buffer[part_len..]);
@@ -160,7 +160,7 @@ impl<'a, F: Files + MultipartFiles> PartWriter<'a, F> {
 
     /// Appends an object by a copy, if it and the bytes before it are large enough to be parts; returns false if not.
     pub(super) async fn copy(&mut self, rows: u64, from: Copied<'_>) -> Result<bool, CompleteError> {
-        let min_len = part_size::min(self.part_bytes, self.parts());
+        let min_len = part_size::min_bytes(self.part_bytes, self.parts());
         if from.bytes < min_len as u64 || (!self.buffer.is_empty() && self.buffer.len() < min_len) {
             return Ok(false);
         }

@@ -11,7 +11,7 @@ use longshore_domain::text::{NAME_CHARS, shortened};
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
-use super::members::{members, output_of};
+use super::members::{ResultCells, members, output_of};
 use super::row::push_cell;
 use crate::CompleteError;
 
@@ -37,14 +37,6 @@ pub(super) struct SeenMembers {
     pub(super) left_out: BTreeSet<String>,
     /// Names of the columns that an output has, if the request has named the columns.
     found: BTreeSet<String>,
-}
-
-/// The row of a line.
-pub(super) struct ResultCells<'a> {
-    /// Number of the item, if the rows have one.
-    pub(super) number: Option<u64>,
-    /// JSON of the other cells: the columns, or the whole output. `None` if the output has no such member.
-    pub(super) values: Vec<Option<&'a str>>,
 }
 
 impl ResultRows {
@@ -137,20 +129,20 @@ impl ResultRows {
     fn members<'o>(&mut self, line: &'o [u8]) -> Result<ResultCells<'o>, serde_json::Error> {
         let (columns, SeenMembers { left_out, found }) = (&self.form.columns, &mut self.seen);
         let is_noted = self.form.columns_from == ColumnsFrom::Records;
-        let (number, values) = members(columns, self.form.row, line, &mut |name| {
+        let cells = members(columns, self.form.row, line, &mut |name| {
             if is_noted && left_out.len() < MAX_LEFT_OUT {
                 left_out.insert(shortened(&String::from_utf8_lossy(name), NAME_CHARS));
             }
         })?;
         if self.form.columns_from == ColumnsFrom::Request && found.len() < columns.len() {
-            let present = columns.iter().zip(&values).filter(|(_, value)| value.is_some());
+            let present = columns.iter().zip(&cells.values).filter(|(_, value)| value.is_some());
             for (column, _) in present {
                 if !found.contains(&column.name) {
                     found.insert(column.name.clone());
                 }
             }
         }
-        Ok(ResultCells { number, values })
+        Ok(cells)
     }
 
     fn row<'a>(&self, out: &'a mut Vec<u8>) -> Row<'a> {

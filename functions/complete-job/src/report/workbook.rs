@@ -11,7 +11,8 @@ use std::ops::RangeInclusive;
 use longshore::result::lines_of;
 use rust_xlsxwriter::{DocProperties, ExcelDateTime, Workbook};
 
-use super::result_rows::{ResultCells, ResultRows, text_of};
+use super::members::ResultCells;
+use super::result_rows::{ResultRows, text_of};
 use crate::WorkbookError;
 
 /// Rows of a sheet below its header.
