@@ -2,7 +2,7 @@
 //!
 //! | module | content |
 //! | --- | --- |
-//! | [`dead_letters`], [`deploy_check`], [`smoke`], [`receipt`] | the subcommands |
+//! | [`dead_letters`], [`deploy_check`], [`smoke`], [`types`], [`receipt`] | the subcommands |
 //! | [`aws`] | queries of a deployed stack |
 //! | [`local_stack`] | the local stack of a checkout |
 //! | [`api`] | a client of Longshore's HTTP API |
@@ -23,3 +23,4 @@ pub mod local_stack;
 pub mod progress;
 pub mod receipt;
 pub mod smoke;
+pub mod types;

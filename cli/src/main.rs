@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use anyhow::Result;
 use clap::{Parser, Subcommand};
-use longshore_cli::{dead_letters, deploy_check, eprintln, receipt, smoke};
+use longshore_cli::{dead_letters, deploy_check, eprintln, receipt, smoke, types};
 
 /// Check, test and operate Longshore deployments.
 #[derive(Parser)]
@@ -22,6 +22,8 @@ enum Command {
     DeployCheck(deploy_check::Options),
     /// Import a small file through a deployed stack, check every row and remove all test data
     Smoke(smoke::Options),
+    /// Check handlers of job types that are Lambda functions or HTTPS endpoints
+    Types(types::Options),
     /// Verify a job's receipt against the files that it names
     VerifyReceipt(receipt::Options),
     /// Remove the test data of `smoke` after it has ended
@@ -44,6 +46,7 @@ fn run(command: Command) -> Result<ExitCode> {
         Command::DeadLetters(options) => dead_letters::run(&options)?,
         Command::DeployCheck(options) => deploy_check::run(&options)?,
         Command::Smoke(options) => smoke::run(&options)?,
+        Command::Types(options) => return types::run(&options),
         Command::VerifyReceipt(options) => receipt::run(&options)?,
         Command::SmokeCleanup => {
             let is_clean = smoke::cleanup::run()?;

@@ -5,7 +5,8 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Acquisition, JobProgress, ResendCount, Store, WakeMark};
+use longshore_domain::ports::{Acquisition, JobProgress, Replaced, ResendCount, Store, WakeMark};
+use longshore_domain::remote::{HandlerState, ReadState};
 
 use crate::fixtures::{at, split, waiting_job};
 
@@ -20,6 +21,37 @@ on_both_stores! {
     a_chunk_that_is_parked_again_stays_parked,
     the_concurrency_limits_of_two_types_are_separate,
     waking_a_chunk_only_counts_as_progress_of_its_group,
+    a_handlers_state_is_replaced_if_it_is_unchanged,
+    a_repeated_replacement_of_a_handlers_state_succeeds,
+}
+
+async fn a_handlers_state_is_replaced_if_it_is_unchanged(store: impl Store) {
+    let new = store.handler_state("mail").await.unwrap();
+    assert_eq!(new, ReadState::default());
+    let lowered = |seconds| HandlerState {
+        concurrency: new.state.concurrency.lowered(40, at(seconds * 1_000)).unwrap(),
+        ..HandlerState::default()
+    };
+    let (first, second) = (lowered(1), lowered(2));
+    assert_eq!(store.replace_handler_state("mail", 0, &first, "a").await.unwrap(), Replaced::Replaced);
+    let current = ReadState { state: first, version: 1 };
+    let refused = store.replace_handler_state("mail", 0, &second, "b").await.unwrap();
+    assert_eq!(refused, Replaced::Changed(current.clone()), "another worker was faster");
+    assert_eq!(store.handler_state("mail").await.unwrap(), current);
+    assert_eq!(store.replace_handler_state("mail", 1, &second, "b").await.unwrap(), Replaced::Replaced);
+    assert_eq!(store.handler_state("mail").await.unwrap(), ReadState { state: second, version: 2 });
+    assert_eq!(store.handler_state("other").await.unwrap(), ReadState::default());
+}
+
+async fn a_repeated_replacement_of_a_handlers_state_succeeds(store: impl Store) {
+    let state = HandlerState::default();
+    for _ in 0..2 {
+        assert_eq!(store.replace_handler_state("mail", 0, &state, "a").await.unwrap(), Replaced::Replaced);
+    }
+    assert_eq!(store.handler_state("mail").await.unwrap().version, 1);
+    // Two workers can write the same state: one of them is the first.
+    let changed = store.replace_handler_state("mail", 0, &state, "b").await.unwrap();
+    assert!(matches!(changed, Replaced::Changed(_)));
 }
 
 fn permit(number: u32, holder: &str, until: i64) -> Permit {

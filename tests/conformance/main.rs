@@ -14,6 +14,7 @@ mod dead_letters;
 mod files;
 mod fixtures;
 mod interleavings;
+mod job_types;
 mod ledger;
 mod limits;
 mod queues;

@@ -7,8 +7,9 @@ use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Priority;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterQueues, QueueDepth, Queues, Received, RedriveToSource};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::ports::{DeadLetterQueues, PingQueue, QueueDepth, Queues, Received, RedriveToSource};
+use longshore_domain::registration::{TypeName, Version};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryQueues;
@@ -33,6 +34,8 @@ fn chunk(number: u32, bytes: usize) -> ChunkMessage {
         plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None },
         inline: Some("ü\n".repeat(bytes / 3)),
         failures: 0,
+        bisection: None,
+        parked_until: None,
     }
 }
 
@@ -206,4 +209,26 @@ async fn a_missing_queue_is_named_in_the_error() {
         let expected = format!("no URL is configured for the {}-chunk queue", priority.as_str());
         assert!(longshore::telemetry::chain(&error).contains(&expected), "{error:?}");
     }
+}
+
+#[tokio::test]
+async fn a_request_to_ping_arrives_as_often_as_it_is_sent() {
+    let (local, created, queues) = sqs().await;
+    let memory = MemoryQueues::default();
+    let version = Version::generate(Timestamp(1_700_000_000_000));
+    let ping = PingMessage { name: TypeName::parse("invite").unwrap(), version };
+    for _ in 0..2 {
+        queues.send_ping(&ping).await.unwrap();
+        memory.send_ping(&ping).await.unwrap();
+    }
+    let bodies = receive(&local, created.urls.handler.as_ref().unwrap()).await;
+    let received: Vec<PingMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
+    assert_eq!((received, memory.take_pings()), (vec![ping.clone(), ping.clone()], vec![ping.clone(), ping]));
+    let unset = SqsQueues::new(local.aws.sqs(), longshore::queues::QueueUrls::default());
+    assert!(
+        unset
+            .send_ping(&PingMessage { name: TypeName::parse("a").unwrap(), version: Version::stored("1") })
+            .await
+            .is_err()
+    );
 }

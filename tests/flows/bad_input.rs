@@ -177,6 +177,8 @@ fn messages_of_a_missing_job_are_acknowledged() -> Story {
         plan,
         inline: Some("1\n".into()),
         failures: 0,
+        bisection: None,
+        parked_until: None,
     };
     stack.run(queues.send_chunks(&[chunk], 0))?;
     for queue in ["CreateJobQueueUrl", "CompleteJobQueueUrl", "ChunkQueueUrl"] {

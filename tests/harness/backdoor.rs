@@ -58,6 +58,7 @@ impl Stack {
             ]
             .into(),
             complete: Some(self.output("CompleteJobQueueUrl")?.to_owned()),
+            handler: None,
         };
         Ok(SqsQueues::new(self.aws.sqs(), urls))
     }

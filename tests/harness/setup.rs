@@ -84,6 +84,7 @@ impl CreatedQueues {
             ]
             .into(),
             complete: Some(create("complete-job.fifo").await?),
+            handler: Some(create("handler").await?),
         };
         let dead =
             [create("create-job-dlq.fifo").await?, create("chunks-dlq").await?, create("complete-job-dlq.fifo").await?];

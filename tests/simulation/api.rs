@@ -7,12 +7,12 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{Request, StatusCode};
-use jobs_api::{Api, Backend, Limits, QueueDepths, router};
+use jobs_api::{AllowedTargets, Api, Backend, Limits, QueueDepths, Registrations, router};
 use lambda_http::RequestExt;
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use longshore::handler::Registry;
-use longshore::http::Access;
+use longshore::http::{Access, Operators};
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortError, PortResult};
@@ -39,6 +39,8 @@ impl Backend for Simulated {
     type Queues = Stepwise<Unguarded<MemoryQueues>>;
     type Files = Stepwise<Unguarded<MemoryFiles>>;
     type Records = Records;
+    type JobTypes = MemoryStore;
+    type Pings = MemoryQueues;
 }
 
 type Services = Ports<<Simulated as Backend>::Store, <Simulated as Backend>::Queues, <Simulated as Backend>::Files>;
@@ -49,6 +51,12 @@ pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Rou
         ports,
         records: Stepwise(Unguarded(records.clone())),
         registry: Registry::default(),
+        job_types: Registrations {
+            store: MemoryStore::default(),
+            pings: MemoryQueues::default(),
+            targets: AllowedTargets::default(),
+        },
+        operators: Operators { claim: "cognito:groups".into(), group: "operators".into() },
         access: Access::SignedIn { tenant_claim: "sub".into() },
         limits: Limits {
             max_file_bytes: u64::MAX,

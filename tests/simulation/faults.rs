@@ -20,7 +20,7 @@ const STORM_INTERVAL: u64 = 3_001;
 const STORM_MS: i64 = 4_000;
 
 /// Probabilities of faults, per thousand calls.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
 pub(crate) struct Rates {
     /// The service refuses the call.
     pub(crate) throttled: u32,
@@ -78,6 +78,11 @@ pub(crate) fn limit_calls(per_s: i64) {
 /// Ends all random faults.
 pub(crate) fn clear() {
     STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.rates = Rates::default()));
+}
+
+/// Returns true if there are no random faults.
+pub(crate) fn is_calm() -> bool {
+    STATE.with_borrow(|state| state.as_ref().is_none_or(|state| state.rates == Rates::default()))
 }
 
 /// Starts random faults again.

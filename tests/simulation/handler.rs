@@ -85,7 +85,8 @@ impl Output {
         output
     }
 
-    fn of(item: u64) -> Self {
+    /// Creates the output of an item, with a number that no other call has returned.
+    pub(crate) fn of(item: u64) -> Self {
         let output = Self { item, call: RETURNED.with_borrow(BTreeSet::len) as u64 };
         RETURNED.with_borrow_mut(|returned| returned.insert((item, output.call)));
         output
@@ -126,6 +127,12 @@ pub(crate) fn begin() {
     RETURNED.take();
     RUNNING.set(0);
     MAX_RUNNING.set(0);
+}
+
+/// Records that an item was done.
+pub(crate) fn record_done(id: JobId, number: u64) {
+    LAST_RUNS.with_borrow_mut(|runs| runs.insert((id, number), trace::function_number()));
+    DONE.with_borrow_mut(|done| done.insert((id, number)));
 }
 
 /// Returns true if an item succeeded.

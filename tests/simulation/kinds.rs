@@ -8,6 +8,8 @@
 //!
 //! The import handler is in `imports`.
 
+use std::sync::Arc;
+
 use futures::FutureExt;
 use longshore::handler::Registry;
 use longshore_domain::dataset::Dataset;
@@ -21,6 +23,7 @@ use serde_json::{Value, json};
 use crate::exports::{self, SmallExport};
 use crate::handler::{self, Coarse, Enriching, Fine, Limited, Simulated, Stored};
 use crate::imports::{self, SmallImport};
+use crate::lying::{self, Lying};
 use crate::report::Ended;
 use crate::rng::Rng;
 use crate::rows::{ACTIONS, OK, RETRY, bit, only};
@@ -56,6 +59,8 @@ pub(crate) enum Kind {
     Delete,
     /// An undo of one of the world's imports.
     Undo,
+    /// A registered type, whose remote handler lies.
+    Lying,
 }
 
 /// The job types of one world, with their stores.
@@ -65,7 +70,7 @@ pub(crate) struct Kinds {
 }
 
 impl Kind {
-    const ALL: [Self; 11] = [
+    const ALL: [Self; 12] = [
         Self::Simulated,
         Self::Limited,
         Self::Fine,
@@ -77,11 +82,12 @@ impl Kind {
         Self::Enriching,
         Self::Stored,
         Self::Export,
+        Self::Lying,
     ];
 
     /// A random kind, by weight, except for copies and undos.
     pub(crate) fn random(rng: &mut Rng) -> Self {
-        Self::ALL[rng.weighted(&[22, 18, 9, 7, 6, 5, 4, 4, 11, 7, 7])]
+        Self::ALL[rng.weighted(&[22, 18, 9, 7, 6, 5, 4, 4, 11, 7, 7, 12])]
     }
 
     pub(crate) fn name(self) -> &'static str {
@@ -94,6 +100,7 @@ impl Kind {
             Self::Stored => "stored",
             Self::Export => "export",
             Self::Undo => "undo",
+            Self::Lying => lying::NAME,
             Self::Insert | Self::Upsert | Self::Update | Self::Delete => "import",
         }
     }
@@ -106,7 +113,7 @@ impl Kind {
             Self::Update => Some(Rule::Update),
             Self::Delete => Some(Rule::Delete),
             Self::Simulated | Self::Limited | Self::Fine | Self::Coarse | Self::Enriching => None,
-            Self::Stored | Self::Export | Self::Copied | Self::Undo => None,
+            Self::Stored | Self::Export | Self::Copied | Self::Undo | Self::Lying => None,
         }
     }
 
@@ -148,13 +155,16 @@ impl Kind {
             jsonl,
         ];
         let forms = if self == Self::Export { exports::forms() } else { forms };
-        matches!(self, Self::Enriching | Self::Export).then(|| forms[variant % forms.len()].clone())
+        matches!(self, Self::Enriching | Self::Export | Self::Lying).then(|| forms[variant % forms.len()].clone())
     }
 
     /// Returns true if any row can fail with this code, in addition to the codes of every handler.
     pub(crate) fn explains(self, code: &str) -> bool {
         match self.rule() {
             Some(rule) => code == "retries_exhausted" || imports::code(rule) == Some(code),
+            None if self == Self::Lying => {
+                matches!(code, "handler_failed" | "retries_exhausted" | "handler_unavailable")
+            }
             None => self == Self::Undo && code == "retries_exhausted",
         }
     }
@@ -171,7 +181,7 @@ impl Kinds {
     pub(crate) fn registry(&self, files: &MemoryFiles) -> Registry {
         let registry =
             Registry::default().with(Simulated).with(Limited).with(Fine).with(Coarse).with(Enriching).with(Stored);
-        let registry = registry.with(SmallExport);
+        let registry = registry.with(SmallExport).with_handlers(Arc::new(Lying));
         let registry = registry.with(SmallUndo::of(&self.records, files));
         registry.with(SmallImport::into(&self.records, files)).with_records(imports::reader(&self.records))
     }

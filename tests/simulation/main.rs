@@ -23,6 +23,7 @@
 //! | `undos` | imports and their undos without the other functions, compared with a plain program |
 //! | `undo_races` | an undo or a preview that another request interrupts |
 //! | `api` | calls of the real API |
+//! | `lying` | a remote handler that lies |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
@@ -46,6 +47,7 @@ mod import_effects;
 mod imports;
 mod kinds;
 mod lineage;
+mod lying;
 mod plan;
 mod poison;
 mod recursion;

@@ -188,6 +188,7 @@ impl Plan {
             ("records of a dataset", any(|job| job.kind == Kind::Stored)),
             ("items of another job", any(|job| job.kind == Kind::Copied)),
             ("exports", any(|job| job.kind == Kind::Export)),
+            ("a remote handler", any(|job| job.kind == Kind::Lying)),
             ("imports that insert", any(|job| job.kind == Kind::Insert)),
             ("imports that upsert", any(|job| job.kind == Kind::Upsert)),
             ("imports that update", any(|job| job.kind == Kind::Update)),
@@ -266,8 +267,9 @@ fn rows(rng: &mut Rng, max_rows: usize) -> Vec<usize> {
 
 fn environment(rng: &mut Rng, jobs: &[JobPlan]) -> Environment {
     let rate = |rng: &mut Rng, limit: usize| if rng.often(600) { rng.below(limit) as u32 } else { 0 };
-    let needs_timeouts =
-        |job: &JobPlan| job.kind == Kind::Limited || job.action_rates.deletes > 0 || job.action_rates.undos > 0;
+    let needs_timeouts = |job: &JobPlan| {
+        matches!(job.kind, Kind::Limited | Kind::Lying) || job.action_rates.deletes > 0 || job.action_rates.undos > 0
+    };
     let has_timeouts = jobs.iter().any(needs_timeouts) || rng.often(500);
     Environment {
         has_timeouts,

@@ -24,7 +24,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
 
 use crate::dead_letters::DeadItems;
-use crate::outcome::{Halt, SplitError};
+use crate::outcome::Halt;
 use crate::splitter::{CONCURRENT_CHUNKS, Splitter};
 
 /// Limits on the chunks, and on the bytes of their groups, whose work files are read to report the outcome of a
@@ -108,8 +108,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     /// Returns the findings about the rows of the corrected file, if there is one. Called at the end, so that a split
     /// over many deliveries makes these reads only once.
     pub(crate) async fn corrected_findings(&self, job: &Job, deadline: Timestamp) -> Result<Vec<JobError>, Halt> {
-        let job_type = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?;
-        match self.corrected_file(job, job_type.limits().item_bytes).await? {
+        let item_bytes = self.limits(job).await?.item_bytes;
+        match self.corrected_file(job, item_bytes).await? {
             Some(file) => self.findings(job, &file, deadline).await,
             None => Ok(Vec::new()),
         }

@@ -2,6 +2,7 @@
 
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
+use longshore::handler::TypeLimits;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
@@ -67,8 +68,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
         let job = self.begin(message).await?;
         self.send_unsent(&job, message).await?;
-        let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        let limits = limits.chunk();
+        let limits = self.limits(&job).await?.chunk();
         let job = self.plan_retry(job, limits, deadline).await?;
         if job.retry.carried_over.split_ended {
             return self.end(&job, job.split.groups, &[], deadline).await;
@@ -98,8 +98,18 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let stored = self.ports.store.job(job.job_id).await?;
         let is_ours = |stored: &Job| stored.split.groups == groups && stored.stage == Stage::Splitting;
         let stored = stored.filter(is_ours).ok_or(Halt::Refused)?;
-        let limits = self.registry.find(&job.job_type).ok_or(SplitError::Definition(job.job_id.to_string()))?.limits();
-        UndoPlanner::new(self, stored, import, limits.chunk(), self.turn(RETRY_TURN_S, deadline)).run(issues).await
+        let limits = self.limits(job).await?.chunk();
+        UndoPlanner::new(self, stored, import, limits, self.turn(RETRY_TURN_S, deadline)).run(issues).await
+    }
+
+    /// Returns the limits of the job's type. Those of a registered type are in the definition of the job.
+    pub(crate) async fn limits(&self, job: &Job) -> Result<TypeLimits, Halt> {
+        if let Some(job_type) = self.registry.find(&job.job_type) {
+            return Ok(job_type.limits());
+        }
+        let definition = self.ports.store.definition(job.job_id).await?;
+        let job_type = definition.as_ref().and_then(|definition| self.registry.find_for(&job.job_type, definition));
+        Ok(job_type.ok_or_else(|| SplitError::Definition(job.job_id.to_string()))?.limits())
     }
 
     /// Creates a turn that begins now.
@@ -183,7 +193,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     pub(crate) async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
-        let job_type = self.registry.find(&job.job_type).ok_or_else(unknown)?;
+        let job_type = self.registry.find_for(&job.job_type, &definition).ok_or_else(unknown)?;
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
         match prepared.check_columns(columns) {
             Ok(issues) => Ok(issues),

@@ -2,20 +2,21 @@
 
 use longshore::files::S3Files;
 use longshore::handler::Registry;
-use longshore::http::Access;
+use longshore::http::{Access, Operators};
 use longshore::ports::Ports;
 use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::DynamoRecords;
 use longshore_domain::ports::DownloadUrls;
 use longshore_domain::ports::RecordStore;
-use longshore_domain::ports::{Files, QueueDepth, Queues, Store, TenantCounts};
+use longshore_domain::ports::{Files, JobTypes, PingQueue, QueueDepth, Queues, Store, TenantCounts};
 use longshore_domain::rate::Rate;
 use longshore_domain::timestamp::Timestamp;
 
+use crate::job_types::Registrations;
 use crate::queue_depths::QueueDepths;
 
-/// A choice of services: one type parameter instead of four.
+/// A choice of services: one type parameter instead of six.
 pub trait Backend: Send + Sync + 'static {
     /// Store of jobs and uploads.
     type Store: Store + TenantCounts;
@@ -25,6 +26,10 @@ pub trait Backend: Send + Sync + 'static {
     type Files: Files + DownloadUrls;
     /// Store of imported records.
     type Records: RecordStore;
+    /// Store of registered job types.
+    type JobTypes: JobTypes + 'static;
+    /// Queue of pings to handlers.
+    type Pings: PingQueue + 'static;
 }
 
 /// The AWS services.
@@ -36,6 +41,8 @@ impl Backend for Deployed {
     type Queues = SqsQueues;
     type Files = S3Files;
     type Records = DynamoRecords;
+    type JobTypes = DynamoStore;
+    type Pings = SqsQueues;
 }
 
 /// Limits of jobs and their retention.
@@ -68,8 +75,12 @@ pub struct Api<B: Backend> {
     pub records: B::Records,
     /// Job types that clients may request.
     pub registry: Registry,
+    /// Registered job types.
+    pub job_types: Registrations<B::JobTypes, B::Pings>,
     /// Access control.
     pub access: Access,
+    /// Authorization of operators.
+    pub operators: Operators,
     /// Limits.
     pub limits: Limits,
     /// Rate limit of a tenant's calls, per process.

@@ -39,11 +39,22 @@ pub(crate) fn check_match(headers: &HeaderMap, document: &JobDocument) -> Result
     if !headers.contains_key(header::IF_MATCH) {
         return Ok(());
     }
-    let tag = for_document(document);
-    if tags_in(headers, &header::IF_MATCH).any(|sent| sent == "*" || sent == tag) {
+    check_tag(headers, Some(&for_document(document)), "job")
+}
+
+/// Checks the same for any resource with this tag; `None` if it does not exist, which matches nothing.
+///
+/// # Errors
+/// 412 if no tag matches.
+pub(crate) fn check_tag(headers: &HeaderMap, tag: Option<&str>, resource: &str) -> Result<(), Problem> {
+    if !headers.contains_key(header::IF_MATCH) {
         return Ok(());
     }
-    let detail = "the job has changed since the response that If-Match names; read it again before you retry";
+    if tag.is_some_and(|tag| tags_in(headers, &header::IF_MATCH).any(|sent| sent == "*" || sent == tag)) {
+        return Ok(());
+    }
+    let detail =
+        format!("the {resource} has changed since the response that If-Match names; read it again before you retry");
     Err(Problem::new(Kind::PreconditionFailed, detail))
 }
 

@@ -1,4 +1,4 @@
-//! HTTP API of jobs: creation, progress and results.
+//! HTTP API of jobs: creation, progress and results; and of registered job types.
 //!
 //! - **Trigger:** every call of the HTTP API except those about uploads and dead letters. Also responds to calls of
 //!   unknown routes.
@@ -7,14 +7,16 @@
 //!   transaction, then sends the create message. An undo is stored like a create, and the same transaction marks its
 //!   import. A retry reopens a job in one transaction. A cancel stops the job; a delete hides and stops it: one
 //!   conditional write each, then the complete message. `DELETE` of a record deletes it; `DELETE` of a dataset creates a
-//!   job. The other calls only read, strongly consistently, groups before the job. Lists use an index that may lag by a
+//!   job. A PUT of a job type stores a candidate in one conditional write, or in a transaction if the type is new, then
+//!   asks for its ping; a DELETE removes it in one transaction. The other calls only read, strongly consistently, groups before the job. Lists use an index that may lag by a
 //!   moment. An audit reads all records of a job, its input, its work files and outputs, and the files of its report.
 //! - **Called twice:** with an `Idempotency-Key`, the second create returns the job of the first one; without a key, it
 //!   creates another job. A second cancel finds the job stopping, a second delete finds no job, and a second start
 //!   returns the job of the first one. While an undo is active, a second undo returns it; a second preview is another
-//!   job. Reads change nothing.
+//!   job. A second PUT of a job type with the same content only asks for the ping again. Reads change nothing.
 //! - **If it fails:** a job whose message could not be sent is stored and waiting, and the sweeper sends the message.
-//!   The same holds for a job that was stopped or reopened.
+//!   The same holds for a job that was stopped or reopened. A job type whose ping could not be asked for stays pending
+//!   until its PUT is repeated.
 //! - **Public:** only the documents about the API.
 //! - **Never:** returns counts that do not add up, an internal cause, or a link that is valid for more than 15 minutes.
 
@@ -24,6 +26,7 @@ mod backend;
 mod documents;
 mod etag;
 mod failures;
+mod job_types;
 mod jobs;
 mod openapi;
 mod output;
@@ -36,6 +39,9 @@ mod unreadable;
 pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use failures::{FailureDocument, FailuresDocument};
+pub use job_types::{
+    AllowedTargets, CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, TargetDocument,
+};
 pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;

@@ -17,14 +17,15 @@ use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
 
 use crate::backend::{Api, Backend, Deployed, Limits};
+use crate::job_types::{AllowedTargets, Registrations};
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, failures, output, records, results};
+use crate::{audit, documents, failures, job_types, output, records, results};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
-// report, for up to twenty seconds.
+// report, for up to twenty seconds. A PUT of a job type compiles three schemas.
 longshore::routes! {
     openapi(ImportOptions);
     [B: Backend] Arc<Api<B>>;
@@ -45,6 +46,10 @@ longshore::routes! {
     DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
     DELETE "/api/datasets/{dataset}/records"  records::delete::delete<B>,
+    PUT    "/api/job-types/{name}"            job_types::put::put<B> costs 5,
+    GET    "/api/job-types/{name}"            job_types::get::get<B>,
+    DELETE "/api/job-types/{name}"            job_types::delete::delete<B>,
+    GET    "/api/job-types"                   job_types::list::list<B>,
     GET    "/api/openapi.json"                documents::docs::openapi [public],
     GET    "/api/docs"                        documents::docs::docs [public],
     GET    "/api/problems"                    documents::problems::kinds [public],
@@ -56,6 +61,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
     let limit = CallLimit::new(api.tenant_calls, api.clock);
     let router = refuse_others(routes::<B>());
     let router = http::with_call_limit(http::with_problems(router), limit);
+    let router = http::with_operators(router, &api.operators);
     http::with_access(router, &api.access).with_state(Arc::new(api))
 }
 
@@ -88,7 +94,9 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
         ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,
         registry,
+        job_types: Registrations { store: aws.store()?, pings: aws.queues(), targets: AllowedTargets::from_env()? },
         access: config::access()?,
+        operators: config::operators()?,
         limits: Limits {
             max_file_bytes: config::max_file_bytes()?,
             retention_days: config::retention_days()?,

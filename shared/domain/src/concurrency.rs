@@ -53,7 +53,7 @@ pub fn free_permits(permits: &[Permit], limit: u32, now: Timestamp) -> Vec<u32> 
     (0..limit).filter(|number| !held(number)).collect()
 }
 
-/// A chunk that waits for a permit. No message of it is needed while it is parked.
+/// A chunk that waits for a permit, or until its handler can be called. No message of it is needed while it is parked.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct ParkedChunk {
     /// Position in the queue of parked chunks: the earliest turn is woken first.
@@ -84,9 +84,10 @@ impl ParkedChunk {
         format!("{:015}#{job_id}#{group:05}-{chunk:02}", self.turn.0)
     }
 
-    /// Returns true unless a recent wake is about to send its message.
+    /// Returns true unless it is parked for longer, or a recent wake is about to send its message.
     pub fn may_be_woken(&self, now: Timestamp) -> bool {
-        self.woken_at.is_none_or(|woken_at| now > woken_at.plus_seconds(WAKE_S))
+        let is_due = self.message.parked_until.is_none_or(|until| until <= now);
+        is_due && self.woken_at.is_none_or(|woken_at| now > woken_at.plus_seconds(WAKE_S))
     }
 }
 

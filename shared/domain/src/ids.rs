@@ -19,6 +19,21 @@ impl ChunkId {
     }
 }
 
+/// The idempotency key of one item: the same for every attempt, different for every other item.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug)]
+pub struct ItemKey {
+    /// The job.
+    pub job_id: JobId,
+    /// Number of the item in the file, from 1.
+    pub number: u64,
+}
+
+impl std::fmt::Display for ItemKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}-{}", self.job_id, self.number)
+    }
+}
+
 macro_rules! id {
     ($(#[$doc:meta])* $name:ident, $new:expr) => {
         $(#[$doc])*

@@ -19,6 +19,8 @@
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
 //! | [`history`], [`undo`] | earlier versions of records; the undo of an import |
 //! | [`outcome`], [`work_file`] | outcomes of items, and the files that hold them |
+//! | [`remote`] | the contract with handlers in any language: requests, answers, faults, bisection |
+//! | [`registration`] | registrations of job types with a handler in any language |
 //! | [`results`] | the form of the results of items that have outputs |
 //! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
@@ -43,6 +45,8 @@ pub mod progress;
 pub mod random;
 pub mod rate;
 pub mod records;
+pub mod registration;
+pub mod remote;
 pub mod results;
 pub mod retry;
 pub mod split;

@@ -5,7 +5,10 @@ use serde::{Deserialize, Serialize};
 use crate::group::ChunkPlan;
 use crate::ids::{ChunkId, JobId};
 use crate::job::{Job, Priority};
+use crate::registration::{TypeName, Version};
+use crate::remote::Bisection;
 use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
 
 /// A request to split a job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -98,13 +101,21 @@ pub struct ChunkMessage {
     /// counts its receives from zero.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
+    /// Sizes of the batches of a remote handler, and the search for the item that makes a batch fail; `None` before the
+    /// first call, and for other handlers.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub bisection: Option<Bisection>,
+    /// Time from which a chunk that was parked for a while can continue; `None` for a chunk that was not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parked_until: Option<Timestamp>,
 }
 
 impl ChunkMessage {
     /// Creates the message for a chunk, without its bytes.
     pub fn new(job: &Job, ChunkId { group, chunk }: ChunkId, plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
-        Self { job_id, tenant, priority: job.priority, group, chunk, plan, inline: None, failures: 0 }
+        let (priority, inline, bisection, parked_until) = (job.priority, None, None, None);
+        Self { job_id, tenant, priority, group, chunk, plan, inline, failures: 0, bisection, parked_until }
     }
 
     /// Returns the chunk's id.
@@ -116,6 +127,16 @@ impl ChunkMessage {
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
 fn is_zero(number: &u32) -> bool {
     *number == 0
+}
+
+/// A request to ping the handler of a candidate, and to record the result for its version.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+pub struct PingMessage {
+    /// Name of the job type.
+    pub name: TypeName,
+    /// Version of the candidate.
+    pub version: Version,
 }
 
 /// A request to complete a job that has ended or is to stop: write the report and set the final status.
@@ -200,7 +221,6 @@ mod tests {
     use std::collections::BTreeSet;
 
     use super::*;
-    use crate::timestamp::Timestamp;
 
     fn longest() -> TenantId {
         TenantId::parse(&"t".repeat(TenantId::MAX_BYTES)).unwrap()

@@ -7,9 +7,9 @@ use serde::{Deserialize, Serialize};
 use crate::text::{cut, shortened};
 
 /// Maximum bytes of a rejection's parts: a file may have one rejection per row.
-const CODE_BYTES: usize = 100;
+pub(crate) const CODE_BYTES: usize = 100;
 const FIELD_CHARS: usize = 200;
-const MESSAGE_BYTES: usize = 2 * 1024;
+pub(crate) const MESSAGE_BYTES: usize = 2 * 1024;
 
 /// A handler's verdict on one item, with the output of an item that succeeded: `()` if the job type has no output. An
 /// enum, so that every outcome has to be handled.

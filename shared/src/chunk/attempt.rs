@@ -16,6 +16,7 @@ use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, find};
+use super::remote_calls::RemoteCalls;
 use super::stored::StoredItems;
 use super::tally::Tally;
 use super::worker::{TURN_S, Worker};
@@ -61,6 +62,10 @@ pub(super) struct Attempt<'a, S, Q, F> {
     pub(super) definition: &'a PreparedDefinition,
     pub(super) mode: Mode,
     deadline: Timestamp,
+    /// Time by which the function must have stopped.
+    pub(super) function_deadline: Timestamp,
+    /// Calls of a remote handler.
+    pub(super) calls: RemoteCalls,
     pub(super) nonce: String,
     pub(super) commits: u32,
     pub(super) cursor: Option<Cursor>,
@@ -93,6 +98,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             definition,
             mode,
             deadline,
+            function_deadline: deadline,
+            calls: RemoteCalls::of(message),
             nonce: nonce(),
             commits: 0,
             cursor,
@@ -132,6 +139,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             if let Some(dataset) = dataset.as_ref().filter(|_| self.mode == Mode::Work) {
                 stored.read(self.reader()?, dataset, &items, self.tally.position).await?;
             }
+            if let Some(remote) = self.definition.remote().filter(|_| self.mode == Mode::Work) {
+                if let Some(rejection) = self.call_handler(remote, &items, &stored).await? {
+                    return self.fatal(rejection).await;
+                }
+                continue;
+            }
             let Some(processed) = self.outcomes(&items, &stored, batch).await? else {
                 batch = 1;
                 continue;
@@ -151,7 +164,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// continued indefinitely.
     async fn pause(&mut self) -> Result<(), Interrupt> {
         let now = (self.worker.clock)();
-        let over = now >= self.deadline && self.tally.position > self.first_position;
+        let over = now >= self.deadline && self.tally.position > self.first_position && !self.calls.has_gaps();
         let due = now.millis_since(self.committed_at) >= COMMIT_MS || self.tally.is_large();
         if !self.tally.is_empty() && (over || due) {
             let group = self.commit(CommitPoint::InRound).await?;
@@ -160,7 +173,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if over {
             // A chunk that is given up keeps its failure count.
             let failures = if self.mode == Mode::GiveUp { self.message.failures } else { 0 };
-            let message = ChunkMessage { failures, ..self.message.clone() };
+            let message = ChunkMessage { failures, ..self.calls.next_message(self.message) };
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
             return Err(Interrupt::End(ChunkEnd::Continued));
         }
@@ -193,7 +206,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     async fn send_round(&self, cursor: &Cursor) -> Result<ChunkEnd, ChunkError> {
         let due = cursor.due.filter(|_| !cursor.by_sweeper && self.mode == Mode::Work);
         if let Some(delay_s) = due.and_then(|due| retry::queue_delay_s((self.worker.clock)(), due)) {
-            let message = ChunkMessage { inline: None, failures: 0, ..self.message.clone() };
+            let message = ChunkMessage { inline: None, failures: 0, ..self.calls.next_message(self.message) };
             self.worker.ports.queues.send_chunks(&[message], delay_s).await?;
         }
         Ok(ChunkEnd::NextRound)

@@ -77,7 +77,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.worker.registry.records().ok_or_else(|| self.unusable("this function reads no datasets"))
     }
 
-    fn unusable(&self, reason: &str) -> ChunkError {
+    pub(super) fn unusable(&self, reason: &str) -> ChunkError {
         ChunkError::Definition { job_type: self.job.job_type.clone(), reason: reason.to_owned() }
     }
 }

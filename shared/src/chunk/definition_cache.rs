@@ -9,6 +9,7 @@ use longshore_domain::ports::{Definition, JobStore};
 use super::delivery::{ChunkError, Mode};
 use crate::handler::{PreparedJob, Registry, TypeLimits};
 use crate::ports::Ports;
+use crate::remote::RemoteJob;
 
 /// A job's definition with its parsed options.
 pub struct PreparedDefinition {
@@ -23,6 +24,11 @@ impl PreparedDefinition {
     /// Returns the limits of the job type.
     pub fn limits(&self) -> TypeLimits {
         self.prepared.as_ref().map_or(TypeLimits::DEFAULT, |prepared| prepared.limits())
+    }
+
+    /// Returns the job if its handler is remote.
+    pub(crate) fn remote(&self) -> Option<&RemoteJob> {
+        self.prepared.as_ref()?.remote()
     }
 
     /// Names of the columns; empty unless the file is CSV.
@@ -55,7 +61,7 @@ impl DefinitionCache {
         let prepared = match mode {
             Mode::GiveUp => None,
             Mode::Work => {
-                let job_type = registry.find(&job.job_type);
+                let job_type = registry.find_for(&job.job_type, &stored);
                 let job_type = job_type.ok_or_else(|| unusable("unknown to this function".into()))?;
                 Some(job_type.prepare(&stored.options).map_err(|errors| unusable(format!("{errors:?}")))?)
             }

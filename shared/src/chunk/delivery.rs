@@ -36,6 +36,8 @@ pub enum ChunkEnd {
     TooEarly,
     /// The type's concurrency limit is reached: the chunk is parked, and sent again when a permit is free.
     Parked,
+    /// The remote handler cannot be called now: the chunk is parked, and sent again at a later time.
+    Paused,
     /// Another worker has moved the cursor.
     Lost,
     /// The job is stopping or has ended.

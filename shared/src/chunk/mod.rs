@@ -16,6 +16,8 @@ mod delivery_recorder;
 mod ending;
 mod items;
 mod reasons;
+mod remote_calls;
+mod remote_state;
 mod report_groups;
 mod stored;
 mod tally;

@@ -15,6 +15,15 @@ pub(super) fn dead_lettered() -> Rejection {
     Rejection::new(DEAD_LETTERED, None, message)
 }
 
+pub(super) const REMOVED: &str = "removed";
+
+/// Returns the reason of items whose handler has been unavailable for too long.
+pub(super) fn unavailable() -> Rejection {
+    let message = "the handler of the job type has not answered for too long; retry the row when it answers again";
+    Rejection::new("handler_unavailable", None, message)
+}
+
+/// Returns the reason of an item on which its handler panicked alone.
 pub(super) fn handler_panicked() -> Rejection {
     let message = format!("the handler panicked on this row; see its log; {MAY_BE_DONE}");
     Rejection::new("handler_panicked", None, message)

@@ -43,8 +43,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(ChunkEnd::Absent);
         };
         let delivery = ChunkDelivery { message, mode, deadline };
-        let limit = self.registry.find(&state.job.job_type).and_then(|job_type| job_type.limits().chunks_at_once);
-        let Some(limit) = limit.filter(|_| mode == Mode::Work) else {
+        let Some(limit) = self.concurrency_limit(&state.job, mode).await? else {
             return match self.without_handler(delivery, &state).await? {
                 Some(end) => Ok(end),
                 None => self.attempt(delivery, &state).await,
@@ -54,7 +53,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let limiter = ConcurrencyLimiter { ports, job_type, limit: limit.max(1), clock: self.clock };
         let end = self.work_limited(&limiter, delivery, &state).await;
         // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
-        if !matches!(end, Ok(ChunkEnd::Parked))
+        // Not after a pause: the handler can take no other chunk either, and the sweeper wakes some every minute.
+        if !matches!(end, Ok(ChunkEnd::Parked | ChunkEnd::Paused))
             && let Err(error) = limiter.wake().await
         {
             // Not an error of this chunk: the next worker that ends, or the sweeper, wakes the others.
@@ -62,6 +62,21 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             tracing::warn!(job.r#type = job_type, error, "cannot wake parked chunks");
         }
         end
+    }
+
+    /// Returns the concurrency limit of a job's type, if it has one. That of a registered type is in the definition of
+    /// the job, and is lower while the handler asks for fewer calls.
+    async fn concurrency_limit(&self, job: &Job, mode: Mode) -> Result<Option<u32>, ChunkError> {
+        if mode == Mode::GiveUp {
+            return Ok(None);
+        }
+        if let Some(job_type) = self.registry.find(&job.job_type) {
+            return Ok(job_type.limits().chunks_at_once);
+        }
+        let definition = self.definitions.get(self.ports, self.registry, job, mode).await?;
+        let Some(limit) = definition.limits().chunks_at_once else { return Ok(None) };
+        let read = self.ports.store.handler_state(&job.job_type).await?;
+        Ok(Some(read.state.concurrency.now(limit, (self.clock)())))
     }
 
     /// Processes a chunk whose job type has a concurrency limit.
@@ -86,6 +101,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             permit = limiter.park(&state.job, message, deadline).await?;
         }
         let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
+        if message.parked_until.is_some() {
+            // Woken by its own delayed message: nobody else is to wake it while it runs.
+            let parked = ParkedChunk::new(&state.job, message, limiter.limit);
+            self.ports.store.unpark(&state.job.job_type, &parked).await?;
+        }
         let end = self.attempt(delivery, state).await;
         if let Err(error) = limiter.release(&permit).await {
             // The permit expires by itself.

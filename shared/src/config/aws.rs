@@ -161,7 +161,12 @@ fn queue_urls() -> QueueUrls {
         Priority::Low => names::LOW_CHUNK_QUEUE,
     };
     let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(variable(priority))?)));
-    QueueUrls { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
+    QueueUrls {
+        create: url(names::CREATE_QUEUE),
+        chunks: chunks.collect(),
+        complete: url(names::COMPLETE_QUEUE),
+        handler: url(names::HANDLER_QUEUE),
+    }
 }
 
 /// Returns the trust store of a client. Reading the system's hundred and more roots takes several milliseconds of

@@ -16,6 +16,7 @@ use super::{
     CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits,
 };
 use crate::field_error::FieldError;
+use crate::remote::RemoteJob;
 
 /// Time limit for parsing records before the parsed ones are processed: a batch of records that are slow to parse must
 /// not exceed the time of its worker.
@@ -27,7 +28,7 @@ const REMOVED: &str = "removed";
 /// A job type, independent of the types of its options and items.
 pub trait AnyJobType: Send + Sync {
     /// Returns the value of `jobType` in a client's request.
-    fn name(&self) -> &'static str;
+    fn name(&self) -> &str;
     /// See [`JobType::INTERNAL`].
     fn is_internal(&self) -> bool;
     /// Returns the source of the items.
@@ -64,6 +65,10 @@ pub trait PreparedJob: Send + Sync {
     fn unreadable(&self, rejection: Rejection) -> Outcome;
     /// Returns the members of an output that become columns, if the items have outputs.
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)>;
+    /// Returns the job if its handler is remote: the worker then calls the handler itself.
+    fn remote(&self) -> Option<&RemoteJob> {
+        None
+    }
     /// Processes items and returns the outcomes of the first ones, at least of one.
     fn run<'a>(
         &'a self,
@@ -74,7 +79,7 @@ pub trait PreparedJob: Send + Sync {
 }
 
 impl<T: JobType> AnyJobType for Arc<T> {
-    fn name(&self) -> &'static str {
+    fn name(&self) -> &str {
         T::NAME
     }
 
@@ -231,7 +236,7 @@ fn unreadable<T: JobType, O>(rejection: Rejection) -> Outcome<O> {
     }
 }
 
-fn unterminated(number: u64) -> Rejection {
+pub(crate) fn unterminated(number: u64) -> Rejection {
     let message = format!(
         "a quote that opens in row {number} is never closed, so the rest of the file was read as one cell; close or \
          double the quote"

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::time::{Duration, Instant};
 
 use longshore_domain::dataset::Dataset;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{ItemKey, JobId};
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::outcome::{Outcome, Rejection};
 use longshore_domain::results::ResultRow;
@@ -168,19 +168,4 @@ pub struct JobContext {
     pub dataset: Option<Dataset>,
     /// 0 for the first attempt at an item, n for its nth round of retries.
     pub round: u32,
-}
-
-/// The idempotency key of one item: the same for every attempt, different for every other item.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug)]
-pub struct ItemKey {
-    /// The job.
-    pub job_id: JobId,
-    /// Number of the item in the file, from 1.
-    pub number: u64,
-}
-
-impl std::fmt::Display for ItemKey {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{}-{}", self.job_id, self.number)
-    }
 }

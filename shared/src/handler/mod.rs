@@ -14,14 +14,17 @@ mod raw_item;
 mod record;
 mod registry;
 
+pub use longshore_domain::ids::ItemKey;
 pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
 
+pub(crate) use any_job_type::unterminated;
 pub use any_job_type::{AnyJobType, PreparedJob};
 pub use datasets::AnyRecordReader;
-pub use job_type::{ItemKey, JobContext, JobType};
+pub use job_type::{JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};
 pub use raw_item::{RawItem, Shape};
+pub(crate) use record::malformed_json;
 pub use record::{CellReader, Cells, Record};
-pub use registry::Registry;
+pub use registry::{FoundType, Registry};

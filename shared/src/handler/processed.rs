@@ -74,7 +74,7 @@ impl Processed {
 
     /// Appends the outcome of the next item, and its output as a line. An output that is too large or cannot be
     /// serialized fails its item.
-    pub(super) fn push<O: Serialize + 'static>(&mut self, row: ResultRow, number: u64, outcome: Outcome<O>) {
+    pub(crate) fn push<O: Serialize + 'static>(&mut self, row: ResultRow, number: u64, outcome: Outcome<O>) {
         if has_output::<O>() {
             self.push_outcome(outcome, |processed, output| processed.append(row, number, &output));
         } else {
@@ -83,7 +83,7 @@ impl Processed {
     }
 
     /// Appends the outcome of the next item without its output.
-    pub(super) fn push_without_output<O>(&mut self, outcome: Outcome<O>) {
+    pub(crate) fn push_without_output<O>(&mut self, outcome: Outcome<O>) {
         self.push_outcome(outcome, |_, _| Ok(()));
     }
 

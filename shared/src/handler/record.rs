@@ -73,7 +73,7 @@ impl<'a> Record<'a> {
 }
 
 /// Returns the reason why a line is not the expected JSON.
-pub(super) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejection {
+pub(crate) fn malformed_json(line: &[u8], error: &serde_json::Error) -> Rejection {
     if std::str::from_utf8(line).is_err() {
         return Rejection::new("not_utf8", None, "the line is not UTF-8; save the file as UTF-8");
     }

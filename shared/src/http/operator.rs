@@ -1,12 +1,19 @@
 //! Operators: the callers who may see data of all tenants.
 
-use axum::extract::FromRequestParts;
+use std::sync::Arc;
+
+use axum::extract::{FromRequestParts, OptionalFromRequestParts};
+use axum::http::Extensions;
 use axum::http::request::Parts;
 use axum::{Extension, Router};
+use longshore_domain::tenant::TenantId;
 
 use super::tenant::claim_of;
-use super::{Access, Failure};
+use super::{Access, CallCost, CallLimit, Failure};
 use crate::problem::{Kind, Problem};
+
+/// The name under which calls of operators are counted whose `sub` is not a valid name.
+static UNNAMED: TenantId = TenantId::from_static("operators");
 
 /// The rule that identifies operators: a claim of the accepted token contains a list of words, and one of them is this
 /// word. Callers must not be able to set the claim.
@@ -25,6 +32,10 @@ pub fn with_operators<S: Clone + Send + Sync + 'static>(router: Router<S>, opera
 
 /// An operator, identified by the claim `sub`. A handler that takes this argument refuses all other callers: 403
 /// `not-an-operator`. With [`Access::Open`], no caller is an operator, because callers are indistinguishable.
+///
+/// If the router has a [`CallLimit`], the calls of each operator are counted under the operator's name: 429
+/// `rate-limited` above the rate. A handler that also serves others takes `Option<Operator>`, which refuses and counts
+/// nobody.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct Operator(pub String);
 
@@ -32,8 +43,30 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
     type Rejection = Failure;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Failure> {
-        let (access, operators) = (parts.extensions.get::<Access>(), parts.extensions.get::<Operators>());
-        let (Some(access), Some(operators)) = (access, operators) else {
+        let operator = Self::find(&parts.extensions)?;
+        if let Some(limit) = parts.extensions.get::<Arc<CallLimit>>() {
+            let name = TenantId::parse(&operator.0).unwrap_or_else(|| UNNAMED.clone());
+            limit.count(&name, parts.extensions.get().copied().unwrap_or(CallCost(1)))?;
+        }
+        Ok(operator)
+    }
+}
+
+impl<S: Send + Sync> OptionalFromRequestParts<S> for Operator {
+    type Rejection = Failure;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Option<Self>, Failure> {
+        match Self::find(&parts.extensions) {
+            Ok(operator) => Ok(Some(operator)),
+            Err(Failure::Problem(_)) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Operator {
+    fn find(extensions: &Extensions) -> Result<Self, Failure> {
+        let (Some(access), Some(operators)) = (extensions.get::<Access>(), extensions.get::<Operators>()) else {
             return Err(Failure::Internal("the router has no rule for operators".into()));
         };
         if *access == Access::Open {
@@ -41,11 +74,11 @@ impl<S: Send + Sync> FromRequestParts<S> for Operator {
                           Access=cognito or Access=oidc";
             return Err(Problem::new(Kind::NotAnOperator, detail).into());
         }
-        let groups = claim_of(&parts.extensions, &operators.claim).unwrap_or_default();
+        let groups = claim_of(extensions, &operators.claim).unwrap_or_default();
         if !words(groups).any(|word| word == operators.group) {
             return Err(not_an_operator(operators).into());
         }
-        Ok(Self(claim_of(&parts.extensions, "sub").unwrap_or("unknown").to_owned()))
+        Ok(Self(claim_of(extensions, "sub").unwrap_or("unknown").to_owned()))
     }
 }
 
@@ -57,8 +90,8 @@ fn words(claim: &str) -> impl Iterator<Item = &str> {
 
 fn not_an_operator(Operators { claim, group }: &Operators) -> Problem {
     let detail = format!(
-        "only operators can see dead letters, because they contain rows of all tenants; the token of an operator has \
-         {group} in its claim {claim}; ask an administrator to make you an operator, and sign in again"
+        "only operators can make this call, because it concerns all tenants; the token of an operator has {group} in \
+         its claim {claim}; ask an administrator to make you an operator, and sign in again"
     );
     Problem::new(Kind::NotAnOperator, detail)
 }
@@ -78,7 +111,10 @@ mod tests {
         let (mut parts, ()) = Request::new(()).with_request_context(context).into_parts();
         parts.extensions.insert(Operators { claim: "cognito:groups".into(), group: "operators".into() });
         access.map(|access| parts.extensions.insert(access));
-        Operator::from_request_parts(&mut parts, &()).await.map_err(|failure| match failure {
+        let found = <Option<Operator>>::from_request_parts(&mut parts, &()).await;
+        let operator = <Operator as FromRequestParts<()>>::from_request_parts(&mut parts, &()).await;
+        assert_eq!(found.ok().flatten(), operator.as_ref().ok().cloned());
+        operator.map_err(|failure| match failure {
             Failure::Problem(problem) => problem.status(),
             Failure::Internal(_) => 500,
         })

@@ -51,9 +51,9 @@ kinds! {
         "Create a job with the upload's fileGuid, or create another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
         "The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or \
-         the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any \
+         the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any \
          other call, including those that read no body."
-        "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB.";
+        "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB, and 16 KiB in a job type.";
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \
          work."
@@ -113,7 +113,7 @@ kinds! {
          token or ID token) that contains the claim.";
     NotAnOperator = 403 "not-an-operator" "Not an operator"
         "The token is valid, but its user is not an operator. Only operators can see dead letters, because they \
-         contain rows of all tenants. In a deployment that is open to everyone, no user is an operator."
+         contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator."
         "Ask an administrator to make you an operator (OperatorClaim and OperatorGroup in the template), and sign \
          in again.";
     NotEnded = 409 "not-ended" "Job not ended"
@@ -146,12 +146,15 @@ kinds! {
         "The job is not a validation job, so no import can be started from it."
         "No action is needed. To process failed items again, retry the job.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
-        "The job has changed since the response whose ETag is in If-Match. Nothing was done."
-        "Read the job again. If the change still applies, repeat it with the new ETag.";
+        "The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done."
+        "Read it again. If the change still applies, repeat it with the new ETag.";
     RateLimited = 429 "rate-limited" "Too many calls"
-        "The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
+        "The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
          uploads, retries, starts, undos, cancels, deletes). Nothing was done."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+    TooManyJobTypes = 409 "too-many-job-types" "Too many job types"
+        "The deployment has its maximum of 200 registered job types. Nothing was done."
+        "Delete a job type that is not needed.";
     TooManyJobs = 429 "too-many-jobs" "Too many active jobs"
         "The tenant has reached its maximum number of active jobs, including deleted ones that have not been \
          removed. Nothing was done."

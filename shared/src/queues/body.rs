@@ -21,8 +21,8 @@ pub fn body(message: &impl Serialize) -> Result<String, serde_json::Error> {
 #[cfg(test)]
 mod tests {
     use longshore_domain::group::ChunkPlan;
-    use longshore_domain::ids::JobId;
-    use longshore_domain::job::Priority;
+    use longshore_domain::ids::{ChunkId, JobId};
+    use longshore_domain::job::{Job, Priority};
     use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
     use proptest::prelude::*;
     use serde::de::DeserializeOwned;
@@ -30,6 +30,7 @@ mod tests {
     use super::*;
     use crate::aws_limits::sqs::{Sent, check_message};
     use longshore_domain::tenant::TenantId;
+    use longshore_domain::timestamp::Timestamp;
 
     /// Any characters, including those that SQS refuses.
     fn text(bytes: usize) -> impl Strategy<Value = String> {
@@ -58,7 +59,9 @@ mod tests {
             round_trips(&CompleteMessage { job_id, generation, resend, step: resend, tenant: None, failures: 0 });
             let priority = Priority::Low;
             let tenant = TenantId::from_static("t");
-            round_trips(&ChunkMessage { job_id, tenant, priority, group, chunk, plan, inline, failures: resend });
+            let job = Job { priority, ..Job::waiting(job_id, tenant, "import", Timestamp(0)) };
+            let chunk = ChunkMessage::new(&job, ChunkId::new(group, chunk), &plan);
+            round_trips(&ChunkMessage { inline, failures: resend, ..chunk });
         }
     }
 

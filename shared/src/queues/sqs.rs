@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::Priority;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{InFlight, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::ports::{InFlight, PingQueue, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
 use serde::Serialize;
 
 use super::body::body;
@@ -29,6 +29,8 @@ pub struct QueueUrls {
     pub chunks: BTreeMap<Priority, String>,
     /// Queue of complete-job messages.
     pub complete: Option<String>,
+    /// Queue of messages about handlers (standard).
+    pub handler: Option<String>,
 }
 
 impl QueueUrls {
@@ -131,6 +133,17 @@ impl Queues for SqsQueues {
     }
 }
 
+impl PingQueue for SqsQueues {
+    /// SendMessage, without a message group.
+    async fn send_ping(&self, message: &PingMessage) -> PortResult<()> {
+        let url = self.urls.handler.as_deref().ok_or_else(|| NoQueueUrl("handler".to_owned()));
+        let url = url.map_err(failed("send_ping"))?;
+        let body = body(message).map_err(failed("send_ping"))?;
+        let send = self.client.send_message().queue_url(url).message_body(body);
+        send.send().await.map(|_| ()).map_err(failed("send_ping"))
+    }
+}
+
 impl QueueDepth for SqsQueues {
     /// GetQueueAttributes of the queue of this priority.
     async fn chunks(&self, priority: Priority) -> PortResult<u64> {
@@ -152,7 +165,8 @@ impl Visibility for SqsQueues {
     /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
-        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
+        let all =
+            self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.handler);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
         let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);
@@ -225,22 +239,17 @@ fn batches<'a>(
 #[cfg(test)]
 mod tests {
     use longshore_domain::group::ChunkPlan;
-    use longshore_domain::ids::JobId;
+    use longshore_domain::ids::{ChunkId, JobId};
+    use longshore_domain::job::Job;
     use longshore_domain::tenant::TenantId;
+    use longshore_domain::timestamp::Timestamp;
 
     use super::*;
 
     fn message(chunk: u32, bytes: usize) -> ChunkMessage {
-        ChunkMessage {
-            job_id: JobId::generate(),
-            tenant: TenantId::from_static("t"),
-            priority: Priority::Normal,
-            group: 0,
-            chunk,
-            plan: ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false, keys: None },
-            inline: Some("x".repeat(bytes)),
-            failures: 0,
-        }
+        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(0));
+        let plan = ChunkPlan { first: 1, items: 1, start: 0, end: bytes as u64, oversize: false, keys: None };
+        ChunkMessage { inline: Some("x".repeat(bytes)), ..ChunkMessage::new(&job, ChunkId::new(0, chunk), &plan) }
     }
 
     #[test]

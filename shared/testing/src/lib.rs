@@ -39,6 +39,8 @@ mod files {
 mod store {
     mod concurrency;
     mod dead_letters;
+    mod handler_states;
+    mod job_types;
     mod keys;
     mod memory;
     mod records;

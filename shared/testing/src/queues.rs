@@ -6,8 +6,10 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::Priority;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{DeadLetterQueues, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::ports::{
+    DeadLetterQueues, PingQueue, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
+};
 
 use serde::Serialize;
 
@@ -23,6 +25,7 @@ struct Messages {
     creates: Vec<CreateMessage>,
     chunks: Vec<SentChunk>,
     completes: Vec<CompleteMessage>,
+    pings: Vec<PingMessage>,
     deduplication_ids: BTreeSet<String>,
     dead: Vec<Received>,
     hidden: BTreeSet<String>,
@@ -52,6 +55,11 @@ impl MemoryQueues {
     /// Takes all complete messages.
     pub fn take_completes(&self) -> Vec<CompleteMessage> {
         std::mem::take(&mut self.messages().completes)
+    }
+
+    /// Takes all requests to ping a handler.
+    pub fn take_pings(&self) -> Vec<PingMessage> {
+        std::mem::take(&mut self.messages().pings)
     }
 
     /// Simulates the passing of five minutes: forgets all deduplication ids.
@@ -115,6 +123,15 @@ impl Queues for MemoryQueues {
         {
             messages.completes.push(message.clone());
         }
+        Ok(())
+    }
+}
+
+impl PingQueue for MemoryQueues {
+    async fn send_ping(&self, message: &PingMessage) -> PortResult<()> {
+        let body = body(message).map_err(failed("send_ping"))?;
+        check_message(&Sent { body: &body, ..Sent::default() }).map_err(failed("send_ping"))?;
+        self.messages().pings.push(message.clone());
         Ok(())
     }
 }

@@ -7,10 +7,11 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Finish, Job, JobError, MarkUndone, MoveCheckpoint, Priority, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, FileInfo, FileStream, Files,
-    IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles,
-    MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult, PrefixRemoval, Read, Removal, Reopened,
-    ResendCount, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
+    HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger,
+    MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult, PrefixRemoval, Read, Removal,
+    Reopened, Replaced, ResendCount, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
 };
+use longshore_domain::remote::{HandlerState, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
@@ -164,6 +165,13 @@ impl<T: ParkedChunks> ParkedChunks for Stepwise<T> {
         async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
         async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark>;
         async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
+    }
+}
+
+impl<T: HandlerStates> HandlerStates for Stepwise<T> {
+    stepwise! {
+        async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
+        async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
     }
 }
 

@@ -6,9 +6,10 @@ use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::{
-    Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, JobPosition, Page, ParkedChunks,
-    Permits, PortResult, Removal, Sweeps, TenantCounts, UploadRelease, WakeMark,
+    Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
+    ParkedChunks, Permits, PortResult, Removal, Replaced, Sweeps, TenantCounts, UploadRelease, WakeMark,
 };
+use longshore_domain::remote::{HandlerState, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
@@ -69,6 +70,13 @@ impl ParkedChunks for Unguarded<MemoryStore> {
             return self.0.unpark(job_type, &self.current_record(job_type, parked).await?).await;
         }
         self.0.unpark(job_type, parked).await
+    }
+}
+
+impl HandlerStates for Unguarded<MemoryStore> {
+    as_is! {
+        async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
+        async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
     }
 }
 

@@ -65,7 +65,8 @@ impl World {
             _ => self.write_file(plan, &job).into(),
         });
         let results = plan.kind.results(plan.rows.len());
-        let definition = Definition { results, ..Definition::new(plan.kind.options(plan.tolerated)) };
+        let registration = (plan.kind == Kind::Lying).then(crate::lying::registration);
+        let definition = Definition { results, registration, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         let create = CreateMessage::new(&job);
         now(self.queues.send_create(&create)).unwrap();

@@ -96,6 +96,7 @@ impl World {
         CLOCK.set(1_000_000);
         SKEW.set(0);
         crate::handler::begin();
+        crate::lying::begin(Rng::from_seed(rng.number()));
         crate::exports::begin();
         crate::lineage::begin();
         queues::begin();

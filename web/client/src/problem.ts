@@ -35,6 +35,7 @@ export const PROBLEM_KINDS = [
   "nothing-to-start",
   "precondition-failed",
   "rate-limited",
+  "too-many-job-types",
   "too-many-jobs",
   "unavailable",
   "undo-active",

@@ -36,6 +36,15 @@ pub(crate) struct DatasetInPath {
     dataset: String,
 }
 
+/// Path parameter that identifies a job type.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct JobTypeInPath {
+    /// Name of the job type.
+    #[param(pattern = "^[a-z][a-z0-9-]{0,39}$", example = "invite")]
+    name: String,
+}
+
 /// Path parameter that identifies a kind of problem.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]
@@ -49,8 +58,8 @@ pub(crate) struct KindInPath {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfMatchHeader {
-    /// One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-    /// nothing and returns 412. A running job changes with every item that ends.
+    /// One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+    /// call does nothing and returns 412. A running job changes with every item that ends.
     #[param(rename = "If-Match", required = false)]
     if_match: String,
 }
@@ -129,6 +138,15 @@ pub(crate) enum FailuresFormat {
 pub(crate) struct DatasetsQuery {
     /// Maximum number of datasets on the page.
     #[param(required = false, minimum = 1, maximum = 1000, default = 100)]
+    limit: usize,
+}
+
+/// Query parameters of `GET /api/job-types`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct JobTypesQuery {
+    /// Maximum number of job types on the page; fewer if they are large.
+    #[param(required = false, minimum = 1, maximum = 50, default = 20)]
     limit: usize,
 }
 

@@ -8,7 +8,7 @@ refusals!(
     InvalidRequest, IdempotencyKeyReused, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
-    /// Refusals of `GET /api/jobs` and `GET /api/datasets`.
+    /// Refusals of `GET /api/jobs`, `GET /api/datasets` and `GET /api/job-types`.
     ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(
@@ -62,6 +62,19 @@ refusals!(
 refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/audit`.
     AuditRefusals: NotFound, Unavailable
+);
+refusals!(
+    /// Refusals of `GET /api/job-types/{name}`.
+    JobTypeRefusals: NotFound
+);
+refusals!(
+    /// Refusals of `PUT /api/job-types/{name}`. 404 if the name cannot be decoded.
+    operator PutJobTypeRefusals: MalformedJson, NotFound, TooManyJobTypes, PreconditionFailed, BodyTooLarge,
+    UnsupportedMediaType, InvalidRequest, RateLimited
+);
+refusals!(
+    /// Refusals of `DELETE /api/job-types/{name}`.
+    operator DeleteJobTypeRefusals: NotFound, PreconditionFailed, RateLimited
 );
 refusals!(
     /// Refusals of the public documents: none.

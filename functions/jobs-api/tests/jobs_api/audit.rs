@@ -134,6 +134,8 @@ impl Backend for FaultyBackend {
     type Queues = MemoryQueues;
     type Files = Faulty;
     type Records = MemoryRecords;
+    type JobTypes = MemoryStore;
+    type Pings = MemoryQueues;
 }
 
 /// Creates a completed job with a report of several blocks.
@@ -147,12 +149,23 @@ async fn with_report(world: &World) -> JobId {
 
 /// Audits a job whose files have this many faults.
 async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
-    let Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock } =
+    let Api { ports, records, registry, job_types, access, operators, limits, tenant_calls, queue_depths, clock } =
         world.api::<InMemory>(world.queues.clone());
     let Ports { store, queues, files: inner } = ports;
     let files = Faulty { inner, fault, left: Arc::new(AtomicU32::new(faults)), store: store.clone(), job: id };
     let ports = Ports { store, queues, files };
-    let api = Api::<FaultyBackend> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
+    let api = Api::<FaultyBackend> {
+        ports,
+        records,
+        registry,
+        job_types,
+        access,
+        operators,
+        limits,
+        tenant_calls,
+        queue_depths,
+        clock,
+    };
     let request = Request::get(format!("/api/jobs/{id}/audit")).body(Body::empty()).unwrap();
     world.send_unchanged(router(api), world.signed_in(request)).await
 }

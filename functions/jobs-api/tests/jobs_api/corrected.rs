@@ -208,6 +208,8 @@ impl Backend for FaultyBackend {
     type Queues = MemoryQueues;
     type Files = FaultyFiles;
     type Records = MemoryRecords;
+    type JobTypes = MemoryStore;
+    type Pings = MemoryQueues;
 }
 
 /// Retries a job with a corrected file larger than the header read, whose reads have these faults. Returns the
@@ -219,11 +221,22 @@ async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let file = file(&world, &format!("{FILE}{rows}")).await;
     let (inner, faults) = (world.files.clone(), Arc::new(Mutex::new(faults.to_vec())));
     let files = FaultyFiles { inner, faults, opened: Arc::default() };
-    let Api { ports, records, registry, access, mut limits, tenant_calls, queue_depths, clock } =
+    let Api { ports, records, registry, job_types, access, operators, mut limits, tenant_calls, queue_depths, clock } =
         world.api::<InMemory>(world.queues.clone());
     limits.max_file_bytes = 2 * HEAD_BYTES;
     let ports = Ports { store: ports.store, queues: ports.queues, files: files.clone() };
-    let api = Api::<FaultyBackend> { ports, records, registry, access, limits, tenant_calls, queue_depths, clock };
+    let api = Api::<FaultyBackend> {
+        ports,
+        records,
+        registry,
+        job_types,
+        access,
+        operators,
+        limits,
+        tenant_calls,
+        queue_depths,
+        clock,
+    };
     let (path, body) = (format!("/api/jobs/{id}/retry"), json!({ "fileGuid": file }));
     let reply = world.send_to(jobs_api::router(api), &path, &body).await;
     let opened = files.opened.lock().unwrap().clone();

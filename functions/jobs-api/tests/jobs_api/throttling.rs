@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 30] = [
+const ROWS: [(&str, &str, Class); 34] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -40,6 +40,10 @@ const ROWS: [(&str, &str, Class); 30] = [
     ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),
     ("DELETE", "/api/datasets/{dataset}/records", Class::Usual),
+    ("PUT", "/api/job-types/{name}", Class::Create),
+    ("GET", "/api/job-types/{name}", Class::Usual),
+    ("DELETE", "/api/job-types/{name}", Class::Usual),
+    ("GET", "/api/job-types", Class::List),
     ("GET", "/api/dead-letters", Class::List),
     ("GET", "/api/dead-letters/{letterId}", Class::Usual),
     ("DELETE", "/api/dead-letters/{letterId}", Class::Usual),

@@ -5,14 +5,15 @@ use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
 use longshore_domain::job::{Priority, Stage};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
-use longshore_domain::ports::{JobStore, PortError, PortResult, QueueDepth, Queues};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::ports::{JobStore, PingQueue, PortError, PortResult, QueueDepth, Queues};
 use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
 
 use crate::world::World;
 
 /// Queues that accept no message.
-struct Closed;
+#[derive(Copy, Clone)]
+pub(crate) struct Closed;
 
 impl Closed {
     fn refuse() -> PortResult<()> {
@@ -34,19 +35,27 @@ impl Queues for Closed {
     }
 }
 
+impl PingQueue for Closed {
+    async fn send_ping(&self, _: &PingMessage) -> PortResult<()> {
+        Self::refuse()
+    }
+}
+
 impl QueueDepth for Closed {
     async fn chunks(&self, _: Priority) -> PortResult<u64> {
         Err(PortError { service: "queues", operation: "chunks", source: "closed".into() })
     }
 }
 
-struct ClosedBackend;
+pub(crate) struct ClosedBackend;
 
 impl Backend for ClosedBackend {
     type Store = MemoryStore;
     type Queues = Closed;
     type Files = MemoryFiles;
     type Records = MemoryRecords;
+    type JobTypes = MemoryStore;
+    type Pings = Closed;
 }
 
 #[tokio::test]

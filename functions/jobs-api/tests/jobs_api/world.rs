@@ -1,13 +1,13 @@
 //! The router over in-memory services, an uploaded file, and calls.
 
 use axum::body::{Body, to_bytes};
-use axum::http::{HeaderMap, HeaderValue, Request};
-use jobs_api::{Api, Backend, Limits, QueueDepths, router};
+use axum::http::{HeaderValue, Request};
+use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
-use longshore::http::Access;
+use longshore::http::{Access, Operators};
 use longshore::job_types::builtin;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::result::{FailuresByCode, RESULT_NAME, Report, ReportFile, ReportFiles, ResultCounts, ResultDocument};
@@ -20,6 +20,9 @@ use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
+
+use crate::job_types::targets;
+pub(crate) use crate::reply::Reply;
 
 /// The time of every call.
 pub(crate) const NOW: Timestamp = Timestamp(1_700_000_000_000);
@@ -44,6 +47,8 @@ impl Backend for InMemory {
     type Queues = MemoryQueues;
     type Files = MemoryFiles;
     type Records = MemoryRecords;
+    type JobTypes = MemoryStore;
+    type Pings = MemoryQueues;
 }
 
 /// A job type without a file, with its own time limit.
@@ -63,7 +68,7 @@ impl JobType for Ping {
 }
 
 /// The in-memory services behind the router.
-#[derive(Clone, Default)]
+#[derive(Clone)]
 pub(crate) struct World {
     /// Jobs and uploads.
     pub(crate) store: MemoryStore,
@@ -77,39 +82,17 @@ pub(crate) struct World {
     pub(crate) tenant: Option<&'static str>,
     /// Rate limit of a tenant's calls per process; practically unlimited if `None`.
     pub(crate) tenant_calls: Option<Rate>,
+    /// Groups of the caller, as the gateway passes them.
+    pub(crate) groups: &'static str,
+    /// Access to the API.
+    pub(crate) access: Access,
 }
 
-/// A reply.
-pub(crate) struct Reply {
-    /// Status.
-    pub(crate) status: u16,
-    /// Headers.
-    pub(crate) headers: HeaderMap,
-    /// The body, if it is JSON.
-    pub(crate) body: Value,
-    /// The body as text.
-    pub(crate) text: String,
-}
-
-impl Reply {
-    /// Returns a header's text; empty if it is missing.
-    pub(crate) fn header(&self, name: &str) -> &str {
-        self.headers.get(name).map_or("", |value| value.to_str().unwrap())
-    }
-
-    /// Asserts that this is a problem document of a kind.
-    pub(crate) fn is_problem(&self, status: u16, kind: &str) {
-        assert_eq!((self.status, self.header("content-type")), (status, "application/problem+json"), "{}", self.body);
-        assert_eq!(self.body["type"], format!("/api/problems/{kind}"));
-        assert_eq!(self.body["status"], status);
-        assert!(self.body["title"].is_string() && self.body["detail"].is_string());
-        assert_eq!(self.body["requestId"], "r-1");
-    }
-
-    /// Returns pointer and code of each bad field.
-    pub(crate) fn field_errors(&self) -> Vec<(&str, &str)> {
-        let errors = self.body["errors"].as_array().map(Vec::as_slice).unwrap_or_default();
-        errors.iter().map(|e| (e["pointer"].as_str().unwrap(), e["code"].as_str().unwrap())).collect()
+impl Default for World {
+    fn default() -> Self {
+        let (store, queues, files, records, tenant, tenant_calls) = Default::default();
+        let access = Access::SignedIn { tenant_claim: "sub".into() };
+        Self { store, queues, files, records, tenant, tenant_calls, groups: "[]", access }
     }
 }
 
@@ -128,11 +111,15 @@ impl World {
     /// Returns the function over these services, with other queues.
     pub(crate) fn api<B>(&self, queues: B::Queues) -> Api<B>
     where
-        B: Backend<Store = MemoryStore, Files = MemoryFiles, Records = MemoryRecords>,
+        B: Backend<Store = MemoryStore, Files = MemoryFiles, Records = MemoryRecords, JobTypes = MemoryStore>,
+        B: Backend<Pings = <B as Backend>::Queues>,
+        B::Queues: Clone,
     {
         let World { store, files, records, .. } = self.clone();
         let registry: Registry = builtin(records.clone(), files.clone()).with(Ping);
-        let access = Access::SignedIn { tenant_claim: "sub".into() };
+        let access = self.access.clone();
+        let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
+        let job_types = Registrations { store: store.clone(), pings: queues.clone(), targets: targets() };
         let limits = Limits {
             max_file_bytes: 1_000,
             retention_days: 14,
@@ -142,7 +129,18 @@ impl World {
         };
         let (ports, queue_depths) = (Ports { store, queues, files }, QueueDepths::default());
         let tenant_calls = self.tenant_calls.unwrap_or(Rate { per_second: 1_000, burst: 10_000 });
-        Api { ports, records, registry, access, limits, tenant_calls, queue_depths, clock: || NOW }
+        Api {
+            ports,
+            records,
+            registry,
+            job_types,
+            access,
+            operators,
+            limits,
+            tenant_calls,
+            queue_depths,
+            clock: || NOW,
+        }
     }
 
     /// Returns the same services, called by another tenant.
@@ -152,7 +150,7 @@ impl World {
 
     /// Returns a request as the gateway forwards it after accepting the caller's token.
     pub(crate) fn signed_in(&self, request: Request<Body>) -> Request<Body> {
-        let claims = json!({"sub": self.tenant.unwrap_or("default")});
+        let claims = json!({"sub": self.tenant.unwrap_or("default"), "cognito:groups": self.groups});
         let context = json!({"http": {"method": "GET"}, "timeEpoch": 0, "authorizer": {"jwt": {"claims": claims}}});
         request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()))
     }
@@ -191,11 +189,22 @@ impl World {
 
     /// Sends a call without a body.
     pub(crate) async fn call(&self, method: &str, path: &str, headers: &[(&str, &str)]) -> Reply {
+        self.call_with(method, path, headers, String::new()).await
+    }
+
+    /// Sends a call with a body.
+    pub(crate) async fn call_with(&self, method: &str, path: &str, headers: &[(&str, &str)], body: String) -> Reply {
         let mut request = Request::builder().method(method).uri(path);
         for (name, value) in headers {
             request = request.header(*name, *value);
         }
-        self.send(request.body(Body::empty()).unwrap()).await
+        self.send(request.body(Body::from(body)).unwrap()).await
+    }
+
+    /// Sends a `PUT` of JSON to another router.
+    pub(crate) async fn send_put(&self, router: axum::Router, path: &str, body: &Value) -> Reply {
+        let request = Request::put(path).header("content-type", "application/json");
+        self.send_unchanged(router, self.signed_in(request.body(Body::from(body.to_string())).unwrap())).await
     }
 
     /// Sends `POST /api/jobs/{jobId}/cancel`.
@@ -221,11 +230,7 @@ impl World {
 
     /// Sends `POST /api/jobs` with any body and headers.
     pub(crate) async fn post(&self, body: String, headers: &[(&str, &str)]) -> Reply {
-        let mut request = Request::post("/api/jobs");
-        for (name, value) in headers {
-            request = request.header(*name, *value);
-        }
-        self.send(request.body(Body::from(body)).unwrap()).await
+        self.call_with("POST", "/api/jobs", headers, body).await
     }
 
     /// Creates an upload, and stores these bytes for it, if any.

@@ -9,6 +9,7 @@ use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, Po
 use crate::ids::{FileGuid, JobId};
 use crate::job::{Job, MarkUndone};
 use crate::parts::Multipart;
+use crate::registration::VersionedRegistration;
 use crate::results::ResultsForm;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -22,12 +23,14 @@ pub struct Definition {
     pub columns: Option<Vec<String>>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
+    /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
+    pub registration: Option<VersionedRegistration>,
 }
 
 impl Definition {
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
-        Self { options, columns: None, results: None }
+        Self { options, columns: None, results: None, registration: None }
     }
 }
 

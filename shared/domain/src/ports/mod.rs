@@ -9,6 +9,8 @@ mod created;
 mod dead_letters;
 mod error;
 mod files;
+mod handler_states;
+mod job_types;
 mod jobs;
 mod ledger;
 mod limits;
@@ -28,11 +30,13 @@ pub use dead_letters::{
 };
 pub use error::{Busy, PortError, PortResult, Unavailable};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
+pub use handler_states::{HandlerStates, Replaced};
+pub use job_types::{JobTypes, PingRecord, TypeDeletion, TypeWrite};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};
-pub use queues::{InFlight, QueueDepth, Queues, Visibility};
+pub use queues::{InFlight, PingQueue, QueueDepth, Queues, Visibility};
 pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
 pub use record_versions::{KnownVersions, Overwrite, RecordVersions, Revert};
 pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
@@ -41,5 +45,5 @@ pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
 
 /// Storage of everything about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords {}
-impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + DeliveryRecords> Store for T {}
+pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords {}
+impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords> Store for T {}

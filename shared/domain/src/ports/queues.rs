@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::PortResult;
 use crate::job::Priority;
-use crate::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use crate::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 
 /// The queues.
 pub trait Queues: Send + Sync {
@@ -14,6 +14,13 @@ pub trait Queues: Send + Sync {
     fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
     /// Sends a complete message: a request to end a job.
     fn send_complete(&self, message: &CompleteMessage) -> impl Future<Output = PortResult<()>> + Send;
+}
+
+/// The queue of pings to handlers.
+pub trait PingQueue: Send + Sync {
+    /// Sends a request to ping the candidate of a job type. A message that arrives twice or late is harmless: its result
+    /// counts only for the version that it names.
+    fn send_ping(&self, message: &PingMessage) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// Depths of the chunk queues.

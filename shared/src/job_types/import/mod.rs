@@ -25,3 +25,4 @@ pub use job_type::{Import, NAME};
 pub use options::{ImportOptions, Mode, NotUndoable};
 pub use row::Row;
 pub(crate) use row::read_key;
+pub(crate) use schema::Schema;

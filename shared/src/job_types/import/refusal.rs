@@ -27,9 +27,16 @@ impl Refusal {
     }
 }
 
+impl Refusal {
+    /// Returns the error of a request that has the schema at this pointer.
+    pub(super) fn at(&self, schema: &str) -> FieldError {
+        let pointer = shortened(&self.pointer, MAX_CHARS);
+        FieldError::new(format!("{schema}{pointer}"), self.code, shortened(&self.detail, MAX_CHARS))
+    }
+}
+
 impl From<Refusal> for FieldError {
     fn from(refusal: Refusal) -> Self {
-        let pointer = shortened(&refusal.pointer, MAX_CHARS);
-        FieldError::new(format!("/options/schema{pointer}"), refusal.code, shortened(&refusal.detail, MAX_CHARS))
+        refusal.at("/options/schema")
     }
 }

@@ -30,7 +30,7 @@ const TEXT_BYTES: u64 = 8;
 
 /// A compiled schema.
 #[derive(Debug)]
-pub(super) struct Schema {
+pub(crate) struct Schema {
     validator: Validator,
     cost: Cost,
     kinds: HashMap<String, Kind>,
@@ -46,14 +46,26 @@ impl Schema {
     /// # Errors
     /// The position of an error in the schema, and the reason; or checking rows against it could take too long.
     pub(super) fn compile(schema: &Value) -> Result<Self, FieldError> {
+        Ok(Self::build(schema)?)
+    }
+
+    /// Compiles a schema that a request has at this pointer.
+    ///
+    /// # Errors
+    /// As for [`Schema::compile`].
+    pub(crate) fn compile_at(pointer: &str, schema: &Value) -> Result<Self, FieldError> {
+        Self::build(schema).map_err(|refusal| refusal.at(pointer))
+    }
+
+    fn build(schema: &Value) -> Result<Self, Refusal> {
         let Some(members) = schema.as_object() else {
-            return Err(Refusal::invalid("", "the schema must be a JSON object").into());
+            return Err(Refusal::invalid("", "the schema must be a JSON object"));
         };
         let dialect = members.get("$schema").and_then(Value::as_str);
         if dialect.is_some_and(|uri| !uri.contains("//json-schema.org/draft/2020-12/schema")) {
             let detail = "only JSON Schema 2020-12 is supported: use https://json-schema.org/draft/2020-12/schema, or \
                           omit $schema";
-            return Err(Refusal::invalid("/$schema", detail).into());
+            return Err(Refusal::invalid("/$schema", detail));
         }
         let cost = cost::schema_cost(schema)?;
         let patterns = PatternOptions::fancy_regex()
@@ -92,7 +104,7 @@ impl Schema {
     /// # Errors
     /// `schema_…` with the first error, and the number of further ones if they can be counted; `row_too_complex` for
     /// a row that is too large for this schema.
-    pub(super) fn check(&self, row: &Value) -> Result<(), Rejection> {
+    pub(crate) fn check(&self, row: &Value) -> Result<(), Rejection> {
         let work = self.cost.steps.saturating_mul(size(row));
         if work > ROW_STEPS {
             return Err(too_complex(work));

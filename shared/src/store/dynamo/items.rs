@@ -5,12 +5,13 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
+use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::tenant::TenantId;
 
 use super::item::{Item, ItemError, nested, number, text};
 use super::jobs::definition_item;
 use super::keys::Key;
-use super::{failed, group_item, job_item, upload_item};
+use super::{failed, group_item, job_item, job_type_item, upload_item};
 use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
 use crate::store::own_write::CommittedGroup;
@@ -57,6 +58,11 @@ pub fn check_group(job: &Job, group: &Group, committed: &CommittedGroup) -> Port
 /// Checks a group after an update.
 pub fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
     check(Ok(group_item::to_item(id, group, 0))).map_err(failed("commit"))
+}
+
+/// Checks a job type after a write.
+pub fn check_job_type(operation: &'static str, name: &TypeName, stored: &StoredRegistration) -> PortResult<()> {
+    check(job_type_item::full_item(name, stored)).map_err(failed(operation))
 }
 
 /// Checks a dead-letter record and its body.

@@ -8,6 +8,7 @@ use longshore_domain::ports::{
     Started, UndoCreated, Upload,
 };
 use longshore_domain::tenant::TenantId;
+use serde::de::DeserializeOwned;
 
 use super::active_jobs::ATTEMPTS;
 use super::idempotency::{KeyOf, Keyed};
@@ -195,14 +196,21 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
     if let Some(results) = &definition.results {
         item.insert("results".into(), text(serde_json::to_string(results)?));
     }
+    if let Some(registration) = &definition.registration {
+        item.insert("registration".into(), text(serde_json::to_string(registration)?));
+    }
     Ok(item)
+}
+
+fn optional_json<T: DeserializeOwned>(item: &Item, name: &'static str) -> Result<Option<T>, ItemError> {
+    let json = item.contains_key(name).then(|| read_text(item, name)).transpose()?;
+    Ok(json.map(serde_json::from_str).transpose()?)
 }
 
 fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let columns = item.get("columns").cloned().map(serde_dynamo::from_attribute_value).transpose()?;
-    let results = item.contains_key("results").then(|| read_text(item, "results")).transpose()?;
-    let results = results.map(serde_json::from_str).transpose()?;
-    Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns, results })
+    let (results, registration) = (optional_json(item, "results")?, optional_json(item, "registration")?);
+    Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns, results, registration })
 }
 
 fn start_of_unfinished(after: JobPosition) -> Item {

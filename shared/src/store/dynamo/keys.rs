@@ -8,6 +8,7 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::Priority;
 use longshore_domain::ports::CallWindow;
+use longshore_domain::registration::TypeName;
 use longshore_domain::tenant::TenantId;
 
 /// Attribute of the partition key.
@@ -33,6 +34,9 @@ pub(super) const WAIT: &str = "WAIT#";
 
 /// Partition of all dead-letter records.
 pub(super) const DEAD_LETTERS: &str = "DEADLETTERS";
+
+/// Partition of all registered job types.
+pub(super) const JOB_TYPES: &str = "JOBTYPES";
 
 /// The primary key of one item.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -78,6 +82,10 @@ impl Key {
         Self { pk: concurrency_pk(job_type), sk: format!("{WAIT}{}", parked.name()) }
     }
 
+    pub(super) fn handler_state(job_type: &str) -> Self {
+        Self { pk: concurrency_pk(job_type), sk: "STATE".into() }
+    }
+
     /// Key of an idempotency key. `made` is the kind of item created under it: keys of jobs and of uploads are
     /// separate. Tenants are never client input, so a `#` in a client's key cannot reach another tenant's keys.
     pub(super) fn idempotency(made: &str, tenant: &TenantId, key: &str) -> Self {
@@ -95,6 +103,15 @@ impl Key {
             Some(job) => Self::of_job(job, of_dead_letter),
             None => Self { pk: of_dead_letter, sk: "BODY".into() },
         }
+    }
+
+    pub(super) fn job_type(name: &TypeName) -> Self {
+        Self { pk: JOB_TYPES.into(), sk: name.to_string() }
+    }
+
+    /// Key of the set of names, which is in another partition, so that lists do not read it.
+    pub(super) fn job_type_names() -> Self {
+        Self { pk: format!("{JOB_TYPES}#NAMES"), sk: "NAMES".into() }
     }
 
     pub(super) fn active_jobs(tenant: &TenantId) -> Self {

@@ -9,18 +9,22 @@
 //! | upload | `UPLOAD#id` | `UPLOAD` | the upload as promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
 //! | permit | `GATE#type` | `SLOT#00003` | if the type has a concurrency limit: `holder` and `until` while it is held |
+//! | handler state | `GATE#type` | `STATE` | of a registered type: circuit breaker, rate and lowered concurrency, as JSON; `writes` |
 //! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | its message; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
+//! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
+//! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
 //! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that created work in these ten seconds |
 //! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: send time of the newest received message |
-//! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues. The one item that never expires |
+//! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
 //!
-//! Every other item has `expiresAt` (seconds): DynamoDB removes it some hours later. Both indexes are sparse.
+//! The sweep's position, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
+//! removes it some hours later. Both indexes are sparse.
 //! `unfinished`: a job leaves it with its final status, or, if it is deleted, when it is removed. `tenant`: only jobs
 //! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
 //! that one query reads groups, then the job.
@@ -31,11 +35,14 @@ mod concurrency;
 mod daily_bytes;
 mod dead_letters;
 mod group_item;
+mod handler_states;
 mod idempotency;
 mod item;
 pub mod items;
 mod job_item;
 mod job_list;
+mod job_type_item;
+mod job_types;
 mod jobs;
 mod keys;
 mod ledger;

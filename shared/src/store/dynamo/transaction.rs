@@ -2,12 +2,13 @@
 
 use aws_sdk_dynamodb::error::SdkError;
 use aws_sdk_dynamodb::operation::transact_write_items::TransactWriteItemsError;
-use aws_sdk_dynamodb::types::{Put, TransactWriteItem, Update as UpdateOfOne};
+use aws_sdk_dynamodb::types::{Delete, Put, TransactWriteItem, Update as UpdateOfOne};
 use longshore_domain::ports::PortResult;
 use uuid::Uuid;
 
 use super::item::Item;
-use super::keys::PK;
+use super::job_type_item::Condition;
+use super::keys::{Key, PK};
 use super::retry::unwritten;
 use super::update::Update;
 use super::update::names;
@@ -61,6 +62,20 @@ impl DynamoStore {
             .build()
             .map_err(failed("put"))?;
         Ok(TransactWriteItem::builder().put(put).build())
+    }
+
+    /// Returns a conditional delete as one of a transaction's writes.
+    pub(super) fn delete_of(&self, key: Key, (condition, values): Condition) -> PortResult<TransactWriteItem> {
+        let values: Item = values.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        let delete = Delete::builder()
+            .table_name(&self.table)
+            .set_key(Some(key.attributes()))
+            .set_expression_attribute_names(Some(names(&[&condition])))
+            .set_expression_attribute_values(Some(values).filter(|values| !values.is_empty()))
+            .condition_expression(condition)
+            .build()
+            .map_err(failed("delete"))?;
+        Ok(TransactWriteItem::builder().delete(delete).build())
     }
 
     /// Returns a conditional update as one of a transaction's writes.

@@ -12,9 +12,11 @@ use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
     QuotaExceeded, TenantLimits, Upload, UploadRelease,
 };
+use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
+use super::handler_states::WrittenState;
 use super::keys::TakenKeys;
 use longshore::store::dynamo::items;
 use longshore::store::own_write::{self, CommittedGroup};
@@ -29,8 +31,12 @@ pub(super) struct Records {
     pub(super) jobs: BTreeMap<JobId, JobRecords>,
     /// Concurrency limits by job type.
     pub(super) limiters: BTreeMap<String, ConcurrencyRecords>,
+    /// Shared states of registered job types.
+    pub(super) handler_states: BTreeMap<String, WrittenState>,
     /// Dead-letter records by id, each with its body.
     pub(super) dead_letters: BTreeMap<String, (DeadLetterRecord, Option<String>)>,
+    /// Registered job types.
+    pub(super) job_types: BTreeMap<TypeName, StoredRegistration>,
     pub(super) job_keys: TakenKeys<JobId>,
     pub(super) upload_keys: TakenKeys<FileGuid>,
     /// Bytes of uploads promised to a tenant, by tenant and end of the day.
@@ -68,12 +74,14 @@ impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
-        let (sweep_position, deliveries) = Default::default();
+        let (sweep_position, deliveries, handler_states, job_types) = Default::default();
         Self {
             uploads,
             jobs,
             limiters,
+            handler_states,
             dead_letters,
+            job_types,
             job_keys,
             upload_keys,
             promised,

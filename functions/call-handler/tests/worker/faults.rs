@@ -1,0 +1,102 @@
+//! Faults: nothing is counted, the handler is pinged, and a poisonous item fails alone.
+
+use longshore::chunk::ChunkEnd;
+use longshore::remote::RemoteReply;
+use longshore_domain::outcome::Counts;
+use longshore_domain::remote::OpenReason;
+use longshore_domain::work_file::End;
+use serde_json::json;
+
+use crate::world::{Scripted, World, all, clock, pass, registration, returned, status};
+
+#[tokio::test]
+async fn a_poisonous_item_fails_alone_in_a_few_calls_whatever_the_fault() {
+    let faults: [fn() -> RemoteReply; 7] = [
+        || status(500),
+        || status(404),
+        || RemoteReply::TimedOut,
+        || RemoteReply::FunctionError { payload: b"{}".to_vec() },
+        || returned(&json!(null)),
+        || returned(&json!({ "results": [{ "key": "another-1", "outcome": "ok" }] })),
+        || RemoteReply::TooLarge { body: b"[".to_vec() },
+    ];
+    for fault in faults {
+        let handler =
+            Scripted::new(move |received| if received.numbers.contains(&6) { fault() } else { all(received) });
+        let world = World::new(&handler, registration(), 1, 16).await;
+        world.run(9).await;
+        assert_eq!(world.counts().await, Counts { succeeded: 15, failed: 1, skipped: 0 });
+        assert_eq!(world.codes().await, [(6, "handler_failed".to_owned())].into());
+        let poisoned = handler.batches().iter().filter(|batch| batch.contains(&6)).count();
+        assert!(poisoned <= 5, "8, 4, 2, 1, and the second try: {:?}", handler.batches());
+        let others: usize = handler.batches().iter().filter(|batch| !batch.contains(&6)).map(Vec::len).sum();
+        assert_eq!(others, 15, "no other item was sent again after its answer");
+        let ends = world.ends().await;
+        assert!(matches!(&ends[&6], End::Failed(why) if !why.message.contains("ann@example.com")), "{ends:?}");
+    }
+}
+
+#[tokio::test]
+async fn faults_ping_the_handler_at_most_once_in_five_seconds() {
+    let handler = Scripted::new(|received| if received.numbers.contains(&6) { status(500) } else { all(received) });
+    let world = World::new(&handler, registration(), 1, 16).await;
+    world.run(9).await;
+    let received = handler.received.lock().unwrap();
+    let pings: Vec<_> = received.iter().filter(|received| received.is_ping()).map(|received| received.at).collect();
+    assert!(pings.len() >= 4 && pings.windows(2).all(|pair| pair[1].millis_since(pair[0]) >= 5_000), "{pings:?}");
+}
+
+#[tokio::test]
+async fn a_handler_that_does_not_answer_its_ping_is_left_alone_and_no_item_spends_a_try() {
+    let handler = Scripted::new(|received| {
+        let is_down = received.at.millis_since(longshore_domain::timestamp::Timestamp(1_000_000)) < 100_000;
+        if is_down { RemoteReply::TimedOut } else { all(received) }
+    });
+    *handler.bad_pings.lock().unwrap() = 3;
+    let world = World::new(&handler, registration(), 1, 8).await;
+    let ends = world.run(1).await;
+    assert_eq!(ends, [ChunkEnd::Paused]);
+    assert_eq!(world.breaker().await.open().unwrap().reason, OpenReason::Unreachable);
+    assert_eq!((handler.batches().len(), handler.pings()), (1, 1));
+    let ends = world.run(20).await;
+    assert_eq!(ends.last(), Some(&ChunkEnd::Finished));
+    assert_eq!(world.counts().await.succeeded, 8);
+    assert_eq!((handler.batches().len(), handler.pings()), (2, 4), "pings after 30, 60 and 120 s");
+    assert_eq!(handler.received.lock().unwrap().last().unwrap().body["items"][0]["try"], 1);
+    assert!(clock().seconds() >= 1_000 + 30 + 60 + 120);
+    assert_eq!(world.breaker().await.unanswered_since(), None);
+}
+
+#[tokio::test]
+async fn batches_of_five_chunks_that_fail_although_pings_are_good_stop_the_calls() {
+    let handler = Scripted::new(|_| returned(&json!({})));
+    let world = World::new(&handler, registration(), 6, 20).await;
+    let mut ends = Vec::new();
+    for _ in 0..200 {
+        if world.breaker().await.open().is_none() {
+            ends.extend(world.run(1).await);
+        }
+    }
+    assert_eq!(world.breaker().await.open().unwrap().reason, OpenReason::BatchesFail);
+    let calls = handler.batches().len();
+    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    assert_eq!(handler.batches().len(), calls, "while it is open no call is made");
+    let waiting = world.run(7).await;
+    assert!(waiting.iter().all(|end| *end == ChunkEnd::Paused || *end == ChunkEnd::Parked), "{waiting:?}");
+    let trials: Vec<_> = handler.batches()[calls..].to_vec();
+    assert!(trials.iter().all(|batch| batch.len() == 1), "a trial holds one item: {trials:?}");
+}
+
+#[tokio::test]
+async fn rows_fail_when_the_handler_was_unavailable_for_too_long() {
+    let handler = Scripted::new(|_| status(500));
+    *handler.bad_pings.lock().unwrap() = u32::MAX;
+    let mut registration = registration();
+    registration.max_outage_seconds = 600;
+    let world = World::new(&handler, registration, 1, 8).await;
+    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    pass(601);
+    assert_eq!(world.run(1).await, [ChunkEnd::Finished]);
+    assert_eq!(world.counts().await, Counts { failed: 8, ..Counts::default() });
+    assert!(world.codes().await.values().all(|code| code == "handler_unavailable"));
+}

@@ -1,0 +1,92 @@
+//! Backpressure, rate and time: chunks wait without a permit, and no item spends a try.
+
+use longshore::chunk::ChunkEnd;
+use longshore::remote::RemoteReply;
+use longshore_domain::ports::{HandlerStates, ParkedChunks, Permits};
+use serde_json::json;
+
+use crate::world::{Scripted, TYPE, World, all, clock, ok, registration, returned};
+
+#[tokio::test]
+async fn backpressure_parks_the_chunk_and_halves_the_concurrency() {
+    let busy: [fn() -> RemoteReply; 3] = [
+        || RemoteReply::Http { status: 429, retry_after: Some("40".into()), body: Vec::new() },
+        || returned(&json!({ "retryBatch": { "after": 40, "reason": "quota" } })),
+        || RemoteReply::LambdaError {
+            name: "TooManyRequestsException".into(),
+            status: Some(429),
+            retry_after: Some("40".into()),
+        },
+    ];
+    for busy in busy {
+        let start = clock();
+        let handler = Scripted::new(move |received| if received.at.0 < 1_039_000 { busy() } else { all(received) });
+        let world = World::new(&handler, registration(), 1, 8).await;
+        assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+        assert_eq!(world.ports.store.permits(TYPE).await.unwrap(), [], "a parked chunk holds no permit");
+        assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap().len(), 1);
+        let state = world.ports.store.handler_state(TYPE).await.unwrap().state;
+        assert_eq!(state.concurrency.now(10, clock()), 5);
+        assert_eq!(world.run(9).await, [ChunkEnd::Finished]);
+        assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap(), [], "not woken again");
+        assert_eq!((world.counts().await.succeeded, handler.batches().len(), handler.pings()), (8, 2, 0));
+        assert_eq!(handler.received.lock().unwrap()[1].body["items"][0]["try"], 1);
+        assert!(start <= clock());
+    }
+}
+
+#[tokio::test]
+async fn answers_behind_a_gap_are_kept_when_the_chunk_is_parked() {
+    // The first call answers items 3 to 8, the second is refused.
+    let handler = Scripted::new(|received| match received.numbers.len() {
+        8 => ok(received, 3..=8),
+        _ if received.body["items"][0]["try"] == 1 && received.at.0 < 1_005_000 => {
+            RemoteReply::Http { status: 503, retry_after: None, body: Vec::new() }
+        }
+        _ => all(received),
+    });
+    let world = World::new(&handler, registration(), 1, 20).await;
+    let ends = world.run(9).await;
+    assert_eq!(ends.last(), Some(&ChunkEnd::Finished), "{ends:?}");
+    assert_eq!(world.counts().await.succeeded, 20);
+    let batches = handler.batches();
+    let count = |n| batches.iter().filter(|batch| batch.contains(&n)).count();
+    assert_eq!((3..=8).map(count).collect::<Vec<_>>(), [1; 6], "{batches:?}");
+    let mut rows: Vec<_> = world.outputs().iter().map(|row| row["number"].as_u64().unwrap()).collect();
+    rows.sort_unstable();
+    assert_eq!(rows, (1..=20).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn the_rate_limit_holds_over_all_chunks() {
+    let handler = Scripted::new(all);
+    let mut registration = registration();
+    registration.items_per_second = Some(4.0);
+    let world = World::new(&handler, registration, 3, 20).await;
+    let ends = world.run(99).await;
+    assert!(ends.contains(&ChunkEnd::Finished));
+    assert_eq!(world.counts().await.succeeded, 60);
+    let received = handler.received.lock().unwrap();
+    let (first, last) = (received[0].at, received.last().unwrap().at);
+    let seconds = last.millis_since(first) as f64 / 1_000.0;
+    assert!((13.0..17.0).contains(&seconds), "60 items at 4 a second took {seconds} s");
+    for from in received.iter().map(|received| received.at) {
+        let within = received.iter().filter(|r| (from.0..from.0 + 10_000).contains(&r.at.0));
+        assert!(within.map(|r| r.numbers.len()).sum::<usize>() <= 42);
+    }
+}
+
+#[tokio::test]
+async fn no_call_begins_that_could_outlast_the_function() {
+    let handler = Scripted::new(|received| {
+        crate::world::pass(100);
+        all(received)
+    });
+    let mut registration = registration();
+    registration.batch.timeout_seconds = 110;
+    let world = World::new(&handler, registration, 1, 24).await;
+    let ends = world.run(9).await;
+    assert_eq!(ends.last(), Some(&ChunkEnd::Finished));
+    assert!(ends.len() > 1 && ends[0] == ChunkEnd::Continued, "{ends:?}");
+    assert_eq!((world.counts().await.succeeded, handler.batches().len()), (24, 3));
+}

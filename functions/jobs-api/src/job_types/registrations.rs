@@ -1,0 +1,83 @@
+//! Services of registered job types, and the targets that the stack's owner allows.
+
+use longshore::config;
+use longshore::http::Bad;
+use longshore::telemetry;
+use longshore_domain::message::PingMessage;
+use longshore_domain::ports::PingQueue;
+use longshore_domain::registration::{AllowedFunctions, FunctionAlias, Target};
+use longshore_outbound::policy::UrlPolicy;
+use longshore_outbound::url::{HandlerUrl, UrlError};
+
+/// Store of job types, the queue of their pings, and the allowed targets.
+#[derive(Clone, Debug)]
+pub struct Registrations<J, P> {
+    /// Store of job types.
+    pub store: J,
+    /// Queue of pings.
+    pub pings: P,
+    /// Targets that registrations may name.
+    pub targets: AllowedTargets,
+}
+
+/// The targets that registrations may name: two lists that the stack's owner sets. An empty list permits none.
+#[derive(Clone, Debug, Default)]
+pub struct AllowedTargets {
+    /// Lambda functions.
+    pub functions: AllowedFunctions,
+    /// Hosts and ports of endpoints.
+    pub urls: UrlPolicy,
+}
+
+impl AllowedTargets {
+    /// Reads the lists from the environment.
+    ///
+    /// # Errors
+    /// If an entry cannot be read.
+    pub fn from_env() -> Result<Self, lambda_http::Error> {
+        let hosts = config::handler_hosts();
+        let urls = UrlPolicy::new(hosts.iter().map(String::as_str), config::handler_ports()?)?;
+        Ok(Self { functions: config::handler_functions()?, urls })
+    }
+
+    /// Reads a function.
+    ///
+    /// # Errors
+    /// `invalid_target` for other texts than the ARN of an alias, `target_not_allowed` for a function that the list does
+    /// not have.
+    pub(super) fn function(&self, text: &str) -> Result<Target, Bad> {
+        let alias = FunctionAlias::parse(text).map_err(|bad| Bad::new("invalid_target", bad.to_string()))?;
+        if self.functions.permits(&alias) {
+            return Ok(Target::Function(alias));
+        }
+        let detail = "the function is not allowed; ask the owner of the stack to add this ARN to the allowed functions; \
+                      functions of the stack itself are never allowed";
+        Err(Bad::new("target_not_allowed", detail))
+    }
+
+    /// Reads a URL.
+    ///
+    /// # Errors
+    /// `invalid_target` for a text that is no HTTPS URL, `target_not_allowed` for a host or a port that the lists do not
+    /// have.
+    pub(super) fn url(&self, text: &str) -> Result<Target, Bad> {
+        match HandlerUrl::parse(text, &self.urls) {
+            Ok(_) => Ok(Target::Url(text.to_owned())),
+            Err(error @ (UrlError::HostNotAllowed(_) | UrlError::PortNotAllowed(_))) => {
+                Err(Bad::new("target_not_allowed", error.to_string()))
+            }
+            Err(error) => Err(Bad::new("invalid_target", error.to_string())),
+        }
+    }
+}
+
+impl<J, P: PingQueue> Registrations<J, P> {
+    /// Asks for the ping of a stored candidate. If the message cannot be sent, the candidate stays pending, and a
+    /// repeated PUT sends it again.
+    pub(super) async fn ask_for_ping(&self, message: &PingMessage) {
+        if let Err(error) = self.pings.send_ping(message).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job_type = %message.name, error, "cannot ask for a ping; a repeated PUT asks again");
+        }
+    }
+}

@@ -1,0 +1,137 @@
+//! The reader of answers. An answer is accepted as a whole or not at all.
+
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+
+use serde_json::value::RawValue;
+
+use super::answer::{Answer, AnsweredItems, ItemOutcome};
+use super::bad_answer::{BadAnswer, BadAnswerReason};
+use super::json::{JsonError, Place, check_readable, root};
+use super::limits::MAX_ANSWER_BYTES;
+use super::object::Object;
+use crate::ids::ItemKey;
+use crate::outcome::{CODE_BYTES, MESSAGE_BYTES, Outcome, Rejection};
+use crate::text::{NAME_CHARS, cut, quoted, shortened};
+
+/// The members of which an answer has one.
+const FORMS: [&str; 4] = ["results", "all", "retryBatch", "fatal"];
+/// The members of a result, of `retryBatch` and of `fatal`.
+const RESULT: [&str; 8] = ["key", "outcome", "output", "code", "field", "message", "after", "reason"];
+
+/// Reason of a retry without one.
+const NO_REASON: &str = "the handler gave no reason";
+
+/// Maximum number of unknown members that a defect names.
+const NAMED_MEMBERS: usize = 8;
+
+type Read<T> = Result<T, BadAnswerReason>;
+
+/// Reads the answer to a request with these keys, which are distinct.
+///
+/// # Errors
+/// Returns the first defect. Nothing of the answer counts then.
+pub fn read_answer(answer: &[u8], keys: &[ItemKey]) -> Result<Answer, BadAnswer> {
+    read(answer, keys).map_err(|reason| BadAnswer::new(reason, answer))
+}
+
+fn read(answer: &[u8], keys: &[ItemKey]) -> Read<Answer> {
+    let object = Object::read(root(answer, MAX_ANSWER_BYTES)?, Place::Root, FORMS)?;
+    let forms: Vec<_> = object.present().collect();
+    match forms[..] {
+        ["results"] => items(&object.array("results")?.unwrap_or_default(), keys).map(Answer::Items),
+        ["all"] => all(&object.required_text("all")?, keys).map(Answer::Items),
+        ["retryBatch"] => retry_batch(&member(&object, "retryBatch")?),
+        ["fatal"] => rejection(&member(&object, "fatal")?).map(Answer::Fatal),
+        [] => Err(no_form(&object)),
+        _ => Err(BadAnswerReason::SeveralForms { forms }),
+    }
+}
+
+fn no_form(object: &Object<'_, 4>) -> BadAnswerReason {
+    let others = object.others.iter().take(NAMED_MEMBERS).map(|name| shortened(name, NAME_CHARS));
+    BadAnswerReason::NoForm { others: others.collect() }
+}
+
+fn member<'a>(object: &Object<'a, 4>, name: &'static str) -> Read<Object<'a, 8>> {
+    let value = object.get(name).ok_or_else(|| JsonError::Missing { path: name.to_owned() })?;
+    Ok(Object::read(value, Place::Member(name), RESULT)?)
+}
+
+fn all(outcome: &str, keys: &[ItemKey]) -> Read<AnsweredItems> {
+    match outcome {
+        "ok" => Ok(AnsweredItems::new(keys.iter().map(|_| Some(Outcome::Ok(None))).collect())),
+        _ => Err(BadAnswerReason::UnknownAll { found: quoted(outcome) }),
+    }
+}
+
+fn retry_batch(object: &Object<'_, 8>) -> Read<Answer> {
+    Ok(Answer::RetryBatch { after: object.wait("after")?, reason: reason(object)? })
+}
+
+/// Reads one result after the other, so that the error is that of the first bad one.
+fn items(results: &[&RawValue], keys: &[ItemKey]) -> Read<AnsweredItems> {
+    if results.is_empty() {
+        return Err(BadAnswerReason::NoResults);
+    }
+    let mut unanswered: HashMap<String, Option<usize>> =
+        keys.iter().enumerate().map(|(at, key)| (key.to_string(), Some(at))).collect();
+    let mut outcomes: Vec<_> = keys.iter().map(|_| None).collect();
+    for (at, result) in results.iter().enumerate() {
+        let result = Object::read(result, Place::Result(at), RESULT)?;
+        let position = position(&result, &mut unanswered)?;
+        outcomes[position] = Some(outcome(&result)?);
+    }
+    Ok(AnsweredItems::new(outcomes))
+}
+
+/// Returns the position of the item of a result, which is its first one.
+fn position(result: &Object<'_, 8>, unanswered: &mut HashMap<String, Option<usize>>) -> Read<usize> {
+    let (path, found) = (|| result.path("key"), result.required_text("key")?);
+    match unanswered.entry(found) {
+        Entry::Vacant(key) => Err(BadAnswerReason::UnknownKey { path: path(), found: quoted(key.key()) }),
+        Entry::Occupied(mut position) => position
+            .get_mut()
+            .take()
+            .ok_or_else(|| BadAnswerReason::DoubledKey { path: path(), found: quoted(position.key()) }),
+    }
+}
+
+/// Reads the members that the outcome has; others are ignored.
+fn outcome(result: &Object<'_, 8>) -> Read<ItemOutcome> {
+    let found = result.required_text("outcome")?;
+    match found.as_str() {
+        "ok" => Ok(Outcome::Ok(output(result)?)),
+        "skip" => Ok(Outcome::Skip { reason: code(result)? }),
+        "reject" => Ok(Outcome::Reject(rejection(result)?)),
+        "retry" => Ok(Outcome::Retry { after: result.wait("after")?, reason: reason(result)? }),
+        _ => Err(BadAnswerReason::UnknownOutcome { path: result.path("outcome"), found: quoted(&found) }),
+    }
+}
+
+fn output(result: &Object<'_, 8>) -> Read<Option<Box<RawValue>>> {
+    let Some(output) = result.get("output") else { return Ok(None) };
+    check_readable(output, || result.path("output"))?;
+    Ok(Some(output.to_owned()))
+}
+
+fn rejection(object: &Object<'_, 8>) -> Read<Rejection> {
+    let (code, field) = (code(object)?, object.text("field")?);
+    let message = object.text("message")?.unwrap_or_else(|| code.clone());
+    Ok(Rejection::new(code, field.as_deref(), message))
+}
+
+fn code(object: &Object<'_, 8>) -> Read<String> {
+    let code = object.required_text("code")?;
+    let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
+    if code.len() <= CODE_BYTES && code.starts_with(|c: char| c.is_ascii_lowercase()) && code.bytes().all(is_name) {
+        return Ok(code);
+    }
+    Err(BadAnswerReason::BadCode { path: object.path("code"), found: quoted(&code) })
+}
+
+fn reason(object: &Object<'_, 8>) -> Read<String> {
+    let mut reason = object.text("reason")?.unwrap_or_else(|| NO_REASON.to_owned());
+    cut(&mut reason, MESSAGE_BYTES);
+    Ok(reason)
+}

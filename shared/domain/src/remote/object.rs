@@ -1,0 +1,190 @@
+//! An object of an answer, with the members that the contract has.
+
+use std::borrow::Cow;
+use std::fmt;
+use std::time::Duration;
+
+use serde::Deserializer;
+use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde_json::value::RawValue;
+
+use super::json::{JsonError, Kind, Place, require};
+use super::wait::wait;
+
+/// The members of an object that the contract has, as JSON text, and the names of others.
+#[derive(Debug)]
+pub(super) struct Object<'a, const N: usize> {
+    place: Place,
+    names: [&'static str; N],
+    values: [Option<&'a RawValue>; N],
+    /// Names of further members, which are ignored.
+    pub(super) others: Vec<Cow<'a, str>>,
+}
+
+impl<'a, const N: usize> Object<'a, N> {
+    /// Reads the members of these names.
+    pub(super) fn read(value: &'a RawValue, place: Place, names: [&'static str; N]) -> Result<Self, JsonError> {
+        require(value, Kind::Object, || place.to_string())?;
+        let mut object = Self { place, names, values: [None; N], others: Vec::new() };
+        let doubled = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(&mut object));
+        match doubled {
+            Ok(None) => {}
+            Ok(Some(name)) => return Err(JsonError::Doubled { path: place.member(name) }),
+            Err(error) => return Err(JsonError::Unreadable { path: place.to_string(), error: error.to_string() }),
+        }
+        for value in &mut object.values {
+            *value = value.filter(|value| Kind::of(value) != Kind::Null);
+        }
+        Ok(object)
+    }
+
+    /// Returns the path of a member.
+    pub(super) fn path(&self, name: &str) -> String {
+        self.place.member(name)
+    }
+
+    /// Returns a member; `None` if it is absent or null.
+    pub(super) fn get(&self, name: &str) -> Option<&'a RawValue> {
+        self.names.iter().position(|known| *known == name).and_then(|at| self.values[at])
+    }
+
+    /// Returns the names of the members that are present.
+    pub(super) fn present(&self) -> impl Iterator<Item = &'static str> {
+        self.names.iter().zip(&self.values).filter(|(_, value)| value.is_some()).map(|(name, _)| *name)
+    }
+
+    /// Returns a string.
+    pub(super) fn text(&self, name: &str) -> Result<Option<String>, JsonError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        require(value, Kind::Text, || self.path(name))?;
+        let text = serde_json::from_str(value.get());
+        text.map(Some).map_err(|error| JsonError::Unreadable { path: self.path(name), error: error.to_string() })
+    }
+
+    /// Returns a string that the contract requires.
+    pub(super) fn required_text(&self, name: &str) -> Result<String, JsonError> {
+        self.text(name)?.ok_or_else(|| JsonError::Missing { path: self.path(name) })
+    }
+
+    /// Returns a wait, which is a number of seconds.
+    pub(super) fn wait(&self, name: &str) -> Result<Option<Duration>, JsonError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        require(value, Kind::Number, || self.path(name))?;
+        // A number of JSON is also one of Rust; one that is out of range is infinite.
+        Ok(Some(wait(value.get().parse().unwrap_or(f64::INFINITY))))
+    }
+
+    /// Returns the elements of an array.
+    pub(super) fn array(&self, name: &str) -> Result<Option<Vec<&'a RawValue>>, JsonError> {
+        let Some(value) = self.get(name) else { return Ok(None) };
+        require(value, Kind::Array, || self.path(name))?;
+        let elements = serde_json::from_str(value.get());
+        elements.map(Some).map_err(|error| JsonError::Unreadable { path: self.path(name), error: error.to_string() })
+    }
+}
+
+/// Reader of the members of an object. Its value is the name of the first member that occurs twice.
+struct Members<'o, 'a, const N: usize>(&'o mut Object<'a, N>);
+
+impl<'a, const N: usize> Visitor<'a> for Members<'_, 'a, N> {
+    type Value = Option<&'static str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Self::Value, A::Error> {
+        let mut doubled = None;
+        while let Some(name) = members.next_key_seed(Names(&self.0.names))? {
+            let value = members.next_value::<&'a RawValue>()?;
+            match name {
+                Name::Known(at) => {
+                    if self.0.values[at].replace(value).is_some() {
+                        doubled = doubled.or(Some(self.0.names[at]));
+                    }
+                }
+                Name::Other(name) => self.0.others.push(name),
+            }
+        }
+        Ok(doubled)
+    }
+}
+
+/// Name of a member.
+enum Name<'a> {
+    /// Position among the names that the contract has.
+    Known(usize),
+    /// A name that the contract does not have.
+    Other(Cow<'a, str>),
+}
+
+/// Reader of a member's name.
+struct Names<'o, const N: usize>(&'o [&'static str; N]);
+
+impl<'a, const N: usize> DeserializeSeed<'a> for Names<'_, N> {
+    type Value = Name<'a>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Name<'a>, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<'a, const N: usize> Visitor<'a> for Names<'_, N> {
+    type Value = Name<'a>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of a member")
+    }
+
+    fn visit_borrowed_str<E>(self, name: &'a str) -> Result<Name<'a>, E> {
+        let known = self.0.iter().position(|known| *known == name);
+        Ok(known.map_or(Name::Other(Cow::Borrowed(name)), Name::Known))
+    }
+
+    fn visit_str<E>(self, name: &str) -> Result<Name<'a>, E> {
+        let known = self.0.iter().position(|known| *known == name);
+        Ok(known.map_or_else(|| Name::Other(Cow::Owned(name.to_owned())), Name::Known))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::json::root;
+    use super::*;
+
+    fn read(json: &str) -> Result<Object<'_, 2>, JsonError> {
+        Object::read(root(json.as_bytes(), 100_000)?, Place::Root, ["a", "b"])
+    }
+
+    #[test]
+    fn members_are_found_under_any_spelling_of_their_names_and_others_are_ignored() {
+        let object = read(r#" {"\u0061": "x", "c": {"a": 1}, "b": null, "\u0064": [] } "#).unwrap();
+        assert_eq!(object.text("a"), Ok(Some("x".to_owned())));
+        assert_eq!((object.get("b").is_none(), object.get("c").is_none()), (true, true));
+        assert_eq!(object.present().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(object.others, ["c", "d"]);
+    }
+
+    #[test]
+    fn a_member_that_occurs_twice_is_an_error_even_if_it_is_null() {
+        for json in [r#"{"a": 1, "a": 1}"#, r#"{"a": null, "\u0061": 1}"#, r#"{"a": 1, "b": 2, "a": null}"#] {
+            assert_eq!(read(json).unwrap_err(), JsonError::Doubled { path: "a".into() }, "{json}");
+        }
+    }
+
+    #[test]
+    fn a_wait_is_any_number_of_json() {
+        for (number, seconds) in [
+            ("30", 30),
+            ("-1e400", 1),
+            ("1e400", 3_600),
+            ("0.5", 1),
+            ("2.5E1", 25),
+            ("-0", 1),
+            ("90071992547409931", 3_600),
+        ] {
+            let json = format!(r#"{{"a": {number}}}"#);
+            assert_eq!(read(&json).unwrap().wait("a").unwrap().unwrap().as_secs(), seconds, "{number}");
+        }
+    }
+}

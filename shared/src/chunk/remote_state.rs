@@ -1,0 +1,248 @@
+//! What all workers of a registered type share: whether a call can begin now, and with how many items.
+
+use longshore_domain::ids::ChunkId;
+use longshore_domain::ports::{Files, Queues, Replaced, Store};
+use longshore_domain::random::nonce;
+use longshore_domain::remote::breaker::{AfterFault, BeforeCall, PING_TIMEOUT};
+use longshore_domain::remote::{
+    Breaker, ChunkOfJob, HandlerState, OpenReason, Ping, PingOutcome, PingResult, ReadState, Reservation,
+};
+use longshore_domain::timestamp::Timestamp;
+
+use super::attempt::Attempt;
+use super::delivery::ChunkError;
+use crate::remote::{CallHandlers, RemoteCall, RemoteJob};
+
+/// Maximum age of the last look at the circuit breaker when a call begins.
+const LOOK_MS: i64 = 3_000;
+
+/// Maximum time that a worker waits for the ping of another worker before it parks its chunk.
+const PING_WAIT_MS: i64 = 8_000;
+
+/// Maximum number of tries of a write to the shared state. A write that other workers prevent so often is left out:
+/// they have written the same.
+const TRIES: u32 = 20;
+
+/// The shared state as last read.
+#[derive(Default)]
+pub(super) struct SharedState {
+    read: ReadState,
+    looked_at: Option<Timestamp>,
+    /// True if the next call is the trial of an open breaker.
+    is_trial: bool,
+}
+
+/// Number of items that can be sent now.
+pub(super) enum Allowed {
+    /// Up to so many.
+    Items(u32),
+    /// None until then; the reason is for the document of the job.
+    NoneUntil(Timestamp, String),
+    /// None: the handler has been unavailable for too long.
+    NoneEver,
+}
+
+impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
+    /// Asks the circuit breaker. A worker whose turn it is sends a ping.
+    pub(super) async fn allowed(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+    ) -> Result<Allowed, ChunkError> {
+        if self.must_look() {
+            self.look().await?;
+        }
+        self.calls.shared.is_trial = false;
+        for _ in 0..TRIES {
+            let now = (self.worker.clock)();
+            let breaker = &self.calls.shared.read.state.breaker;
+            let max_outage_ms = i64::from(remote.registration().max_outage_seconds) * 1_000;
+            if breaker.open().is_some()
+                && breaker.unanswered_since().is_some_and(|at| now.millis_since(at) > max_outage_ms)
+            {
+                return Ok(Allowed::NoneEver);
+            }
+            match breaker.before_call(now) {
+                BeforeCall::Call => return Ok(Allowed::Items(u32::MAX)),
+                BeforeCall::Wait(until) => return Ok(none_until(breaker, until)),
+                BeforeCall::Try(breaker) => {
+                    if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
+                        return self.try_handler(remote, handlers, now).await;
+                    }
+                }
+            }
+        }
+        Ok(Allowed::NoneUntil((self.worker.clock)().plus_seconds(1), "the handler's breaker is busy".into()))
+    }
+
+    /// Sends the ping of an open breaker. If its batches failed although pings were good, one item is the trial.
+    async fn try_handler(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+        began_at: Timestamp,
+    ) -> Result<Allowed, ChunkError> {
+        let result = self.ping(remote, handlers, began_at).await?;
+        let breaker = &self.calls.shared.read.state.breaker;
+        Ok(match breaker.open() {
+            None => Allowed::Items(u32::MAX),
+            Some(open) if open.reason == OpenReason::BatchesFail && result == PingResult::Good => {
+                self.calls.shared.is_trial = true;
+                Allowed::Items(1)
+            }
+            Some(open) => none_until(breaker, open.trial_at),
+        })
+    }
+
+    /// Decides what follows a fault: `Items` if the batch is at fault, which is judged. While the breaker is open, only
+    /// the fault of its trial is.
+    pub(super) async fn after_fault(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+    ) -> Result<Allowed, ChunkError> {
+        let ended_at = (self.worker.clock)();
+        let is_trial = self.calls.shared.is_trial;
+        self.look().await?;
+        while !is_trial {
+            let (now, breaker) = ((self.worker.clock)(), &self.calls.shared.read.state.breaker);
+            match breaker.after_fault(ended_at, now) {
+                AfterFault::BatchAtFault => break,
+                AfterFault::Wait(until) if until.millis_since(ended_at) > PING_WAIT_MS => {
+                    return Ok(none_until(breaker, until));
+                }
+                AfterFault::Wait(until) => {
+                    handlers.sleep(until).await;
+                    self.look().await?;
+                }
+                AfterFault::Ping(breaker) => {
+                    if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
+                        self.ping(remote, handlers, now).await?;
+                    }
+                }
+            }
+        }
+        let id = self.message.id();
+        let chunk = ChunkOfJob { job: self.message.job_id, chunk: ChunkId::new(id.group, id.chunk) };
+        let now = (self.worker.clock)();
+        self.update(|state| {
+            let is_judged = is_trial || state.breaker.open().is_none();
+            is_judged.then(|| with_breaker(state, state.breaker.after_failed_batch(chunk, now)))
+        })
+        .await?;
+        Ok(Allowed::Items(u32::MAX))
+    }
+
+    /// Returns true if the breaker must be read again before a call.
+    pub(super) fn must_look(&self) -> bool {
+        let now = (self.worker.clock)();
+        self.calls.shared.looked_at.is_none_or(|at| now.millis_since(at) >= LOOK_MS)
+    }
+
+    /// Reserves items under the rate limit, and waits for their time.
+    pub(super) async fn reserve(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+        wanted: u32,
+    ) -> Result<Allowed, ChunkError> {
+        let Some(limit) = remote.rate() else { return Ok(Allowed::Items(wanted)) };
+        loop {
+            let state = &self.calls.shared.read.state;
+            match state.reserved.reserve(limit, wanted, (self.worker.clock)()) {
+                Reservation::Later(at) => return Ok(Allowed::NoneUntil(at, "the rate limit of the job type".into())),
+                Reservation::At { at, items, reserved } => {
+                    if self.replace(HandlerState { reserved, ..state.clone() }).await? {
+                        handlers.sleep(at).await;
+                        return Ok(Allowed::Items(items));
+                    }
+                }
+            }
+        }
+    }
+
+    /// Records an answer, if the breaker is not that of a working handler.
+    pub(super) async fn note_answer(&mut self) -> Result<(), ChunkError> {
+        self.update(|state| Some(with_breaker(state, state.breaker.after_answer()?))).await
+    }
+
+    /// Lowers the concurrency limit.
+    pub(super) async fn note_backpressure(&mut self, remote: &RemoteJob, now: Timestamp) -> Result<(), ChunkError> {
+        let configured = remote.registration().concurrency;
+        self.update(|state| {
+            Some(HandlerState { concurrency: state.concurrency.lowered(configured, now)?, ..state.clone() })
+        })
+        .await
+    }
+
+    /// Sends a ping that the shared state already names, and records its result.
+    async fn ping(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+        began_at: Timestamp,
+    ) -> Result<PingResult, ChunkError> {
+        let challenge = nonce();
+        let ping = Ping { challenge: &challenge, stack: handlers.stack() };
+        let body = serde_json::to_vec(&ping).map_err(|error| self.unusable(&error.to_string()))?;
+        let deadline = Timestamp(began_at.0 + PING_TIMEOUT.as_millis() as i64);
+        let (id, job_type) = (format!("ping-{challenge}"), self.job.job_type.as_str());
+        let call = RemoteCall { target: &remote.registration().target, job_type, id: &id, body, deadline };
+        let reply = handlers.call(call).await;
+        let now = (self.worker.clock)();
+        let result = match ping.outcome(reply.result(), now) {
+            PingOutcome::Good(_) => PingResult::Good,
+            PingOutcome::Parked(_) => PingResult::Undecided,
+            PingOutcome::Bad(bad) => {
+                tracing::warn!(job.r#type = job_type, reason = %bad, "a handler's ping is bad");
+                PingResult::Bad
+            }
+        };
+        self.update(|state| Some(with_breaker(state, state.breaker.after_ping(began_at, result, now)?))).await?;
+        Ok(result)
+    }
+
+    async fn look(&mut self) -> Result<(), ChunkError> {
+        let now = (self.worker.clock)();
+        let read = self.worker.ports.store.handler_state(&self.job.job_type).await?;
+        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
+        Ok(())
+    }
+
+    /// Changes the shared state, until the change is stored or returns `None`.
+    async fn update(&mut self, change: impl Fn(&HandlerState) -> Option<HandlerState>) -> Result<(), ChunkError> {
+        for _ in 0..TRIES {
+            let Some(next) = change(&self.calls.shared.read.state) else { return Ok(()) };
+            if self.replace(next).await? {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    /// Replaces the shared state. Returns false if another worker has changed it, with its state read.
+    async fn replace(&mut self, state: HandlerState) -> Result<bool, ChunkError> {
+        let (version, now) = (self.calls.shared.read.version, (self.worker.clock)());
+        let store = &self.worker.ports.store;
+        let replaced = store.replace_handler_state(&self.job.job_type, version, &state, &nonce()).await?;
+        let (read, is_replaced) = match replaced {
+            Replaced::Replaced => (ReadState { state, version: version + 1 }, true),
+            Replaced::Changed(read) => (read, false),
+        };
+        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
+        Ok(is_replaced)
+    }
+}
+
+fn with_breaker(state: &HandlerState, breaker: Breaker) -> HandlerState {
+    HandlerState { breaker, ..state.clone() }
+}
+
+fn none_until(breaker: &Breaker, until: Timestamp) -> Allowed {
+    let reason = match breaker.open().map(|open| open.reason) {
+        Some(OpenReason::BatchesFail) => "the handler fails on the batches of several chunks",
+        Some(OpenReason::Unreachable) => "the handler does not answer",
+        None => "the handler's ping is awaited",
+    };
+    Allowed::NoneUntil(until, reason.into())
+}

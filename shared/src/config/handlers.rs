@@ -1,0 +1,90 @@
+//! The handlers that registrations may name: lists that the stack's owner sets. A missing or empty list permits none.
+
+use longshore_domain::registration::AllowedFunctions;
+
+use super::{ConfigError, text};
+
+const FUNCTIONS: &str = "LONGSHORE_HANDLER_FUNCTIONS";
+const HOSTS: &str = "LONGSHORE_HANDLER_HOSTS";
+const PORTS: &str = "LONGSHORE_HANDLER_PORTS";
+
+/// Name of the running function, which Lambda sets.
+const OWN_FUNCTION: &str = "AWS_LAMBDA_FUNCTION_NAME";
+
+/// Returns the allowed Lambda functions, without those of this stack: `LONGSHORE_HANDLER_FUNCTIONS`, ARNs of aliases
+/// separated by commas.
+///
+/// # Errors
+/// If an entry is not the ARN of an alias.
+pub fn handler_functions() -> Result<AllowedFunctions, ConfigError> {
+    read_functions(&optional(FUNCTIONS), &optional(OWN_FUNCTION))
+}
+
+/// Returns the hosts of endpoints, names or `*.` and a domain: `LONGSHORE_HANDLER_HOSTS`, separated by commas.
+pub fn handler_hosts() -> Vec<String> {
+    entries(&optional(HOSTS)).map(str::to_owned).collect()
+}
+
+/// Returns the ports of endpoints besides 443: `LONGSHORE_HANDLER_PORTS`, separated by commas.
+///
+/// # Errors
+/// If an entry is not a port.
+pub fn handler_ports() -> Result<Vec<u16>, ConfigError> {
+    read_ports(&optional(PORTS))
+}
+
+fn optional(name: &'static str) -> String {
+    text(name).unwrap_or_default()
+}
+
+fn entries(list: &str) -> impl Iterator<Item = &str> {
+    list.split(',').map(str::trim).filter(|entry| !entry.is_empty())
+}
+
+fn read_functions(list: &str, own_function: &str) -> Result<AllowedFunctions, ConfigError> {
+    let allowed = AllowedFunctions::read(list);
+    let allowed = allowed.map_err(|_| ConfigError::Invalid { name: FUNCTIONS, expected: "ARNs of aliases" })?;
+    let stack =
+        AllowedFunctions::OWN.into_iter().find_map(|function| own_function.strip_suffix(&format!("-{function}")));
+    Ok(match stack {
+        Some(stack) => allowed.without_stack(stack),
+        None => allowed,
+    })
+}
+
+fn read_ports(list: &str) -> Result<Vec<u16>, ConfigError> {
+    let ports: Result<_, _> = entries(list).map(str::parse).collect();
+    ports.map_err(|_| ConfigError::Invalid { name: PORTS, expected: "port numbers" })
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::registration::FunctionAlias;
+
+    use super::*;
+
+    #[test]
+    fn a_missing_list_permits_no_function_and_a_malformed_one_is_an_error() {
+        let arn = "arn:aws:lambda:eu-central-1:123456789012:function:prod-web:live";
+        let alias = FunctionAlias::parse(arn).unwrap();
+        for (list, own, permitted) in [
+            ("", "prod-jobs-api", false),
+            (arn, "", true),
+            (arn, "test-jobs-api", true),
+            (arn, "prod-jobs-api", false),
+            (arn, "prod-call-handler", false),
+        ] {
+            assert_eq!(read_functions(list, own).unwrap().permits(&alias), permitted, "{list} {own}");
+        }
+        let invalid = ConfigError::Invalid { name: FUNCTIONS, expected: "ARNs of aliases" };
+        assert_eq!(read_functions("prod-web", ""), Err(invalid));
+        assert!(!handler_functions().unwrap().permits(&alias) && handler_hosts().is_empty());
+    }
+
+    #[test]
+    fn ports_are_numbers_separated_by_commas() {
+        assert_eq!(read_ports(" 8443, 9443 ,"), Ok(vec![8443, 9443]));
+        assert_eq!((read_ports(""), handler_ports()), (Ok(vec![]), Ok(vec![])));
+        assert!(read_ports("8443;9443").is_err() && read_ports("70000").is_err());
+    }
+}

@@ -1,0 +1,103 @@
+//! The port of the calls of remote handlers.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use longshore_domain::registration::Target;
+use longshore_domain::remote::{CallResult, ConnectionError};
+use longshore_domain::timestamp::Timestamp;
+
+/// Time between the time-out of a call and the end of the function: a wait of five seconds for the rate limit, one of
+/// eight for another worker's ping, a ping of ten, and the commit.
+const RESERVE: Duration = Duration::from_secs(30);
+
+/// A call of a handler.
+#[derive(Clone, Debug)]
+pub struct RemoteCall<'a> {
+    /// The handler.
+    pub target: &'a Target,
+    /// Name of the job type, from which the secret of an endpoint is derived.
+    pub job_type: &'a str,
+    /// Unique id of the message; the id of a batch.
+    pub id: &'a str,
+    /// The request as JSON.
+    pub body: Vec<u8>,
+    /// End of the call, with all of its phases.
+    pub deadline: Timestamp,
+}
+
+/// What came back from a call.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub enum RemoteReply {
+    /// A response of an HTTPS endpoint.
+    Http {
+        /// Status code.
+        status: u16,
+        /// The header `Retry-After`.
+        retry_after: Option<String>,
+        /// The body.
+        body: Vec<u8>,
+    },
+    /// A function returned.
+    Returned {
+        /// The return value as JSON.
+        payload: Vec<u8>,
+    },
+    /// A function failed.
+    FunctionError {
+        /// The error document.
+        payload: Vec<u8>,
+    },
+    /// Lambda refused the call.
+    LambdaError {
+        /// Name of the error.
+        name: String,
+        /// Status code.
+        status: Option<u16>,
+        /// The header `Retry-After`.
+        retry_after: Option<String>,
+    },
+    /// The response was cut off at the maximum size.
+    TooLarge {
+        /// The bytes that were read.
+        body: Vec<u8>,
+    },
+    /// No complete response arrived in time.
+    TimedOut,
+    /// The connection failed.
+    Connection(ConnectionError),
+}
+
+impl RemoteReply {
+    /// Returns the reply in the form that the domain classifies.
+    pub fn result(&self) -> CallResult<'_> {
+        match self {
+            Self::Http { status, retry_after, body } => {
+                CallResult::Http { status: *status, retry_after: retry_after.as_deref(), body }
+            }
+            Self::Returned { payload } => CallResult::Returned { payload },
+            Self::FunctionError { payload } => CallResult::FunctionError { payload },
+            Self::LambdaError { name, status, retry_after } => {
+                CallResult::LambdaError { name, status: *status, retry_after: retry_after.as_deref() }
+            }
+            Self::TooLarge { body } => CallResult::TooLarge { body },
+            Self::TimedOut => CallResult::TimedOut,
+            Self::Connection(error) => CallResult::Connection(*error),
+        }
+    }
+}
+
+/// Calls of remote handlers. A call is sent at most once: repetitions are the worker's decision.
+pub trait CallHandlers: Send + Sync {
+    /// Name of the stack, which a handler can compare.
+    fn stack(&self) -> &str;
+    /// Makes a call, and returns what came back until its deadline.
+    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + 'a>>;
+    /// Returns the time that must be left after a call's time-out: for a wait, a ping, and the commit.
+    fn reserve(&self) -> Duration {
+        RESERVE
+    }
+    /// Waits until a time.
+    fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
+}

@@ -1,0 +1,17 @@
+//! Job types whose handlers are Lambda functions or HTTPS endpoints.
+//!
+//! The rules of the contract are in the domain ([`longshore_domain::remote`]). Here are a registered type as a job type,
+//! its items as JSON, and the port of the calls; the worker's part is in [`crate::chunk`].
+//!
+//! | module | contents |
+//! | --- | --- |
+//! | `calls` | the port of the calls, and what comes back |
+//! | `item_value` | an item as the JSON value of a request |
+//! | `registered_type` | a registered type as a job type, and its jobs |
+
+mod calls;
+mod item_value;
+mod registered_type;
+
+pub use calls::{CallHandlers, RemoteCall, RemoteReply};
+pub use registered_type::{RegisteredType, RemoteJob};
