@@ -28,7 +28,7 @@ on_both_stores! {
 async fn a_handlers_state_is_replaced_if_it_is_unchanged(store: impl Store) {
     let new = store.handler_state("mail").await.unwrap();
     assert_eq!(new, ReadState::default());
-    let lowered = |seconds| HandlerState {
+    let lowered = |seconds: i64| HandlerState {
         concurrency: new.state.concurrency.lowered(40, at(seconds * 1_000)).unwrap(),
         ..HandlerState::default()
     };

@@ -108,7 +108,13 @@ async fn a_selection_applies_to_one_generation(store: impl Store) {
     for (generation, selection) in (0..).zip([chunks, reason, Selection::All]) {
         let end = longshore_domain::job::Finish { generation, ..finish(Status::Failed, 20) };
         job = job_after(store.finish(job.job_id, &end).await.unwrap());
-        let reopen = Reopen { generation, at: at(50), deadline_at: at(99_000), selection: selection.clone() };
+        let reopen = Reopen {
+            generation,
+            at: at(50),
+            deadline_at: at(99_000),
+            selection: selection.clone(),
+            registration: None,
+        };
         reopened_job(store.reopen(&job, &reopen).await.unwrap());
         job = store.job(job.job_id).await.unwrap().unwrap();
         let retried_groups = if selection == Selection::All { 2 } else { 0 };

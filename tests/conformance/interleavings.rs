@@ -97,8 +97,13 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
         }
         Step::Reopen(time) => {
             let job = store.job(id).await?.unwrap_or_else(|| job.clone());
-            let reopen =
-                Reopen { generation: job.generation, at: at(*time), deadline_at: at(99), selection: Selection::All };
+            let reopen = Reopen {
+                generation: job.generation,
+                at: at(*time),
+                deadline_at: at(99),
+                selection: Selection::All,
+                registration: None,
+            };
             Observed::Reopened(store.reopen(&job, &reopen).await?)
         }
         Step::CountResend { resends, generation, time } => {

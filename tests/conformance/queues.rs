@@ -6,7 +6,7 @@ use longshore::queues::SqsQueues;
 use longshore_domain::dead_letter::{DeadLetterMessage, DeadLetterRecord, Queue};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Priority;
+use longshore_domain::job::{ChunkQueue, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 use longshore_domain::ports::{DeadLetterQueues, PingQueue, QueueDepth, Queues, Received, RedriveToSource};
 use longshore_domain::registration::{TypeName, Version};
@@ -24,11 +24,14 @@ async fn sqs() -> (Local, CreatedQueues, SqsQueues) {
     (local, created, queues)
 }
 
+const NORMAL: ChunkQueue = ChunkQueue::Priority(Priority::Normal);
+
 fn chunk(number: u32, bytes: usize) -> ChunkMessage {
     ChunkMessage {
         job_id: JobId::generate(),
         tenant: TenantId::from_static("default"),
         priority: Priority::Normal,
+        is_registered: false,
         group: 3,
         chunk: number,
         plan: ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None },
@@ -57,40 +60,43 @@ async fn chunks_arrive_unchanged_and_count_toward_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     let mut sent: Vec<_> = (0..25).map(|number| chunk(number, 60_000)).collect();
     queues.send_chunks(&sent, 0).await.unwrap();
-    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25);
-    let bodies = receive(&local, &created.urls.chunks[&Priority::Normal]).await;
+    assert_eq!(queues.chunks(NORMAL).await.unwrap(), 25);
+    let bodies = receive(&local, &created.urls.chunks[&NORMAL]).await;
     let mut received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     received.sort_by_key(|message| message.chunk);
     sent.sort_by_key(|message| message.chunk);
     assert_eq!(received, sent);
-    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 25, "chunks in flight count, too");
+    assert_eq!(queues.chunks(NORMAL).await.unwrap(), 25, "chunks in flight count, too");
 }
 
 #[tokio::test]
 async fn a_delayed_chunk_counts_toward_the_queue_depth() {
     let (local, created, queues) = sqs().await;
     queues.send_chunks(&[chunk(0, 9)], 900).await.unwrap();
-    assert_eq!(receive(&local, &created.urls.chunks[&Priority::Normal]).await, [""; 0]);
-    assert_eq!(queues.chunks(Priority::Normal).await.unwrap(), 1);
+    assert_eq!(receive(&local, &created.urls.chunks[&NORMAL]).await, [""; 0]);
+    assert_eq!(queues.chunks(NORMAL).await.unwrap(), 1);
 }
 
 #[tokio::test]
-async fn each_priority_has_its_own_queue_and_queue_depth() {
+async fn each_priority_and_the_registered_types_have_their_own_queue_and_queue_depth() {
     let (local, created, queues) = sqs().await;
     let memory = MemoryQueues::default();
-    let numbered = (0..).zip([Priority::Low, Priority::High, Priority::Normal, Priority::Low]);
-    let sent: Vec<_> = numbered.map(|(n, priority)| ChunkMessage { priority, ..chunk(n, 9) }).collect();
+    let numbered = (0..).zip([Priority::Low, Priority::High, Priority::Normal, Priority::Low, Priority::High]);
+    let is_registered = |n| n == 4;
+    let sent: Vec<_> = numbered
+        .map(|(n, priority)| ChunkMessage { priority, is_registered: is_registered(n), ..chunk(n, 9) })
+        .collect();
     queues.send_chunks(&sent, 0).await.unwrap();
     memory.send_chunks(&sent, 0).await.unwrap();
-    for (priority, expected) in [(Priority::High, vec![1]), (Priority::Normal, vec![2]), (Priority::Low, vec![0, 3])] {
-        assert_eq!(queues.chunks(priority).await.unwrap(), expected.len() as u64, "{priority:?}");
-        assert_eq!(QueueDepth::chunks(&memory, priority).await.unwrap(), expected.len() as u64, "{priority:?}");
-        let bodies = receive(&local, &created.urls.chunks[&priority]).await;
+    for (queue, expected) in ChunkQueue::ALL.into_iter().zip([vec![1], vec![2], vec![0, 3], vec![4]]) {
+        assert_eq!(queues.chunks(queue).await.unwrap(), expected.len() as u64, "{queue:?}");
+        assert_eq!(QueueDepth::chunks(&memory, queue).await.unwrap(), expected.len() as u64, "{queue:?}");
+        let bodies = receive(&local, &created.urls.chunks[&queue]).await;
         let received: Vec<ChunkMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
-        assert!(received.iter().all(|message| message.priority == priority));
+        assert!(received.iter().all(|message| message.queue() == queue));
         let mut numbers: Vec<_> = received.iter().map(|message| message.chunk).collect();
         numbers.sort_unstable();
-        assert_eq!(numbers, expected, "{priority:?}");
+        assert_eq!(numbers, expected, "{queue:?}");
     }
 }
 
@@ -175,7 +181,7 @@ async fn a_dead_letter_stays_receivable_until_it_is_deleted() {
 #[tokio::test]
 async fn an_unreadable_dead_letter_returns_unchanged_to_its_source_queue() {
     let (local, created, queues) = sqs().await;
-    let low = &created.urls.chunks[&Priority::Low];
+    let low = &created.urls.chunks[&ChunkQueue::Priority(Priority::Low)];
     let dead_letter = |queue, source: Option<&str>| DeadLetterRecord {
         id: "1700000000000-m".into(),
         queue,
@@ -191,7 +197,7 @@ async fn an_unreadable_dead_letter_returns_unchanged_to_its_source_queue() {
     };
     for (dead_letter, url) in [
         (dead_letter(Queue::Chunk, low.rsplit('/').next()), low),
-        (dead_letter(Queue::Chunk, None), &created.urls.chunks[&Priority::Normal]),
+        (dead_letter(Queue::Chunk, None), &created.urls.chunks[&NORMAL]),
         (dead_letter(Queue::Create, None), created.urls.create.as_ref().unwrap()),
         (dead_letter(Queue::Complete, None), created.urls.complete.as_ref().unwrap()),
     ] {
@@ -204,9 +210,14 @@ async fn an_unreadable_dead_letter_returns_unchanged_to_its_source_queue() {
 async fn a_missing_queue_is_named_in_the_error() {
     let (local, ..) = sqs().await;
     let queues = SqsQueues::new(local.aws.sqs(), Default::default());
-    for priority in [Priority::High, Priority::Normal, Priority::Low] {
-        let error = queues.send_chunks(&[ChunkMessage { priority, ..chunk(0, 9) }], 0).await.unwrap_err();
-        let expected = format!("no URL is configured for the {}-chunk queue", priority.as_str());
+    for queue in ChunkQueue::ALL {
+        let (priority, is_registered) = match queue {
+            ChunkQueue::Priority(priority) => (priority, false),
+            ChunkQueue::Handler => (Priority::Normal, true),
+        };
+        let message = ChunkMessage { priority, is_registered, ..chunk(0, 9) };
+        let error = queues.send_chunks(&[message], 0).await.unwrap_err();
+        let expected = format!("no URL is configured for the {}-chunk queue", queue.as_str());
         assert!(longshore::telemetry::chain(&error).contains(&expected), "{error:?}");
     }
 }
@@ -221,7 +232,7 @@ async fn a_request_to_ping_arrives_as_often_as_it_is_sent() {
         queues.send_ping(&ping).await.unwrap();
         memory.send_ping(&ping).await.unwrap();
     }
-    let bodies = receive(&local, created.urls.handler.as_ref().unwrap()).await;
+    let bodies = receive(&local, &created.urls.chunks[&ChunkQueue::Handler]).await;
     let received: Vec<PingMessage> = bodies.iter().map(|body| serde_json::from_str(body).unwrap()).collect();
     assert_eq!((received, memory.take_pings()), (vec![ping.clone(), ping.clone()], vec![ping.clone(), ping]));
     let unset = SqsQueues::new(local.aws.sqs(), longshore::queues::QueueUrls::default());

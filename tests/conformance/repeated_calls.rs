@@ -216,7 +216,7 @@ async fn a_retry_and_a_start_whose_replies_are_lost_happen_once(store: &DynamoSt
     let upload = FileGuid::generate();
     let corrected = job.file().cloned().map(|source| SourceFile { key: format!("uploads/default/{upload}"), ..source });
     let selection = corrected.map_or(Selection::All, Selection::Corrected);
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection };
+    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection, registration: None };
     faults.lose_replies("dynamodb", "TransactWriteItems", 1).unwrap();
     assert_eq!(reopened_job(store.reopen(&checked, &reopen).await.unwrap()).generation, 1);
     assert_eq!(
@@ -236,7 +236,8 @@ async fn a_job_and_an_upload_whose_replies_are_lost_count_once(store: &DynamoSto
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     let ended = job_after(store.finish(job.job_id, &finish(Status::Failed, 7)).await.unwrap());
     lose();
-    let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
+    let reopen =
+        Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All, registration: None };
     assert_eq!(reopened_job(store.reopen(&ended, &reopen).await.unwrap()).generation, 1);
     let upload = Upload { tenant: TenantId::from_static("lossy"), ..upload() };
     for key in [None, Some(IdempotencyKey { key: "u".into(), request_hash: "h".into(), at: at(0) })] {
@@ -271,7 +272,13 @@ async fn a_job_that_is_retried_during_its_removal_from_the_count_stays_counted(
         while delay.fired().unwrap() == 0 {
             tokio::time::sleep(Duration::from_millis(20)).await;
         }
-        let reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
+        let reopen = Reopen {
+            generation: 0,
+            at: at(50),
+            deadline_at: at(99_000),
+            selection: Selection::All,
+            registration: None,
+        };
         reopened_job(direct.reopen(&ended, &reopen).await.unwrap())
     };
     let (created, retried) = tokio::join!(slow.create_job(&second, &definition, None), retry);

@@ -30,7 +30,8 @@ on_both_stores! {
     the_upload_is_removed_with_the_last_of_the_two_jobs,
 }
 
-const REOPEN: Reopen = Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All };
+const REOPEN: Reopen =
+    Reopen { generation: 0, at: at(50), deadline_at: at(99_000), selection: Selection::All, registration: None };
 
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
@@ -216,7 +217,8 @@ async fn only_a_completed_validation_can_be_started(store: impl Store + Removal)
     job_after(store.finish(import.job_id, &finish(Status::Completed, 9)).await.unwrap());
     let [deleted, opened] = [checked(&store).await, checked(&store).await];
     job_after(store.delete(deleted.job_id, at(10)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(10), deadline_at: at(99), selection: Selection::All };
+    let reopen =
+        Reopen { generation: 0, at: at(10), deadline_at: at(99), selection: Selection::All, registration: None };
     assert!(matches!(store.reopen(&opened, &reopen).await.unwrap(), Reopened::Made(_)));
     let absent = waiting_job();
     for from in [&waiting, &import, &deleted, &opened, &absent] {

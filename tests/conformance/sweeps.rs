@@ -4,7 +4,7 @@
 
 use longshore_domain::deliveries::{Deliveries, INTERVAL_S, INTERVALS};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Priority, Reopen, Selection, Source, Status, Transition};
+use longshore_domain::job::{ChunkQueue, Job, JobTimes, Priority, Reopen, Selection, Source, Status, Transition};
 use longshore_domain::ports::{
     Created, DeliveryRecord, DeliveryRecords, IdempotencyKey, JobPosition, JobProgress, Removal, Reopened, Store,
     Sweeps, Upload, UploadRelease,
@@ -17,7 +17,7 @@ use crate::fixtures::{accepted, at, definition, finish, job_after, plan, split, 
 on_both_stores! {
     a_sweep_continues_at_the_stored_position,
     the_sweep_position_is_not_listed_as_a_job,
-    each_interval_keeps_the_newest_message_of_a_tenant_and_priority,
+    each_interval_keeps_the_newest_message_of_a_tenant_and_queue,
     interval_records_are_reused,
     a_job_is_deleted_once,
     a_deleted_job_is_listed_until_it_is_removed,
@@ -40,16 +40,18 @@ async fn the_sweep_position_is_not_listed_as_a_job(store: impl Store + Sweeps) {
     assert_eq!(unfinished(&store).await, []);
 }
 
+const LOW: ChunkQueue = ChunkQueue::Priority(Priority::Low);
+
 fn later(seconds: i64) -> Timestamp {
     at(0).plus_seconds(seconds)
 }
 
 async fn record_delivery(store: &impl DeliveryRecords, tenant: &TenantId, sent_s: i64, at_s: i64) {
-    let delivery = DeliveryRecord { tenant, priority: Priority::Low, sent_at: later(sent_s), at: later(at_s) };
+    let delivery = DeliveryRecord { tenant, queue: LOW, sent_at: later(sent_s), at: later(at_s) };
     store.record_delivery(&delivery).await.unwrap();
 }
 
-async fn each_interval_keeps_the_newest_message_of_a_tenant_and_priority(store: impl DeliveryRecords) {
+async fn each_interval_keeps_the_newest_message_of_a_tenant_and_queue(store: impl DeliveryRecords) {
     let [a, b] = ["a", "b"].map(TenantId::from_static);
     for (sent_s, at_s) in [(50, 100), (40, 101), (50, 100), (20, 101 + INTERVAL_S)] {
         record_delivery(&store, &a, sent_s, at_s).await;
@@ -58,9 +60,9 @@ async fn each_interval_keeps_the_newest_message_of_a_tenant_and_priority(store: 
     let mut expected = Deliveries::default();
     expected.record(later(50), later(100));
     expected.record(later(20), later(101 + INTERVAL_S));
-    assert_eq!(store.deliveries(&a, Priority::Low).await.unwrap(), expected);
-    assert_eq!(store.deliveries(&a, Priority::High).await.unwrap(), Deliveries::default());
-    assert_eq!(store.deliveries(&b, Priority::Low).await.unwrap().newest_by(later(1_000)), Some(later(99)));
+    assert_eq!(store.deliveries(&a, LOW).await.unwrap(), expected);
+    assert_eq!(store.deliveries(&a, ChunkQueue::Handler).await.unwrap(), Deliveries::default());
+    assert_eq!(store.deliveries(&b, LOW).await.unwrap().newest_by(later(1_000)), Some(later(99)));
 }
 
 async fn interval_records_are_reused(store: impl DeliveryRecords) {
@@ -72,7 +74,7 @@ async fn interval_records_are_reused(store: impl DeliveryRecords) {
     }
     // A worker whose clock is far behind.
     record_delivery(&store, &a, 5_000, 0).await;
-    assert_eq!(store.deliveries(&a, Priority::Low).await.unwrap(), expected);
+    assert_eq!(store.deliveries(&a, LOW).await.unwrap(), expected);
 }
 
 async fn a_job_is_deleted_once(store: impl Store + Removal) {
@@ -101,7 +103,8 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     }
     assert_eq!(unfinished(&store).await, [early]);
     let deleted = job_after(store.delete(late, at(20)).await.unwrap());
-    let reopen = Reopen { generation: 0, at: at(21), deadline_at: at(99), selection: Selection::All };
+    let reopen =
+        Reopen { generation: 0, at: at(21), deadline_at: at(99), selection: Selection::All, registration: None };
     assert_eq!(store.reopen(&deleted, &reopen).await.unwrap(), Reopened::Refused);
     // The job as read before it was deleted.
     let before = Job { times: JobTimes { deleted_at: None, ..deleted.times.clone() }, ..deleted };

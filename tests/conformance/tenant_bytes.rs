@@ -171,7 +171,13 @@ async fn starts_and_retries_count_the_files_bytes_again(store: impl Limited) {
     assert_eq!(retry(&store, &ended).await, Reopened::OverQuota(QuotaExceeded::DailyBytes(100)));
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(ended.clone()), "nothing is written");
     let next_day = at(50).end_of_day();
-    let reopen = Reopen { generation: 0, at: next_day, deadline_at: at(99_000_000), selection: Selection::All };
+    let reopen = Reopen {
+        generation: 0,
+        at: next_day,
+        deadline_at: at(99_000_000),
+        selection: Selection::All,
+        registration: None,
+    };
     for _ in 0..2 {
         assert_eq!(
             reopened_job(store.reopen(&ended, &reopen).await.unwrap()).generation,

@@ -67,7 +67,13 @@ pub(crate) async fn end(store: &impl Store, id: JobId) -> Job {
 }
 
 pub(crate) async fn retry(store: &impl Store, job: &Job) -> Reopened {
-    let reopen = Reopen { generation: job.generation, at: at(50), deadline_at: at(99_000), selection: Selection::All };
+    let reopen = Reopen {
+        generation: job.generation,
+        at: at(50),
+        deadline_at: at(99_000),
+        selection: Selection::All,
+        registration: None,
+    };
     store.reopen(job, &reopen).await.unwrap()
 }
 

@@ -68,7 +68,13 @@ async fn a_marked_import_is_not_reopened(store: impl Store) {
     let import = ended(&store).await;
     let undo = undo_of(&import);
     assert_eq!(create(&store, &undo, &mark(&import, &undo, None)).await, UndoCreated::New);
-    let reopen = Reopen { generation: 0, at: at(10_000), deadline_at: at(90_000), selection: Selection::All };
+    let reopen = Reopen {
+        generation: 0,
+        at: at(10_000),
+        deadline_at: at(90_000),
+        selection: Selection::All,
+        registration: None,
+    };
     // As it was read before the mark.
     assert_eq!(store.reopen(&import, &reopen).await.unwrap(), Reopened::Refused);
     let stored = store.job(import.job_id).await.unwrap().unwrap();

@@ -171,6 +171,7 @@ fn messages_of_a_missing_job_are_acknowledged() -> Story {
     let chunk = longshore_domain::message::ChunkMessage {
         job_id,
         tenant: TenantId::from_static("default"),
+        is_registered: false,
         priority: longshore_domain::job::Priority::Normal,
         group: 0,
         chunk: 0,

@@ -171,7 +171,7 @@ fn a_missing_corrected_file_fails_the_retry_and_no_failed_row_is_lost() -> Story
     let gone = SourceFile { key: upload.key, etag: "\"gone\"".into(), ..source };
     let at = Timestamp::now();
     let selection = Selection::Corrected(gone);
-    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), selection };
+    let reopen = Reopen { generation: 0, at, deadline_at: at.plus_seconds(600), selection, registration: None };
     stack.run(store.reopen(&stored, &reopen))?;
     let (job, report) = end(Watch::new(stack, &id).sweeping(), stack, &id, &file)?;
     assert_eq!((job["status"].as_str(), job["error"]["code"].as_str()), (Some("failed"), Some("corrected_file_gone")));

@@ -14,7 +14,7 @@ use longshore::store::dynamo::DynamoStore;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Priority, SourceFile, Transition};
+use longshore_domain::job::{ChunkQueue, Job, JobTimes, Priority, SourceFile, Transition};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Definition, Files, JobStore, JobTransitions, Ledger};
@@ -52,13 +52,13 @@ impl Stack {
         let urls = QueueUrls {
             create: Some(self.output("CreateJobQueueUrl")?.to_owned()),
             chunks: [
-                (Priority::High, self.output("HighChunkQueueUrl")?.to_owned()),
-                (Priority::Normal, self.output("ChunkQueueUrl")?.to_owned()),
-                (Priority::Low, self.output("LowChunkQueueUrl")?.to_owned()),
+                (ChunkQueue::Priority(Priority::High), self.output("HighChunkQueueUrl")?.to_owned()),
+                (ChunkQueue::Priority(Priority::Normal), self.output("ChunkQueueUrl")?.to_owned()),
+                (ChunkQueue::Priority(Priority::Low), self.output("LowChunkQueueUrl")?.to_owned()),
+                (ChunkQueue::Handler, self.output("HandlerChunkQueueUrl")?.to_owned()),
             ]
             .into(),
             complete: Some(self.output("CompleteJobQueueUrl")?.to_owned()),
-            handler: None,
         };
         Ok(SqsQueues::new(self.aws.sqs(), urls))
     }

@@ -18,7 +18,7 @@ use local_cloud::cloud::package;
 use longshore::config::Aws;
 use longshore::queues::{QueueUrls, SqsDeadLetters, SqsQueues};
 use longshore_domain::dead_letter::Queue;
-use longshore_domain::job::Priority;
+use longshore_domain::job::{ChunkQueue, Priority};
 
 /// Clients for this endpoint with arbitrary credentials.
 pub fn aws(endpoint: &str) -> Aws {
@@ -78,13 +78,13 @@ impl CreatedQueues {
         let urls = QueueUrls {
             create: Some(create("create-job.fifo").await?),
             chunks: [
-                (Priority::High, create("chunks-high").await?),
-                (Priority::Normal, create("chunks").await?),
-                (Priority::Low, create("chunks-low").await?),
+                (ChunkQueue::Priority(Priority::High), create("chunks-high").await?),
+                (ChunkQueue::Priority(Priority::Normal), create("chunks").await?),
+                (ChunkQueue::Priority(Priority::Low), create("chunks-low").await?),
+                (ChunkQueue::Handler, create("chunks-handler").await?),
             ]
             .into(),
             complete: Some(create("complete-job.fifo").await?),
-            handler: Some(create("handler").await?),
         };
         let dead =
             [create("create-job-dlq.fifo").await?, create("chunks-dlq").await?, create("complete-job-dlq.fifo").await?];

@@ -41,6 +41,7 @@ mod retry_planner;
 mod retry_selection;
 mod split;
 mod splitter;
+mod too_slow;
 mod undo_planner;
 mod unsplit;
 mod walk;

@@ -79,7 +79,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         issues: &[JobError],
         deadline: Timestamp,
     ) -> Result<SplitEnd, Halt> {
-        let issues = [issues, &self.corrected_findings(job, deadline).await?].concat();
+        let mut issues = [issues, &self.corrected_findings(job, deadline).await?].concat();
+        issues.extend(self.too_slow(job).await?);
         match self.ports.store.end_split(job, groups, &issues, (self.clock)()).await? {
             Transition::Made(job) => {
                 complete_if_done(self.ports, &job).await?;

@@ -238,7 +238,13 @@ async fn a_source_of_which_a_group_has_expired_fails_the_job() {
 async fn a_source_that_is_retried_before_it_is_copied_fails_the_job() {
     let world = World::new(Part::Failed, &of_all_kinds(300), &csv()).await;
     assert_eq!(world.split().await, SplitEnd::Continued);
-    let reopen = Reopen { generation: 0, at: clock(), deadline_at: Timestamp(i64::MAX), selection: Selection::All };
+    let reopen = Reopen {
+        generation: 0,
+        at: clock(),
+        deadline_at: Timestamp(i64::MAX),
+        selection: Selection::All,
+        registration: None,
+    };
     world.ports.store.reopen(&world.ended, &reopen).await.unwrap();
     assert_eq!(world.split().await, SplitEnd::Failed);
     assert_eq!(world.error().await, "source_changed");

@@ -172,7 +172,13 @@ impl World {
 
     fn reopen(&self, selection: Selection) {
         let job = self.job();
-        let reopen = Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), selection };
+        let reopen = Reopen {
+            generation: job.generation,
+            at: clock(),
+            deadline_at: Timestamp(i64::MAX),
+            selection,
+            registration: None,
+        };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 }

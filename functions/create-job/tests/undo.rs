@@ -97,7 +97,13 @@ impl World {
 
     async fn retry(&self, id: JobId, selection: Selection) {
         let job = self.job(id).await;
-        let reopen = Reopen { generation: job.generation, at: clock(), deadline_at: Timestamp(i64::MAX), selection };
+        let reopen = Reopen {
+            generation: job.generation,
+            at: clock(),
+            deadline_at: Timestamp(i64::MAX),
+            selection,
+            registration: None,
+        };
         assert!(matches!(self.ports.store.reopen(&job, &reopen).await.unwrap(), Reopened::Made(_)));
     }
 

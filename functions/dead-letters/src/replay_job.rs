@@ -103,7 +103,7 @@ async fn open<S: Store, Q: Queues>(
     at: Timestamp,
 ) -> Result<Job, Failure> {
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let reopen = Reopen { generation: job.generation, at, deadline_at, selection };
+    let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration: None };
     match ports.store.reopen(job, &reopen).await? {
         Reopened::Made(job) => {
             ports.send_create(&job).await;

@@ -3,7 +3,7 @@
 use longshore::http::{Failure, Tenant};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::admission::Admission;
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{QuotaExceeded, TenantCounts};
 use longshore_domain::timestamp::Timestamp;
 
@@ -12,14 +12,14 @@ use crate::backend::{Api, Backend};
 /// `Retry-After` of 503, in seconds: longer than the cache lifetime, because a full queue takes time to drain.
 const BUSY_S: u32 = 30;
 
-/// Applies backpressure: refuses with 503 `busy` if the queue of this priority is too deep. A tenant with few active
+/// Applies backpressure: refuses with 503 `busy` if this queue is too deep. A tenant with few active
 /// jobs is accepted until the queue is ten times as deep, so that one tenant's queued work does not block the others.
 ///
 /// # Errors
 /// 503, or the store fails.
-pub(crate) async fn admit<B: Backend>(api: &Api<B>, tenant: &Tenant, priority: Priority) -> Result<(), Failure> {
+pub(crate) async fn admit<B: Backend>(api: &Api<B>, tenant: &Tenant, queue: ChunkQueue) -> Result<(), Failure> {
     let (store, queues) = (&api.ports.store, &api.ports.queues);
-    let Some(chunks) = api.queue_depths.chunks(queues, priority, (api.clock)()).await else { return Ok(()) };
+    let Some(chunks) = api.queue_depths.chunks(queues, queue, (api.clock)()).await else { return Ok(()) };
     let admitted = match Admission::from_depth(chunks, api.limits.max_queued_chunks) {
         Admission::Open => true,
         few @ Admission::FewJobs => few.admits(store.active_jobs(&tenant.0).await?),
@@ -28,7 +28,10 @@ pub(crate) async fn admit<B: Backend>(api: &Api<B>, tenant: &Tenant, priority: P
     if admitted {
         return Ok(());
     }
-    let detail = format!("the {}-priority queue is full; retry later", priority.as_str());
+    let detail = match queue {
+        ChunkQueue::Priority(priority) => format!("the {}-priority queue is full; retry later", priority.as_str()),
+        ChunkQueue::Handler => "the queue of registered job types is full; retry later".to_owned(),
+    };
     Err(Problem::new(Kind::Busy, detail).retry_after(BUSY_S).into())
 }
 

@@ -42,7 +42,7 @@ pub use failures::{FailureDocument, FailuresDocument};
 pub use job_types::{
     AllowedTargets, CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, TargetDocument,
 };
-pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes};
+pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes, WaitingFor};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use longshore::telemetry;
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::QueueDepth;
 use longshore_domain::timestamp::Timestamp;
 use tokio::sync::Mutex;
@@ -20,7 +20,7 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The queue depths that this process has read last.
 #[derive(Debug, Default)]
-pub struct QueueDepths(Mutex<BTreeMap<Priority, CachedDepth>>);
+pub struct QueueDepths(Mutex<BTreeMap<ChunkQueue, CachedDepth>>);
 
 #[derive(Copy, Clone, Debug)]
 struct CachedDepth {
@@ -30,26 +30,26 @@ struct CachedDepth {
 }
 
 impl QueueDepths {
-    /// Returns the number of chunks of this priority, up to ten seconds old, or `None` if it cannot be read. Of several
+    /// Returns the number of chunks of this queue, up to ten seconds old, or `None` if it cannot be read. Of several
     /// concurrent calls, one reads the depth and the others wait for it.
-    pub(crate) async fn chunks(&self, queues: &impl QueueDepth, priority: Priority, now: Timestamp) -> Option<u64> {
+    pub(crate) async fn chunks(&self, queues: &impl QueueDepth, queue: ChunkQueue, now: Timestamp) -> Option<u64> {
         let mut depths = self.0.lock().await;
-        if let Some(cached) = depths.get(&priority).filter(|cached| now.millis_since(cached.at) < CACHED_MS) {
+        if let Some(cached) = depths.get(&queue).filter(|cached| now.millis_since(cached.at) < CACHED_MS) {
             return cached.chunks;
         }
-        let chunks = read_depth(queues, priority).await;
-        depths.insert(priority, CachedDepth { at: now, chunks });
+        let chunks = read_depth(queues, queue).await;
+        depths.insert(queue, CachedDepth { at: now, chunks });
         chunks
     }
 }
 
-async fn read_depth(queues: &impl QueueDepth, priority: Priority) -> Option<u64> {
-    let error = match tokio::time::timeout(TIMEOUT, queues.chunks(priority)).await {
+async fn read_depth(queues: &impl QueueDepth, queue: ChunkQueue) -> Option<u64> {
+    let error = match tokio::time::timeout(TIMEOUT, queues.chunks(queue)).await {
         Ok(Ok(chunks)) => return Some(chunks),
         Ok(Err(error)) => telemetry::chain(&error),
         Err(error) => telemetry::chain(&error),
     };
-    tracing::warn!(priority = priority.as_str(), error, "cannot read the depth of a queue; jobs are accepted");
+    tracing::warn!(queue = queue.as_str(), error, "cannot read the depth of a queue; jobs are accepted");
     None
 }
 
@@ -59,7 +59,12 @@ mod tests {
 
     use longshore_domain::ports::{PortError, PortResult};
 
+    use longshore_domain::job::Priority;
+
     use super::*;
+
+    const NORMAL: ChunkQueue = ChunkQueue::Priority(Priority::Normal);
+    const HIGH: ChunkQueue = ChunkQueue::Priority(Priority::High);
 
     /// A queue that counts its calls and returns that number, fails, or never answers.
     #[derive(Debug, Default)]
@@ -74,7 +79,7 @@ mod tests {
     }
 
     impl QueueDepth for CountingQueue {
-        async fn chunks(&self, _: Priority) -> PortResult<u64> {
+        async fn chunks(&self, _: ChunkQueue) -> PortResult<u64> {
             let calls = self.0.fetch_add(1, Ordering::Relaxed) + 1;
             match self.1 {
                 Behavior::Answers => Ok(calls),
@@ -85,26 +90,26 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn the_depth_of_a_priority_is_read_once_in_ten_seconds() {
+    async fn the_depth_of_a_queue_is_read_once_in_ten_seconds() {
         let (queue_depths, queue) = (QueueDepths::default(), CountingQueue::default());
-        for (priority, millis, expected) in [
-            (Priority::Normal, 0, 1),
-            (Priority::Normal, 9_999, 1),
-            (Priority::High, 9_999, 2),
-            (Priority::Normal, 10_000, 3),
-            (Priority::High, 10_000, 2),
-            (Priority::Normal, 9_000, 3),
-            (Priority::Normal, 20_000, 4),
+        for (queue_of_chunks, millis, expected) in [
+            (NORMAL, 0, 1),
+            (NORMAL, 9_999, 1),
+            (HIGH, 9_999, 2),
+            (NORMAL, 10_000, 3),
+            (HIGH, 10_000, 2),
+            (NORMAL, 9_000, 3),
+            (NORMAL, 20_000, 4),
         ] {
-            let chunks = queue_depths.chunks(&queue, priority, Timestamp(millis)).await;
-            assert_eq!(chunks, Some(expected), "{priority:?} at {millis}");
+            let chunks = queue_depths.chunks(&queue, queue_of_chunks, Timestamp(millis)).await;
+            assert_eq!(chunks, Some(expected), "{queue_of_chunks:?} at {millis}");
         }
     }
 
     #[tokio::test]
     async fn one_of_many_concurrent_calls_reads_the_depth() {
         let (queue_depths, queue) = (QueueDepths::default(), CountingQueue::default());
-        let call = || queue_depths.chunks(&queue, Priority::Low, Timestamp(0));
+        let call = || queue_depths.chunks(&queue, NORMAL, Timestamp(0));
         let depths = futures::future::join_all((0..50).map(|_| call())).await;
         assert_eq!(depths, vec![Some(1); 50]);
     }
@@ -114,7 +119,7 @@ mod tests {
         for behavior in [Behavior::Fails, Behavior::Hangs] {
             let (queue_depths, queue) = (QueueDepths::default(), CountingQueue(AtomicU64::new(0), behavior));
             for _ in 0..3 {
-                assert_eq!(queue_depths.chunks(&queue, Priority::Normal, Timestamp(0)).await, None, "{behavior:?}");
+                assert_eq!(queue_depths.chunks(&queue, NORMAL, Timestamp(0)).await, None, "{behavior:?}");
             }
             assert_eq!(queue.0.load(Ordering::Relaxed), 1, "{behavior:?}");
         }

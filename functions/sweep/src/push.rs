@@ -13,7 +13,7 @@ use longshore::telemetry;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, Priority, Stop, Transition};
+use longshore_domain::job::{ChunkQueue, Finish, Job, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     Files, JobProgress, PortResult, PrefixRemoval, QueueDepth, Queues, Removal, Store, UploadRelease,
@@ -152,9 +152,9 @@ pub(crate) struct JobInspector {
     parked: ParkedByType,
     /// Time at which reading of parked chunks must end.
     parked_until: Timestamp,
-    /// True for each priority whose queue is empty.
-    idle: BTreeMap<Priority, bool>,
-    deliveries: BTreeMap<(TenantId, Priority), Deliveries>,
+    /// True for each queue that is empty.
+    idle: BTreeMap<ChunkQueue, bool>,
+    deliveries: BTreeMap<(TenantId, ChunkQueue), Deliveries>,
 }
 
 impl JobInspector {
@@ -219,22 +219,23 @@ impl JobInspector {
     async fn deliveries_while_busy<S: Store, Q: QueueDepth, F>(
         &mut self,
         Ports { store, queues, .. }: &Ports<S, Q, F>,
-        Job { tenant, priority, .. }: &Job,
+        job: &Job,
     ) -> PortResult<Option<&Deliveries>> {
-        let is_idle = match self.idle.get(priority) {
+        let (tenant, queue) = (&job.tenant, job.chunk_queue());
+        let is_idle = match self.idle.get(&queue) {
             Some(is_idle) => *is_idle,
-            None => queues.chunks(*priority).await? == 0,
+            None => queues.chunks(queue).await? == 0,
         };
-        self.idle.insert(*priority, is_idle);
+        self.idle.insert(queue, is_idle);
         if is_idle {
             return Ok(None);
         }
-        let key = (tenant.clone(), *priority);
+        let key = (tenant.clone(), queue);
         if !self.deliveries.contains_key(&key) {
             if self.deliveries.len() >= TENANTS {
                 self.deliveries.clear();
             }
-            let deliveries = store.deliveries(tenant, *priority).await?;
+            let deliveries = store.deliveries(tenant, queue).await?;
             self.deliveries.insert(key.clone(), deliveries);
         }
         Ok(self.deliveries.get(&key))

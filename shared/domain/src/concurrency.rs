@@ -6,6 +6,7 @@
 //! up no receives and occupies no function. A worker that releases its permit wakes the next parked chunks by sending
 //! their messages again.
 
+use crate::ids::JobId;
 use crate::job::Job;
 use crate::message::ChunkMessage;
 use crate::timestamp::Timestamp;
@@ -37,6 +38,16 @@ impl Permit {
     /// Creates a permit for an attempt that stops by itself at `deadline`.
     pub fn new(number: u32, holder: &str, deadline: Timestamp) -> Self {
         Self { number, holder: holder.to_owned(), until: deadline.plus_seconds(PERMIT_MARGIN_S) }
+    }
+
+    /// Returns the name of an attempt of a job.
+    pub fn holder_of(job_id: JobId, attempt: &str) -> String {
+        format!("{job_id}#{attempt}")
+    }
+
+    /// Returns true if an attempt of this job holds the permit.
+    pub fn is_of(&self, job_id: JobId) -> bool {
+        self.holder.split_once('#').is_some_and(|(holder, _)| JobId::parse(holder) == Some(job_id))
     }
 
     /// Returns true if and only if the permit can be acquired: it is free, it has expired, or this holder took it by a

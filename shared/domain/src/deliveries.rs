@@ -22,13 +22,13 @@ pub const INTERVAL_S: i64 = 30;
 /// Number of intervals kept: twenty minutes, more than the longest stall time.
 pub const INTERVALS: i64 = 40;
 
-/// Seconds between two records by one process for the same tenant and priority.
+/// Seconds between two records by one process for the same tenant and queue.
 pub const RECORD_EVERY_S: i64 = 10;
 
 /// Seconds by which a message must be older than a received one to count as passed.
 pub const MARGIN_S: i64 = 15;
 
-/// Delivery records of one tenant at one priority.
+/// Delivery records of one tenant in one queue.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
 pub struct Deliveries {
     /// Per interval, the sending time in seconds of the newest message that was received in it.

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::group::ChunkPlan;
 use crate::ids::{ChunkId, JobId};
-use crate::job::{Job, Priority};
+use crate::job::{ChunkQueue, Job, Priority};
 use crate::registration::{TypeName, Version};
 use crate::remote::Bisection;
 use crate::tenant::TenantId;
@@ -85,9 +85,12 @@ pub struct ChunkMessage {
     pub job_id: JobId,
     /// The job's tenant. It is the message group, so that one tenant's load does not starve another.
     pub tenant: TenantId,
-    /// The job's priority, which selects the queue. Omitted if normal; a message without it means normal.
+    /// The job's priority. Omitted if normal; a message without it means normal.
     #[serde(default, skip_serializing_if = "Priority::is_normal")]
     pub priority: Priority,
+    /// True for a registered job type, whose handler is remote.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_registered: bool,
     /// Number of the group.
     pub group: u32,
     /// Number of the chunk within the group.
@@ -114,14 +117,35 @@ impl ChunkMessage {
     /// Creates the message for a chunk, without its bytes.
     pub fn new(job: &Job, ChunkId { group, chunk }: ChunkId, plan: &ChunkPlan) -> Self {
         let (job_id, tenant, plan) = (job.job_id, job.tenant.clone(), plan.clone());
-        let (priority, inline, bisection, parked_until) = (job.priority, None, None, None);
-        Self { job_id, tenant, priority, group, chunk, plan, inline, failures: 0, bisection, parked_until }
+        Self {
+            job_id,
+            tenant,
+            priority: job.priority,
+            is_registered: job.is_registered,
+            group,
+            chunk,
+            plan,
+            inline: None,
+            failures: 0,
+            bisection: None,
+            parked_until: None,
+        }
+    }
+
+    /// Returns the queue of the message.
+    pub const fn queue(&self) -> ChunkQueue {
+        ChunkQueue::new(self.priority, self.is_registered)
     }
 
     /// Returns the chunk's id.
     pub const fn id(&self) -> ChunkId {
         ChunkId::new(self.group, self.chunk)
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]

@@ -1,4 +1,5 @@
-//! Cache of the definition of this process's last job. A definition never changes, so a warm worker reads it once.
+//! Cache of the definition of this process's last job. A definition changes only with the job's generation, so a warm
+//! worker reads it once per generation.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -13,7 +14,7 @@ use crate::remote::RemoteJob;
 
 /// A job's definition with its parsed options.
 pub struct PreparedDefinition {
-    id: JobId,
+    job: (JobId, u32),
     /// The definition as stored.
     pub stored: Definition,
     /// The job type with its options; `None` if the definition was read to give up a chunk.
@@ -52,7 +53,9 @@ impl DefinitionCache {
     ) -> Result<Arc<PreparedDefinition>, ChunkError> {
         // A definition that was cached to give up a chunk has no handler, and cannot be used to process another one.
         let is_usable = |cached: &Arc<PreparedDefinition>| mode == Mode::GiveUp || cached.prepared.is_some();
-        if let Some(cached) = self.cached().filter(|cached| cached.id == job.job_id && is_usable(cached)) {
+        if let Some(cached) =
+            self.cached().filter(|cached| cached.job == (job.job_id, job.generation) && is_usable(cached))
+        {
             return Ok(cached);
         }
         let unusable = |reason: String| ChunkError::Definition { job_type: job.job_type.clone(), reason };
@@ -66,7 +69,7 @@ impl DefinitionCache {
                 Some(job_type.prepare(&stored.options).map_err(|errors| unusable(format!("{errors:?}")))?)
             }
         };
-        let definition = Arc::new(PreparedDefinition { id: job.job_id, stored, prepared });
+        let definition = Arc::new(PreparedDefinition { job: (job.job_id, job.generation), stored, prepared });
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&definition));
         Ok(definition)
     }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
 
 use longshore_domain::deliveries::RECORD_EVERY_S;
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeliveryRecord, DeliveryRecords};
 use longshore_domain::tenant::TenantId;
@@ -12,15 +12,15 @@ use longshore_domain::timestamp::Timestamp;
 
 use crate::telemetry;
 
-/// Maximum number of tenants and priorities in memory.
+/// Maximum number of tenants and queues in memory.
 const TENANTS: usize = 1_000;
 
-/// Time of this process's last delivery record, by tenant and priority.
+/// Time of this process's last delivery record, by tenant and queue.
 #[derive(Debug, Default)]
-pub struct DeliveryRecorder(Mutex<BTreeMap<(TenantId, Priority), Timestamp>>);
+pub struct DeliveryRecorder(Mutex<BTreeMap<(TenantId, ChunkQueue), Timestamp>>);
 
 impl DeliveryRecorder {
-    /// Records the delivery of a message that was sent at `sent_at`, unless a delivery of its tenant and priority was
+    /// Records the delivery of a message that was sent at `sent_at`, unless a delivery of its tenant and queue was
     /// recorded recently. A failed write is only logged: the sweeper then takes longer to detect a lost message.
     pub async fn record(
         &self,
@@ -32,7 +32,7 @@ impl DeliveryRecorder {
         if !self.is_due(message, now) {
             return;
         }
-        let delivery = DeliveryRecord { tenant: &message.tenant, priority: message.priority, sent_at, at: now };
+        let delivery = DeliveryRecord { tenant: &message.tenant, queue: message.queue(), sent_at, at: now };
         if let Err(error) = store.record_delivery(&delivery).await {
             let error = telemetry::chain(&error);
             tracing::warn!(job.id = %message.job_id, error, "cannot record a delivery");
@@ -41,7 +41,7 @@ impl DeliveryRecorder {
 
     fn is_due(&self, message: &ChunkMessage, now: Timestamp) -> bool {
         let mut recorded = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (message.tenant.clone(), message.priority);
+        let key = (message.tenant.clone(), message.queue());
         if recorded.get(&key).is_some_and(|at| now < at.plus_seconds(RECORD_EVERY_S)) {
             return false;
         }
@@ -57,7 +57,7 @@ impl DeliveryRecorder {
 mod tests {
     use longshore_domain::group::ChunkPlan;
     use longshore_domain::ids::{ChunkId, JobId};
-    use longshore_domain::job::Job;
+    use longshore_domain::job::{Job, Priority};
 
     use super::*;
 

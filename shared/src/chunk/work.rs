@@ -8,6 +8,7 @@
 
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::Group;
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{
@@ -90,7 +91,7 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(end);
         }
         let ChunkDelivery { message, deadline, .. } = delivery;
-        let mut permit = limiter.acquire(deadline).await?;
+        let mut permit = limiter.acquire(message.job_id, deadline).await?;
         if permit.is_none() {
             if message.failures >= MAX_FAILURES {
                 let (group, chunk) = (message.group, message.chunk);
@@ -183,13 +184,13 @@ pub struct ConcurrencyLimiter<'a, S, Q, F> {
 
 impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S, Q, F> {
     /// Acquires a permit, if one is free, for an attempt that stops by itself at `deadline`.
-    async fn acquire(&self, deadline: Timestamp) -> PortResult<Option<Permit>> {
+    async fn acquire(&self, job_id: JobId, deadline: Timestamp) -> PortResult<Option<Permit>> {
         let now = (self.clock)();
         let mut free = free_permits(&self.ports.store.permits(self.job_type).await?, self.limit, now);
         // A random start, so that concurrent workers do not all try the same permit first.
         let count = free.len();
         free.rotate_left(((fraction() * count as f64) as usize).min(count));
-        let holder = nonce();
+        let holder = Permit::holder_of(job_id, &nonce());
         for number in free {
             let permit = Permit::new(number, &holder, deadline);
             if self.ports.store.acquire(self.job_type, &permit, now).await? == Acquisition::Acquired {
@@ -205,7 +206,7 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
     async fn park(&self, job: &Job, message: &ChunkMessage, deadline: Timestamp) -> PortResult<Option<Permit>> {
         let parked = ParkedChunk::new(job, message, self.limit);
         self.ports.store.park(self.job_type, &parked).await?;
-        self.acquire(deadline).await
+        self.acquire(job.job_id, deadline).await
     }
 
     /// Releases a permit.

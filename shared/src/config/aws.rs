@@ -17,7 +17,7 @@ use aws_smithy_http_client::tls::rustls_provider::CryptoMode;
 use aws_smithy_http_client::tls::{Provider, TlsContext, TrustStore};
 use aws_types::SdkConfig;
 use longshore_domain::dead_letter::Queue;
-use longshore_domain::job::Priority;
+use longshore_domain::job::{ChunkQueue, Priority};
 
 use super::calls::CountCalls;
 use super::{ConfigError, names, text};
@@ -155,18 +155,14 @@ impl Aws {
 /// Returns the queue URLs that are set.
 fn queue_urls() -> QueueUrls {
     let url = |name| text(name).ok();
-    let variable = |priority| match priority {
-        Priority::High => names::HIGH_CHUNK_QUEUE,
-        Priority::Normal => names::CHUNK_QUEUE,
-        Priority::Low => names::LOW_CHUNK_QUEUE,
+    let variable = |queue| match queue {
+        ChunkQueue::Priority(Priority::High) => names::HIGH_CHUNK_QUEUE,
+        ChunkQueue::Priority(Priority::Normal) => names::CHUNK_QUEUE,
+        ChunkQueue::Priority(Priority::Low) => names::LOW_CHUNK_QUEUE,
+        ChunkQueue::Handler => names::HANDLER_CHUNK_QUEUE,
     };
-    let chunks = Priority::ALL.into_iter().filter_map(|priority| Some((priority, url(variable(priority))?)));
-    QueueUrls {
-        create: url(names::CREATE_QUEUE),
-        chunks: chunks.collect(),
-        complete: url(names::COMPLETE_QUEUE),
-        handler: url(names::HANDLER_QUEUE),
-    }
+    let chunks = ChunkQueue::ALL.into_iter().filter_map(|queue| Some((queue, url(variable(queue))?)));
+    QueueUrls { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
 }
 
 /// Returns the trust store of a client. Reading the system's hundred and more roots takes several milliseconds of

@@ -14,10 +14,10 @@ pub const HIGH_CHUNK_QUEUE: &str = "LONGSHORE_HIGH_CHUNK_QUEUE_URL";
 pub const CHUNK_QUEUE: &str = "LONGSHORE_CHUNK_QUEUE_URL";
 /// Queue of the chunks of jobs of low priority (standard).
 pub const LOW_CHUNK_QUEUE: &str = "LONGSHORE_LOW_CHUNK_QUEUE_URL";
+/// Queue of the chunks of registered job types, and of the pings to their handlers (standard).
+pub const HANDLER_CHUNK_QUEUE: &str = "LONGSHORE_HANDLER_CHUNK_QUEUE_URL";
 /// Queue of complete-job messages (FIFO).
 pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
-/// Queue of messages about handlers (standard).
-pub const HANDLER_QUEUE: &str = "HANDLER_QUEUE_URL";
 /// Dead-letter queue of create-job.
 pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
 /// Dead-letter queue of process-item.

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::records::Format;
+use longshore_domain::registration::VersionedRegistration;
 use serde_json::Value;
 
 use super::options;
@@ -41,6 +42,10 @@ pub trait AnyJobType: Send + Sync {
     fn started(&self, options: &Value) -> Option<Value>;
     /// See [`JobType::is_undoable`].
     fn is_undoable(&self, options: &Value) -> bool;
+    /// Returns the registration of a registered type, which a new job copies.
+    fn registration(&self) -> Option<&VersionedRegistration> {
+        None
+    }
     /// Parses and checks options.
     ///
     /// # Errors

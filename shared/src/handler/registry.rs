@@ -44,6 +44,13 @@ impl Registry {
         self
     }
 
+    /// Adds a registered job type that belongs to the deployment itself.
+    #[must_use]
+    pub fn with_registered(mut self, job_type: RegisteredType) -> Self {
+        self.types.insert(0, Box::new(job_type));
+        self
+    }
+
     /// Sets the records that jobs over a dataset read.
     #[must_use]
     pub fn with_records(self, records: Arc<dyn AnyRecordReader>) -> Self {

@@ -140,6 +140,11 @@ impl Fields {
         Self { members, known: Vec::new(), errors: Vec::new() }
     }
 
+    /// Returns a member that is not yet read, without reading it.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.members.get(name)
+    }
+
     /// Reads a required member.
     pub fn required<T>(&mut self, name: &'static str, read: impl FnOnce(&Value) -> Checked<T>) -> Option<T> {
         self.known.push(name);

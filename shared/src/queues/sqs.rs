@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
-use longshore_domain::job::Priority;
+use longshore_domain::job::{ChunkQueue, Priority};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 use longshore_domain::ports::{InFlight, PingQueue, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
 use serde::Serialize;
@@ -25,12 +25,10 @@ const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
 pub struct QueueUrls {
     /// Queue of create-job messages.
     pub create: Option<String>,
-    /// Queues of chunks, by the priority of their jobs.
-    pub chunks: BTreeMap<Priority, String>,
+    /// Queues of chunks. That of registered job types also has the pings to their handlers.
+    pub chunks: BTreeMap<ChunkQueue, String>,
     /// Queue of complete-job messages.
     pub complete: Option<String>,
-    /// Queue of messages about handlers (standard).
-    pub handler: Option<String>,
 }
 
 impl QueueUrls {
@@ -38,8 +36,8 @@ impl QueueUrls {
         self.create.as_deref().ok_or_else(|| NoQueueUrl("create".to_owned())).map_err(failed(operation))
     }
 
-    fn chunks(&self, priority: Priority, operation: &'static str) -> PortResult<&str> {
-        let url = self.chunks.get(&priority).ok_or_else(|| NoQueueUrl(format!("{}-chunk", priority.as_str())));
+    fn chunks(&self, queue: ChunkQueue, operation: &'static str) -> PortResult<&str> {
+        let url = self.chunks.get(&queue).ok_or_else(|| NoQueueUrl(format!("{}-chunk", queue.as_str())));
         url.map(String::as_str).map_err(failed(operation))
     }
 
@@ -113,10 +111,10 @@ impl Queues for SqsQueues {
     }
 
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
-        for priority in Priority::ALL {
-            let own = messages.iter().filter(|message| message.priority == priority);
+        for queue in ChunkQueue::ALL {
+            let own = messages.iter().filter(|message| message.queue() == queue);
             for batch in batches(own, delay_s).map_err(failed("send_chunks"))? {
-                self.send_batch(self.urls.chunks(priority, "send_chunks")?, batch).await?;
+                self.send_batch(self.urls.chunks(queue, "send_chunks")?, batch).await?;
             }
         }
         Ok(())
@@ -136,8 +134,7 @@ impl Queues for SqsQueues {
 impl PingQueue for SqsQueues {
     /// SendMessage, without a message group.
     async fn send_ping(&self, message: &PingMessage) -> PortResult<()> {
-        let url = self.urls.handler.as_deref().ok_or_else(|| NoQueueUrl("handler".to_owned()));
-        let url = url.map_err(failed("send_ping"))?;
+        let url = self.urls.chunks(ChunkQueue::Handler, "send_ping")?;
         let body = body(message).map_err(failed("send_ping"))?;
         let send = self.client.send_message().queue_url(url).message_body(body);
         send.send().await.map(|_| ()).map_err(failed("send_ping"))
@@ -145,15 +142,15 @@ impl PingQueue for SqsQueues {
 }
 
 impl QueueDepth for SqsQueues {
-    /// GetQueueAttributes of the queue of this priority.
-    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
+    /// GetQueueAttributes of the queue.
+    async fn chunks(&self, queue: ChunkQueue) -> PortResult<u64> {
         use QueueAttributeName as Name;
         let kinds = [
             Name::ApproximateNumberOfMessages,
             Name::ApproximateNumberOfMessagesNotVisible,
             Name::ApproximateNumberOfMessagesDelayed,
         ];
-        let url = self.urls.chunks(priority, "chunks")?;
+        let url = self.urls.chunks(queue, "chunks")?;
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
         let answer = ask.send().await.map_err(failed("chunks"))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
@@ -165,8 +162,7 @@ impl Visibility for SqsQueues {
     /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
-        let all =
-            self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.handler);
+        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
         let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);
@@ -190,7 +186,7 @@ impl RedriveToSource for SqsQueues {
                 };
                 match self.urls.chunks.values().find(is_source) {
                     Some(url) => url,
-                    None => self.urls.chunks(Priority::Normal, "redrive_to_source")?,
+                    None => self.urls.chunks(ChunkQueue::Priority(Priority::Normal), "redrive_to_source")?,
                 }
             }
         };

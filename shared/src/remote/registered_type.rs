@@ -38,14 +38,14 @@ impl RegisteredType {
         Self(Arc::new(registration))
     }
 
-    fn registration(&self) -> &Registration {
+    fn content(&self) -> &Registration {
         &self.0.registration
     }
 }
 
 impl AnyJobType for RegisteredType {
     fn name(&self) -> &str {
-        self.registration().name.as_str()
+        self.content().name.as_str()
     }
 
     fn is_internal(&self) -> bool {
@@ -53,7 +53,7 @@ impl AnyJobType for RegisteredType {
     }
 
     fn input(&self) -> Input {
-        match self.registration().input {
+        match self.content().input {
             RegisteredInput::File => Input::File,
             RegisteredInput::Dataset => Input::Dataset,
         }
@@ -64,7 +64,7 @@ impl AnyJobType for RegisteredType {
     }
 
     fn limits(&self) -> TypeLimits {
-        limits(self.registration())
+        limits(self.content())
     }
 
     fn started(&self, _: &Value) -> Option<Value> {
@@ -75,8 +75,12 @@ impl AnyJobType for RegisteredType {
         false
     }
 
+    fn registration(&self) -> Option<&VersionedRegistration> {
+        Some(&self.0)
+    }
+
     fn prepare(&self, options: &Value) -> Result<Box<dyn PreparedJob>, Vec<FieldError>> {
-        let registration = self.registration();
+        let registration = self.content();
         let compile = |name: &str, schema: &Option<Value>| {
             schema.as_ref().map(|schema| JsonSchema::compile(name, schema)).transpose().map_err(|error| vec![error])
         };

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::dead_letter::{self, Queue};
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 use longshore_domain::ports::{
     DeadLetterQueues, PingQueue, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
@@ -137,8 +137,8 @@ impl PingQueue for MemoryQueues {
 }
 
 impl QueueDepth for MemoryQueues {
-    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
-        Ok(self.messages().chunks.iter().filter(|sent| sent.message.priority == priority).count() as u64)
+    async fn chunks(&self, queue: ChunkQueue) -> PortResult<u64> {
+        Ok(self.messages().chunks.iter().filter(|sent| sent.message.queue() == queue).count() as u64)
     }
 }
 

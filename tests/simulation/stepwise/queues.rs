@@ -3,7 +3,7 @@
 use std::cell::Cell;
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue, Resolution};
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     DeadLetterQueues, DeadLetterRecords, Page, PortResult, QueueDepth, Queues, Received, RedriveToSource,
@@ -17,28 +17,28 @@ use crate::unguarded::Unguarded;
 
 thread_local! {
     /// Number of chunk messages by priority: current, and older.
-    static DEPTHS: Cell<[[u64; 3]; 2]> = const { Cell::new([[0; 3]; 2]) };
+    static DEPTHS: Cell<[[u64; 4]; 2]> = const { Cell::new([[0; 4]; 2]) };
 }
 
 /// Resets the depths at the beginning of a run: no queue has had any messages.
 pub(crate) fn begin() {
-    DEPTHS.set([[0; 3]; 2]);
+    DEPTHS.set([[0; 4]; 2]);
 }
 
-/// Current number of chunk messages of this priority.
-fn depth(priority: Priority) -> u64 {
+/// Current number of chunk messages of this queue.
+fn depth(queue: ChunkQueue) -> u64 {
     let [current, _] = DEPTHS.get();
-    current[index(priority)]
+    current[index(queue)]
 }
 
-/// Older number of chunk messages of this priority.
-fn older_depth(priority: Priority) -> u64 {
+/// Older number of chunk messages of this queue.
+fn older_depth(queue: ChunkQueue) -> u64 {
     let [_, older] = DEPTHS.get();
-    older[index(priority)]
+    older[index(queue)]
 }
 
-fn index(priority: Priority) -> usize {
-    Priority::ALL.iter().position(|other| *other == priority).unwrap_or(0)
+fn index(queue: ChunkQueue) -> usize {
+    ChunkQueue::ALL.iter().position(|other| *other == queue).unwrap_or(0)
 }
 
 /// What happens to the older numbers when the current ones change.
@@ -49,10 +49,10 @@ pub(crate) enum OlderDepths {
     Replace,
 }
 
-/// Records the number of queued chunk messages, given their priorities.
-pub(crate) fn set_depths(queued: impl Iterator<Item = Priority>, older_depths: OlderDepths) {
-    let mut depths = [0; 3];
-    queued.for_each(|priority| depths[index(priority)] += 1);
+/// Records the number of queued chunk messages, given their queues.
+pub(crate) fn set_depths(queued: impl Iterator<Item = ChunkQueue>, older_depths: OlderDepths) {
+    let mut depths = [0; 4];
+    queued.for_each(|queue| depths[index(queue)] += 1);
     let [current, older] = DEPTHS.get();
     if depths != current {
         DEPTHS.set([depths, if older_depths == OlderDepths::Keep { older } else { current }]);
@@ -69,9 +69,9 @@ impl<T: Queues> Queues for Stepwise<T> {
 
 impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
     /// Returns an approximate number, which can be some seconds old.
-    async fn chunks(&self, priority: Priority) -> PortResult<u64> {
+    async fn chunks(&self, queue: ChunkQueue) -> PortResult<u64> {
         before("backlog").await?;
-        let depth = if is_stale() { older_depth(priority) } else { depth(priority) };
+        let depth = if is_stale() { older_depth(queue) } else { depth(queue) };
         step().await;
         Ok(depth)
     }

@@ -4,7 +4,7 @@ use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Finish, Job, JobError, MarkUndone, MoveCheckpoint, Priority, Reopen, Stop, Transition};
+use longshore_domain::job::{ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, FileInfo, FileStream, Files,
     HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger,
@@ -185,7 +185,7 @@ impl<T: Sweeps> Sweeps for Stepwise<T> {
 impl<T: DeliveryRecords> DeliveryRecords for Stepwise<T> {
     stepwise! {
         async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()>;
-        async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries>;
+        async fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> PortResult<Deliveries>;
     }
 }
 

@@ -4,7 +4,7 @@ use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{
     Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
     ParkedChunks, Permits, PortResult, Removal, Replaced, Sweeps, TenantCounts, UploadRelease, WakeMark,
@@ -97,7 +97,7 @@ impl TenantCounts for Unguarded<MemoryStore> {
 impl DeliveryRecords for Unguarded<MemoryStore> {
     as_is! {
         async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()>;
-        async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries>;
+        async fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> PortResult<Deliveries>;
     }
 }
 

@@ -118,7 +118,7 @@ async fn retry(shared: &Shared, job: Job, selection: Selection) -> PortResult<&'
         return Ok("409");
     }
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let reopen = Reopen { generation, at, deadline_at, selection };
+    let reopen = Reopen { generation, at, deadline_at, selection, registration: None };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // If this fails, the sweeper sends the message.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);

@@ -132,6 +132,7 @@ impl World {
         Job {
             tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
             priority: plan.priority,
+            is_registered: plan.kind == Kind::Lying,
             times: JobTimes {
                 expires_at,
                 timeout_s: plan.time_limit_s,
@@ -246,7 +247,7 @@ impl World {
             return;
         }
         let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-        let reopen = Reopen { generation: job.generation, at, deadline_at, selection };
+        let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration: None };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
         }

@@ -35,7 +35,7 @@ impl World {
     pub(super) fn collect(&mut self) {
         self.take_sent([0; 3]);
         let chunks = self.messages.values().filter_map(|queued| match &queued.message {
-            Message::Chunk(message) => Some(message.priority),
+            Message::Chunk(message) => Some(message.queue()),
             Message::Create(_) | Message::Complete(_) => None,
         });
         let is_even = self.numbers.is_multiple_of(2);

@@ -164,7 +164,8 @@ fn of_earlier_generations_only_groups_with_skipped_items_are_read() {
         fixture.roll_up();
         fixture.complete().unwrap();
         let at = Timestamp(70_000);
-        let reopen = Reopen { generation: 0, at, deadline_at: Timestamp(99_000), selection: Selection::All };
+        let reopen =
+            Reopen { generation: 0, at, deadline_at: Timestamp(99_000), selection: Selection::All, registration: None };
         let Reopened::Made(job) = now(fixture.ports.store.reopen(&fixture.job(), &reopen)).unwrap() else { panic!() };
         let stop = Stop { status: Status::Canceled, error: None, at };
         job_after(now(fixture.ports.store.stop(fixture.id, 1, &stop)).unwrap());

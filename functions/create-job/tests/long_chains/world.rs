@@ -167,7 +167,8 @@ impl World {
     /// Opens the job again for these failed items.
     pub(crate) fn retry(&self, selection: Selection) {
         let (job, at) = (self.job(), clock());
-        let reopen = Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), selection };
+        let reopen =
+            Reopen { generation: job.generation, at, deadline_at: Timestamp(i64::MAX), selection, registration: None };
         assert!(matches!(now(self.ports.store.reopen(&job, &reopen)).unwrap(), Reopened::Made(_)));
     }
 

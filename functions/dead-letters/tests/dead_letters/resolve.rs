@@ -102,6 +102,7 @@ async fn a_replay_after_a_crash_only_records_the_resolution() {
         at: NOW,
         deadline_at: NOW.plus_seconds(60),
         selection: Selection::Chunks([ChunkId { group: 0, chunk: 1 }].into()),
+        registration: None,
     };
     assert!(matches!(world.store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
     let reply = replay(&world, &dead_letter).await;
@@ -148,7 +149,13 @@ async fn a_failed_split_of_a_retry_is_replayed_for_the_same_chunks() {
     let create = CreateMessage { tenant: None, job_id: job.job_id, generation: 1, position: 0, resend: 0, failures: 0 };
     world.end(&job, Status::Failed, 10).await;
     let ended = world.stored(&job).await;
-    let reopen = Reopen { generation: 0, at: NOW, deadline_at: NOW.plus_seconds(60), selection: Selection::All };
+    let reopen = Reopen {
+        generation: 0,
+        at: NOW,
+        deadline_at: NOW.plus_seconds(60),
+        selection: Selection::All,
+        registration: None,
+    };
     world.store.reopen(&ended, &reopen).await.unwrap();
     let dead_letter = world.record(Queue::Create, &serde_json::to_string(&create).unwrap()).await;
     replay(&world, &dead_letter).await.is_problem(409, "not-ended");

@@ -16,6 +16,7 @@ use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::export::with_columns;
 use super::items::CreateBody;
+use super::known_types::KnownTypes;
 use super::part_source::find_part;
 use super::request::{BadRequest, Draft, JobRequest};
 use super::source::{discard_items, store_items};
@@ -85,7 +86,8 @@ pub(crate) async fn create<B: Backend>(
     body: CreateBody,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let draft = Draft::read(body, &api.registry, api.limits.job_time_limit_s);
+    let types = KnownTypes::of(&body, &api.registry, &api.job_types.store).await?;
+    let draft = Draft::read(body, &types, api.limits.job_time_limit_s);
     let key =
         key.zip(draft.canonical()).map(|(key, request)| idempotency::key_for_request(key, &request, (api.clock)()));
     if let Some(answer) = answered_before(&api, &tenant, key.as_ref()).await? {
@@ -107,8 +109,8 @@ pub(super) async fn store_job<B: Backend>(
     request: JobRequest,
     key: Option<&IdempotencyKey>,
 ) -> Answer {
-    admit(api, tenant, request.priority).await?;
     let mut job = new_job(api, tenant, &request);
+    admit(api, tenant, job.chunk_queue()).await?;
     job.source = match (request.file, request.items, request.source) {
         (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
@@ -122,7 +124,8 @@ pub(super) async fn store_job<B: Backend>(
         Some(form) => Some(with_columns(&api.records, &job, form).await?),
         None => None,
     };
-    let definition = Definition { results, ..Definition::new(request.options) };
+    let registration = request.registration;
+    let definition = Definition { results, registration, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.
@@ -177,6 +180,7 @@ fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest) -> J
     let expires_at = api.limits.expires_at(now);
     Job {
         priority: request.priority,
+        is_registered: request.registration.is_some(),
         metadata: request.metadata.clone(),
         tolerance: request.tolerance,
         times: JobTimes {

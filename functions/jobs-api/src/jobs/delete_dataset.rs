@@ -87,5 +87,6 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
         timeout_s,
         checks_only: false,
         undoable: false,
+        registration: None,
     }
 }

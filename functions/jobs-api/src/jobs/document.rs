@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use super::metadata::Metadata;
 use super::source::JobSource;
+use super::waiting_for::WaitingFor;
 
 /// A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`.
 #[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
@@ -75,6 +76,10 @@ pub struct JobDocument {
     /// The last undo of this import; `null` if there is none. An import with an undo is not retried.
     #[schema(required = true)]
     pub undone_by: Option<JobId>,
+    /// What the job waits for, although no item of it is processed; absent if it does not wait. Only `GET` of one job of a
+    /// registered type has it. It says nothing about the job itself, so such a response has no `ETag`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub waiting_for: Option<WaitingFor>,
     /// Reason why the job did not complete; otherwise `null`.
     #[schema(required = true)]
     pub error: Option<JobError>,
@@ -212,6 +217,7 @@ impl JobDocument {
             started_as: job.validation.started_as,
             undoes: job.undo.undoes.map(Undoes::from),
             undone_by: job.undo.undone_by,
+            waiting_for: None,
             error: job.error.clone(),
             issues: job.issues.clone(),
             created_at: job.times.created_at.to_rfc3339(),

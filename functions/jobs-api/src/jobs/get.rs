@@ -14,6 +14,7 @@ use longshore_domain::ports::JobProgress;
 use super::document::{JobDocument, output_path};
 use super::find::{find_job, with_groups};
 use super::poll_interval;
+use super::waiting_for::waiting_for;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::examples;
@@ -79,7 +80,14 @@ pub(crate) async fn get<B: Backend>(
         return Ok((StatusCode::SEE_OTHER, to).into_response());
     }
     let wait_s = poll_interval::retry_after_s(&job, &groups, (api.clock)());
-    Ok(conditional(&headers, &job, JobDocument::new(&job, &groups), wait_s))
+    let document = JobDocument::new(&job, &groups);
+    match waiting_for(&api.ports, &job, &groups, (api.clock)()).await? {
+        None => Ok(conditional(&headers, &job, document, wait_s)),
+        waiting_for => {
+            let about = [(header::CACHE_CONTROL, "no-store".to_owned()), (header::RETRY_AFTER, wait_s.to_string())];
+            Ok((about, Json(JobDocument { waiting_for, ..document })).into_response())
+        }
+    }
 }
 
 fn conditional(headers: &HeaderMap, job: &Job, document: JobDocument, wait_s: u64) -> Response {

@@ -4,6 +4,7 @@
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `undo`, `delete`, `delete_dataset` | the calls |
 //! | `request` | the parameters of a create |
+//! | `known_types` | the job types that a request can name |
 //! | `results_request` | the form of the results file in a create |
 //! | `export` | the columns of an export whose request names none |
 //! | `source_request` | the dataset, or the part of another job, in a create |
@@ -15,6 +16,7 @@
 //! | `find` | the job of a path, and its groups |
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
+//! | `waiting_for` | what a job of a registered type waits for |
 //! | `metadata` | the labels of a job, and the filter by them |
 //! | `poll_interval` | the value of `Retry-After` |
 
@@ -28,6 +30,7 @@ mod export;
 pub(crate) mod find;
 pub(crate) mod get;
 mod items;
+mod known_types;
 pub(crate) mod list;
 pub(crate) mod metadata;
 mod part_source;
@@ -41,6 +44,8 @@ mod source_request;
 pub(crate) mod start;
 pub(crate) mod undo;
 mod upload_source;
+mod waiting_for;
 
 pub use document::{JobCounts, JobDocument, JobsDocument, Links, Undoes};
 pub use source::JobSource;
+pub use waiting_for::WaitingFor;

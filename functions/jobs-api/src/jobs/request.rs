@@ -3,16 +3,18 @@
 use std::collections::BTreeMap;
 
 use longshore::field_error::FieldError;
-use longshore::handler::{AnyJobType, Input, Registry};
+use longshore::handler::{AnyJobType, Input};
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Priority, Tolerance};
+use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::items::{CreateBody, Items, check_items};
+use super::known_types::KnownTypes;
 use super::metadata::{self, Metadata};
 use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
@@ -25,7 +27,7 @@ pub(super) const OPTIONS_BYTES: usize = 128 * 1024;
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct JobRequest {
-    /// Name of a job type that the deployment offers.
+    /// Name of a job type of the deployment, or of a registered one that is active.
     #[schema(min_length = 1, examples("import"))]
     pub(super) job_type: String,
     /// The upload to process. A job type that takes a file requires one of `fileGuid`, `items` and `source`; any other
@@ -65,6 +67,9 @@ pub(super) struct JobRequest {
     /// True if the job stores what its undo needs.
     #[schema(ignore)]
     pub(super) undoable: bool,
+    /// The registration of a registered job type.
+    #[schema(ignore)]
+    pub(super) registration: Option<VersionedRegistration>,
 }
 
 /// Errors of an invalid request that were found without calling a service, and its file, which may be invalid too.
@@ -90,9 +95,9 @@ pub(super) struct Draft<'a> {
 
 impl<'a> Draft<'a> {
     /// Reads a request for a job of one of these types. `time_limit_s` applies to types without their own limit.
-    pub(super) fn read(body: CreateBody, registry: &'a Registry, time_limit_s: i64) -> Self {
+    pub(super) fn read(body: CreateBody, types: &'a KnownTypes<'a>, time_limit_s: i64) -> Self {
         let CreateBody { mut fields, items } = body;
-        let job_type = fields.required("jobType", |value| known_type(value, registry));
+        let job_type = fields.required("jobType", |value| types.find(value));
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         // The body's reader has taken the items; this adds them to the known fields.
         fields.optional("items", |_| Ok(()));
@@ -164,6 +169,7 @@ impl<'a> Draft<'a> {
         }
         fields.finish().map_err(|problem| BadRequest { problem: Box::new(problem), file })?;
         let (checks_only, undoable) = (job_type.started(&options).is_some(), job_type.is_undoable(&options));
+        let registration = job_type.registration().cloned();
         let job_type = job_type.name().to_owned();
         let results = form;
         Ok(JobRequest {
@@ -179,16 +185,9 @@ impl<'a> Draft<'a> {
             timeout_s,
             checks_only,
             undoable,
+            registration,
         })
     }
-}
-
-fn known_type<'a>(value: &Value, registry: &'a Registry) -> Checked<&'a dyn AnyJobType> {
-    let known = value.as_str().and_then(|name| registry.find(name)).filter(|job_type| !job_type.is_internal());
-    known.ok_or_else(|| {
-        let names = registry.names().join(", ");
-        Bad::new("unknown_job_type", format!("unknown job type {value}; the job types are: {names}"))
-    })
 }
 
 fn check_priority(value: &Value) -> Checked<Priority> {

@@ -5,15 +5,19 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use longshore::http::{Answer, OptionalFields, PathText, Tenant, count_work_call};
+use longshore::handler::AnyJobType;
+use longshore::http::{Answer, Failure, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
+use longshore::remote::RegisteredType;
 use longshore_domain::job::{Job, Reopen, deadline};
-use longshore_domain::ports::{JobProgress, JobTransitions, Reopened};
+use longshore_domain::ports::{JobProgress, JobStore, JobTransitions, Reopened};
+use longshore_domain::registration::VersionedRegistration;
 
 use super::accept::accepted;
 use super::document::JobDocument;
 use super::find::{find_job, with_groups};
+use super::known_types::newest;
 use super::retry_request::RetryRequest;
 use crate::admission::{admit, over_quota};
 use crate::backend::{Api, Backend};
@@ -72,10 +76,11 @@ pub(crate) async fn retry<B: Backend>(
     }
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     let selection = request.selection(&api, &tenant, &job).await?;
-    admit(&api, &tenant, job.priority).await?;
+    admit(&api, &tenant, job.chunk_queue()).await?;
+    let registration = newest_registration(&api, &job).await?;
     let at = (api.clock)();
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let reopen = Reopen { generation: job.generation, at, deadline_at, selection };
+    let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
             api.ports.send_create(&job).await;
@@ -85,6 +90,24 @@ pub(crate) async fn retry<B: Backend>(
         Reopened::Refused => Err(not_ended("another call has just reopened this job").into()),
         Reopened::OverQuota(exceeded) => Err(over_quota(exceeded, at).into()),
     }
+}
+
+/// Returns the newest registration of a registered type; `None` if the stored one stays.
+///
+/// # Errors
+/// 422 if its schema of the options refuses those of the job.
+async fn newest_registration<B: Backend>(
+    api: &Api<B>,
+    job: &Job,
+) -> Result<Option<Box<VersionedRegistration>>, Failure> {
+    if !job.is_registered {
+        return Ok(None);
+    }
+    let Some(newest) = newest(&job.job_type, &api.registry, &api.job_types.store).await? else { return Ok(None) };
+    let options = api.ports.store.definition(job.job_id).await?.map(|definition| definition.options);
+    let registered = RegisteredType::new(newest.clone());
+    options.map_or(Ok(()), |options| registered.prepare(&options).map(|_| ())).map_err(Problem::invalid)?;
+    Ok(Some(Box::new(newest)))
 }
 
 fn not_retryable(job: &Job) -> Problem {

@@ -66,7 +66,7 @@ pub(crate) async fn start<B: Backend>(
     check_file(&api.ports.files, checked.file()).await?;
     let JobProgress { groups, job: checked } = with_groups(&api.ports.store, checked).await?;
     etag::check_match(&headers, &JobDocument::new(&checked, &groups))?;
-    admit(&api, &tenant, checked.priority).await?;
+    admit(&api, &tenant, checked.chunk_queue()).await?;
     let mut job = started_job(&checked, &api.limits, (api.clock)());
     let job_type = api.registry.find(&checked.job_type);
     job.undo.undoable = job_type.is_some_and(|job_type| job_type.is_undoable(&definition.options));

@@ -101,7 +101,7 @@ pub(crate) async fn undo<B: Backend>(
     // The mark names the import as it was checked, not as it is read again here.
     let JobProgress { groups, job: shown } = with_groups(&api.ports.store, import.clone()).await?;
     etag::check_match(&headers, &JobDocument::new(&shown, &groups))?;
-    admit(&api, &tenant, import.priority).await?;
+    admit(&api, &tenant, import.chunk_queue()).await?;
     let undo = undo_job(&api, &import, source, preview, expires_at);
     if preview {
         return store_preview(&api, &undo, &definition).await;

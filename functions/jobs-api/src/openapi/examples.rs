@@ -110,6 +110,7 @@ pub(crate) fn completed() -> JobDocument {
         started_from: None,
         started_as: None,
         undoes: None,
+        waiting_for: None,
         undone_by: None,
         error: None,
         issues: Vec::new(),

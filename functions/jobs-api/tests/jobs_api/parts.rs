@@ -78,7 +78,13 @@ async fn a_job_of_another_tenant_is_refused_as_one_that_never_existed() {
 async fn a_job_that_has_not_ended_has_no_parts() {
     let world = World::default();
     let ended = ended(&world, "default", &plain()).await;
-    let reopen = Reopen { generation: 0, at: NOW, deadline_at: Timestamp(i64::MAX), selection: Selection::All };
+    let reopen = Reopen {
+        generation: 0,
+        at: NOW,
+        deadline_at: Timestamp(i64::MAX),
+        selection: Selection::All,
+        registration: None,
+    };
     world.store.reopen(&ended, &reopen).await.unwrap();
     let errors = refused(&world, &import(json!({"jobId": ended.job_id, "part": "failed"}))).await;
     assert_eq!(errors, one("/source/jobId", "job_not_ended"));

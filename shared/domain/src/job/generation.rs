@@ -8,10 +8,11 @@ use super::{
     Status, Transition,
 };
 use crate::outcome::Counts;
+use crate::registration::VersionedRegistration;
 use crate::timestamp::Timestamp;
 
 /// A request to reopen a job that has ended, to run its remaining items.
-#[derive(Clone, Eq, PartialEq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Reopen {
     /// The generation that has ended.
     pub generation: u32,
@@ -21,6 +22,8 @@ pub struct Reopen {
     pub deadline_at: Timestamp,
     /// The failed items that run again.
     pub selection: Selection,
+    /// The registration that the new generation uses, for a registered job type; `None` keeps the stored one.
+    pub registration: Option<Box<VersionedRegistration>>,
 }
 
 /// Prefix of the codes of all issues about a corrected file: they belong to one generation only.
@@ -120,8 +123,13 @@ mod tests {
         }
     }
 
-    const REOPEN: Reopen =
-        Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), selection: Selection::All };
+    const REOPEN: Reopen = Reopen {
+        generation: 0,
+        at: Timestamp(5),
+        deadline_at: Timestamp(9),
+        selection: Selection::All,
+        registration: None,
+    };
 
     #[test]
     fn a_retry_carries_over_succeeded_and_skipped_items_and_reopens_the_others() {

@@ -1,6 +1,7 @@
 //! A job: its definition, its progress and its result. A final status never changes.
 
 mod checkpoint;
+mod chunk_queue;
 mod error;
 mod generation;
 mod part;
@@ -15,6 +16,7 @@ mod transition;
 mod undo;
 
 pub use checkpoint::MoveCheckpoint;
+pub use chunk_queue::ChunkQueue;
 pub use error::{JobError, Stop};
 pub use generation::{CORRECTED_ISSUES, Reopen};
 pub use part::{Part, PartSource};

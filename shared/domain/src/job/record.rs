@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::chunk_queue::ChunkQueue;
 use super::error::{JobError, Stop};
 use super::priority::Priority;
 use super::selection::Selection;
@@ -27,9 +28,12 @@ pub struct Job {
     pub tenant: TenantId,
     /// Name of its job type.
     pub job_type: String,
-    /// Priority, which selects the queue of its chunks.
+    /// Priority, which selects the queue of its chunks unless its type is registered.
     #[serde(default)]
     pub priority: Priority,
+    /// True for a registered job type, whose handler is remote.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_registered: bool,
     /// The client's labels. No rule reads them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
@@ -81,6 +85,7 @@ impl Job {
             tenant,
             job_type: job_type.into(),
             priority: Priority::default(),
+            is_registered: false,
             metadata: BTreeMap::new(),
             generation: 0,
             status: Status::Waiting,
@@ -98,6 +103,11 @@ impl Job {
             validation: Validation::default(),
             undo: UndoState::default(),
         }
+    }
+
+    /// Returns the queue of its chunks.
+    pub const fn chunk_queue(&self) -> ChunkQueue {
+        ChunkQueue::new(self.priority, self.is_registered)
     }
 
     /// Returns true if the job waits or runs, and no stop was requested.
@@ -150,6 +160,11 @@ impl Job {
     pub fn owns(&self, group: u32) -> bool {
         group >= self.retry.carried_over.groups
     }
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
 }
 
 /// The point from which the next invocation continues a generation's completion: a stored part of its report.

@@ -110,7 +110,13 @@ mod tests {
 
     #[test]
     fn neither_a_marked_import_nor_an_undo_is_reopened() {
-        let reopen = Reopen { generation: 0, at: Timestamp(5), deadline_at: Timestamp(9), selection: Selection::All };
+        let reopen = Reopen {
+            generation: 0,
+            at: Timestamp(5),
+            deadline_at: Timestamp(9),
+            selection: Selection::All,
+            registration: None,
+        };
         let job = ended();
         assert!(matches!(job.clone().reopen(&reopen), Transition::Made(_)));
         let id = JobId::generate();

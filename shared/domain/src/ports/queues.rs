@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::PortResult;
-use crate::job::Priority;
+use crate::job::ChunkQueue;
 use crate::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 
 /// The queues.
@@ -25,9 +25,9 @@ pub trait PingQueue: Send + Sync {
 
 /// Depths of the chunk queues.
 pub trait QueueDepth: Send + Sync {
-    /// Returns the number of chunk messages of this priority that are waiting, in flight, or delayed. Approximate,
-    /// and some seconds old: zero twice in a row means that a chunk without progress has lost its message.
-    fn chunks(&self, priority: Priority) -> impl Future<Output = PortResult<u64>> + Send;
+    /// Returns the number of messages of this queue that are waiting, in flight, or delayed. Approximate, and some
+    /// seconds old: zero twice in a row means that a chunk without progress has lost its message.
+    fn chunks(&self, queue: ChunkQueue) -> impl Future<Output = PortResult<u64>> + Send;
 }
 
 /// A received message that is not yet deleted or returned.

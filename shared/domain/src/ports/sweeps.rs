@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::{JobPosition, PortResult};
 use crate::deliveries::Deliveries;
-use crate::job::Priority;
+use crate::job::ChunkQueue;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -31,18 +31,18 @@ pub trait Sweeps: Send + Sync {
 pub struct DeliveryRecord<'a> {
     /// The tenant of its job.
     pub tenant: &'a TenantId,
-    /// The priority of its job, which selects the queue.
-    pub priority: Priority,
+    /// Its queue.
+    pub queue: ChunkQueue,
     /// Sending time, by the queue's clock.
     pub sent_at: Timestamp,
     /// Receiving time, by the worker's clock.
     pub at: Timestamp,
 }
 
-/// Delivery records by tenant and priority.
+/// Delivery records by tenant and queue.
 pub trait DeliveryRecords: Send + Sync {
     /// Records a receipt, unless a message that was sent later is recorded for its interval. Idempotent, in any order.
     fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> impl Future<Output = PortResult<()>> + Send;
-    /// Reads the records of one tenant and priority, consistently.
-    fn deliveries(&self, tenant: &TenantId, priority: Priority) -> impl Future<Output = PortResult<Deliveries>> + Send;
+    /// Reads the records of one tenant and queue, consistently.
+    fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> impl Future<Output = PortResult<Deliveries>> + Send;
 }

@@ -27,6 +27,11 @@ pub struct Lowered {
 pub struct AdaptiveLimit(Option<Lowered>);
 
 impl AdaptiveLimit {
+    /// Returns the time of the last request for fewer calls.
+    pub fn lowered_at(self) -> Option<Timestamp> {
+        self.0.map(|lowered| lowered.at)
+    }
+
     /// Returns the maximum number of concurrent calls, at least one.
     pub fn now(self, configured: u32, now: Timestamp) -> u32 {
         let configured = configured.max(1);

@@ -13,6 +13,7 @@
 //! | [`ping`] | the ping that proves ownership and contract |
 //! | [`handler_state`] | what the workers of a type share |
 //! | [`breaker`], [`rate_limit`], [`adaptive_limit`] | its parts: circuit breaker, rate limit, concurrency limit |
+//! | [`waiting`] | what a job waits for |
 //! | [`wait`], [`excerpt`] | waits that a handler asks for; the first characters of a bad response |
 
 pub mod adaptive_limit;
@@ -34,6 +35,7 @@ pub mod ping;
 pub mod rate_limit;
 pub mod request;
 pub mod wait;
+pub mod waiting;
 
 pub use answer::{Answer, AnsweredItems, ItemOutcome};
 pub use answer_reader::read_answer;
@@ -51,3 +53,4 @@ pub use limits::BatchLimits;
 pub use ping::{BadPing, Ping, PingOutcome};
 pub use rate_limit::{ItemsPerSecond, Reservation, ReservedUntil};
 pub use request::{Mode, RequestBatch, RequestHead, RequestItem, RequestJob};
+pub use waiting::{FirstParked, WaitReason, Waiting};

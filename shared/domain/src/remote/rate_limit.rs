@@ -56,6 +56,11 @@ impl ItemsPerSecond {
 }
 
 impl ReservedUntil {
+    /// Returns true if items are reserved for later than `now`.
+    pub const fn is_ahead_of(self, now: Timestamp) -> bool {
+        self.0 > now.0.saturating_mul(1_000)
+    }
+
     /// Reserves up to `wanted` items.
     pub fn reserve(self, limit: ItemsPerSecond, wanted: u32, now: Timestamp) -> Reservation {
         let now_us = now.0.saturating_mul(1_000);

@@ -124,7 +124,7 @@ fn reopen(protocol: &Protocol, world: &mut World, selection: Selection, send: Ap
     let left_failed = left_failed(protocol, world, &selection);
     let (generation, deadline_at) = (world.job.generation, Timestamp(i64::MAX));
     let at = Timestamp(i64::from(generation + 1) * 2);
-    if world.job.reopen(&Reopen { generation, at, deadline_at, selection }) == Transition::Refused {
+    if world.job.reopen(&Reopen { generation, at, deadline_at, selection, registration: None }) == Transition::Refused {
         return;
     }
     world.record.left_failed = left_failed;

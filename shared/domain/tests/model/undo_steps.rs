@@ -25,7 +25,13 @@ impl Calls {
                     state.import.undo.undone_by = None;
                 }
                 let at = state.tick();
-                state.import.reopen(&Reopen { generation, at, deadline_at: Timestamp(i64::MAX), selection });
+                state.import.reopen(&Reopen {
+                    generation,
+                    at,
+                    deadline_at: Timestamp(i64::MAX),
+                    selection,
+                    registration: None,
+                });
                 state.import.undo.undone_by = mark;
             }
             Call::Delete(read) => {

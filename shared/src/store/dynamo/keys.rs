@@ -6,7 +6,7 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::registration::TypeName;
 use longshore_domain::tenant::TenantId;
@@ -122,8 +122,8 @@ impl Key {
         Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
     }
 
-    pub(super) fn deliveries(tenant: &TenantId, priority: Priority) -> Self {
-        Self { pk: tenant_pk(tenant), sk: format!("DELIVERED#{}", priority.as_str()) }
+    pub(super) fn deliveries(tenant: &TenantId, queue: ChunkQueue) -> Self {
+        Self { pk: tenant_pk(tenant), sk: format!("DELIVERED#{}", queue.as_str()) }
     }
 
     pub(super) fn sweep_position() -> Self {

@@ -3,6 +3,7 @@
 use aws_sdk_dynamodb::types::{AttributeValue, TransactWriteItem};
 use longshore_domain::job::{Job, Reopen, SourceFile, Stage, Status};
 use longshore_domain::ports::{JobStore, PortResult, QuotaExceeded, Reopened};
+use longshore_domain::registration::VersionedRegistration;
 
 use super::active_jobs::ATTEMPTS;
 use super::item::{nested, number, text, time};
@@ -18,7 +19,8 @@ const OPERATION: &str = "reopen";
 impl DynamoStore {
     /// TransactWriteItems: updates `JOB`, if `generation` is the one that was read, `status` is final, and `deletedAt`
     /// and `undoneBy` are absent (then nothing that was read has changed); counts the job as active and the bytes of its
-    /// file, if there is room; and records the use of its corrected file's upload.
+    /// file, if there is room; records the use of its corrected file's upload; and
+    /// replaces the registration of a registered type.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
         if job.generation != reopen.generation || !job.is_reopenable() {
             return Ok(Reopened::Refused);
@@ -28,6 +30,7 @@ impl DynamoStore {
             let mut writes = vec![self.open(&next, reopen)?, self.count_active(&next)?];
             let upload = next.retry.selection.corrected().and_then(SourceFile::upload);
             writes.extend(upload.map(|upload| self.put_use(&next, upload)).transpose()?);
+            writes.extend(reopen.registration.as_ref().map(|newest| self.register(&next, newest)).transpose()?);
             let (bytes, daily) = (writes.len(), self.bytes_of_job(&next, reopen.at));
             let outcome = self.transact_within(OPERATION, writes, daily.as_ref()).await?;
             if matches!(outcome, Transacted::Applied) {
@@ -46,6 +49,17 @@ impl DynamoStore {
             }
         }
         Ok(Reopened::OverQuota(QuotaExceeded::ActiveJobs(self.limits.active_jobs)))
+    }
+
+    fn register(&self, job: &Job, newest: &VersionedRegistration) -> PortResult<TransactWriteItem> {
+        let newest = serde_json::to_string(newest).map_err(failed(OPERATION))?;
+        self.update_of(Update {
+            operation: OPERATION,
+            key: Key::definition(job.job_id),
+            update: "SET #registration = :newest".into(),
+            condition: "attribute_exists(#PK)".into(),
+            values: vec![(":newest", text(newest))],
+        })
     }
 
     fn open(&self, next: &Job, reopen: &Reopen) -> PortResult<TransactWriteItem> {

@@ -2,7 +2,7 @@
 
 use longshore_domain::deliveries::{Deliveries, INTERVALS};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{DeliveryRecord, DeliveryRecords, JobPosition, PortResult, Sweeps};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -53,7 +53,7 @@ const OPERATION: &str = "record_delivery";
 const RETENTION_S: i64 = 86_400;
 
 impl DeliveryRecords for DynamoStore {
-    /// UpdateItem of `TENANT#tenant` / `DELIVERED#priority`, if the interval is unused, older, or has no message that
+    /// UpdateItem of `TENANT#tenant` / `DELIVERED#queue`, if the interval is unused, older, or has no message that
     /// was sent as late. A refusal means that there is nothing to record.
     async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()> {
         let interval = Deliveries::interval(delivery.at);
@@ -61,7 +61,7 @@ impl DeliveryRecords for DynamoStore {
         let entry = format!("{interval:010}.{:011}", delivery.sent_at.seconds());
         let update = Update {
             operation: OPERATION,
-            key: Key::deliveries(delivery.tenant, delivery.priority),
+            key: Key::deliveries(delivery.tenant, delivery.queue),
             update: format!("SET {name} = :entry, #expiresAt = :expiry"),
             condition: format!("attribute_not_exists({name}) OR {name} < :entry"),
             values: vec![(":entry", text(entry)), (":expiry", number(delivery.at.plus_seconds(RETENTION_S).seconds()))],
@@ -69,10 +69,10 @@ impl DeliveryRecords for DynamoStore {
         self.update(update).await.map(|_| ())
     }
 
-    /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#priority`. Unreadable attributes are left out: a wrong
+    /// Consistent GetItem of `TENANT#tenant` / `DELIVERED#queue`. Unreadable attributes are left out: a wrong
     /// decision for lack of them causes at most a harmless duplicate message.
-    async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries> {
-        let item = self.get("deliveries", Key::deliveries(tenant, priority)).await?;
+    async fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> PortResult<Deliveries> {
+        let item = self.get("deliveries", Key::deliveries(tenant, queue)).await?;
         Ok(item.map(|item| from_item(&item)).unwrap_or_default())
     }
 }

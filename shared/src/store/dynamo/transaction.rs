@@ -175,7 +175,7 @@ mod tests {
         };
         assert_eq!(store.start_job(&started, &definition).await.unwrap(), Started::New);
         let ended = Job { status: Status::Failed, ..job.clone() };
-        let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, selection: Selection::All };
+        let reopen = Reopen { generation: 0, at: AT, deadline_at: AT, selection: Selection::All, registration: None };
         assert!(matches!(store.reopen(&ended, &reopen).await.unwrap(), Reopened::Made(_)));
         let upload = Upload {
             file_guid: FileGuid::generate(),

@@ -7,7 +7,7 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, Priority, Transition};
+use longshore_domain::job::{ChunkQueue, Job, Transition};
 use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
     QuotaExceeded, TenantLimits, Upload, UploadRelease,
@@ -48,7 +48,7 @@ pub(super) struct Records {
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
-    pub(super) deliveries: BTreeMap<(TenantId, Priority), Deliveries>,
+    pub(super) deliveries: BTreeMap<(TenantId, ChunkQueue), Deliveries>,
     /// Jobs that use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }

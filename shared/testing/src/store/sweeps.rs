@@ -1,7 +1,7 @@
 //! The position of the sweeps and the delivery records in memory.
 
 use longshore_domain::deliveries::Deliveries;
-use longshore_domain::job::Priority;
+use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{DeliveryRecord, DeliveryRecords, JobPosition, PortResult, Sweeps};
 use longshore_domain::tenant::TenantId;
 
@@ -20,12 +20,12 @@ impl Sweeps for MemoryStore {
 
 impl DeliveryRecords for MemoryStore {
     async fn record_delivery(&self, delivery: &DeliveryRecord<'_>) -> PortResult<()> {
-        let key = (delivery.tenant.clone(), delivery.priority);
+        let key = (delivery.tenant.clone(), delivery.queue);
         self.records().deliveries.entry(key).or_default().record(delivery.sent_at, delivery.at);
         Ok(())
     }
 
-    async fn deliveries(&self, tenant: &TenantId, priority: Priority) -> PortResult<Deliveries> {
-        Ok(self.records().deliveries.get(&(tenant.clone(), priority)).cloned().unwrap_or_default())
+    async fn deliveries(&self, tenant: &TenantId, queue: ChunkQueue) -> PortResult<Deliveries> {
+        Ok(self.records().deliveries.get(&(tenant.clone(), queue)).cloned().unwrap_or_default())
     }
 }
