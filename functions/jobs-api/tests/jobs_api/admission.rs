@@ -6,21 +6,21 @@ use jobs_api::router;
 use lambda_http::tower::ServiceExt;
 use longshore_domain::admission::FEW_JOBS;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::ids::JobId;
-use longshore_domain::job::{Priority, Status};
+use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::job::{Job, Priority, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{JobStore, Queues};
 use longshore_domain::tenant::DEFAULT_TENANT;
 use serde_json::json;
 
 use crate::limits::{JSON, KEY, id};
-use crate::world::{InMemory, MAX_QUEUED_CHUNKS, World};
+use crate::world::{InMemory, MAX_QUEUED_CHUNKS, NOW, World};
 
 /// Queues this many chunks of a priority.
 async fn queue_chunks(world: &World, priority: Priority, chunks: u64) {
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
-    let (job_id, tenant) = (JobId::generate(), DEFAULT_TENANT.clone());
-    let message = ChunkMessage { job_id, tenant, priority, group: 0, chunk: 0, plan, inline: None, failures: 0 };
+    let job = Job { priority, ..Job::waiting(JobId::generate(), DEFAULT_TENANT.clone(), "ping", NOW) };
+    let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
     world.queues.take_chunks();
     world.queues.send_chunks(&vec![message; usize::try_from(chunks).unwrap()], 0).await.unwrap();
 }

@@ -4,7 +4,7 @@ use axum::body::Body;
 use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
-use longshore_domain::job::{Priority, Stage};
+use longshore_domain::job::{ChunkQueue, Stage};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
 use longshore_domain::ports::{JobStore, PingQueue, PortError, PortResult, QueueDepth, Queues};
 use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
@@ -42,7 +42,7 @@ impl PingQueue for Closed {
 }
 
 impl QueueDepth for Closed {
-    async fn chunks(&self, _: Priority) -> PortResult<u64> {
+    async fn chunks(&self, _: ChunkQueue) -> PortResult<u64> {
         Err(PortError { service: "queues", operation: "chunks", source: "closed".into() })
     }
 }
