@@ -5,6 +5,8 @@ use std::fmt;
 use std::io;
 use std::net::IpAddr;
 
+use longshore_domain::remote::ConnectionError;
+
 use crate::address::Purpose;
 use crate::budget::OverBudget;
 
@@ -86,6 +88,21 @@ impl CallFailure {
             Self::TooLarge(_) => "too_large",
             Self::Protocol(_) => "protocol",
         }
+    }
+
+    /// Returns the failure of the connection, as the contract of handlers names it; `None` if the endpoint did not
+    /// answer in time or answered too much.
+    pub fn connection_error(&self) -> Option<ConnectionError> {
+        Some(match self {
+            Self::RefusedAddress { .. } => ConnectionError::RefusedAddress,
+            Self::Dns(_) | Self::TimedOut(Phase::Lookup) => ConnectionError::Dns,
+            Self::Connect(_) | Self::TimedOut(Phase::Connect) => ConnectionError::Connect,
+            Self::Tls(_) | Self::TimedOut(Phase::Handshake) => ConnectionError::Tls,
+            Self::TooLarge(Part::Head) | Self::Closed(_) | Self::Protocol(_) => ConnectionError::Protocol,
+            Self::TimedOut(Phase::Start | Phase::Head | Phase::Body) | Self::TooLarge(Part::Body | Part::Framing) => {
+                return None;
+            }
+        })
     }
 
     /// Describes an error of HTTP while this part of the answer was read.

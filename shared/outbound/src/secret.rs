@@ -19,6 +19,10 @@ const DERIVED_BYTES: usize = 32;
 const ROOT_BYTES: usize = 32;
 /// Purpose of the derived secrets: another use of the root secret has another one.
 const PURPOSE: &[u8] = b"longshore standard-webhooks v1";
+/// Prefix of a job type's name in the id of its endpoint.
+const JOB_TYPE: &str = "job-type/";
+/// Version of the secrets of job types. They are not rotated yet.
+const FIRST_VERSION: u32 = 1;
 /// Bytes of a block of SHA-256. HMAC pads a shorter key with zeros, so that the padded key is equivalent.
 pub(crate) const BLOCK: usize = 64;
 
@@ -128,6 +132,14 @@ impl RootSecret {
         self.0.expand_multi_info(&info, &mut secret).map_err(|_| SecretError::Length(DERIVED_BYTES))?;
         SigningSecret::from_bytes(&secret)
     }
+
+    /// Derives the secret of a job type's endpoint. It belongs to the name: a new registration keeps it.
+    ///
+    /// # Errors
+    /// See [`derive`](Self::derive).
+    pub fn derive_for_job_type(&self, name: &str) -> Result<SigningSecret, SecretError> {
+        self.derive(&format!("{JOB_TYPE}{name}"), FIRST_VERSION)
+    }
 }
 
 impl fmt::Debug for SigningSecret {
@@ -186,5 +198,7 @@ mod tests {
         // Receivers hold this secret: another value breaks all of them.
         let root = RootSecret::from_bytes(&[7; 32]).unwrap();
         assert_eq!(root.derive("invite", 1).unwrap().reveal(), "whsec_ukYMsHHaaak5imuB2aFeGfXpjMM/vVswQcVTWxHJfAw=");
+        let of_type = root.derive_for_job_type("invite").unwrap();
+        assert_eq!(of_type, root.derive("job-type/invite", 1).unwrap());
     }
 }

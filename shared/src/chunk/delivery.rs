@@ -5,6 +5,8 @@ use longshore_domain::ports::PortError;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFileError;
 
+use crate::remote::NotCalled;
+
 /// A delivery in progress.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct ChunkDelivery<'a> {
@@ -83,6 +85,9 @@ pub enum ChunkError {
     /// A line of a file of keys, or the row of a deferred item, is not a key.
     #[error("an item of a dataset is not a key")]
     Key(#[source] serde_json::Error),
+    /// A remote handler could not be called, for a reason of this stack.
+    #[error(transparent)]
+    NotCalled(#[from] NotCalled),
     /// A handler returned no outcome at all, or more outcomes than items.
     #[error("the handler returned {outcomes} outcomes for {items} items")]
     Handler {

@@ -7,7 +7,6 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::ids::ItemKey;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::{Outcome, Rejection};
@@ -16,17 +15,16 @@ use longshore_domain::remote::{
     AfterFault, Attempts, Backpressure, Batch, BatchBuilder, BatchCounts, Bisection, CallOutcome, Fault, ItemOutcome,
     Pushed, RequestBatch, RequestHead, RequestItem, RequestJob,
 };
-use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 
-use super::attempt::{Attempt, CommitPoint, Interrupt};
-use super::delivery::{ChunkEnd, ChunkError};
+use super::attempt::{Attempt, Interrupt};
+use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
 use super::remote_state::{Allowed, SharedState};
 use super::stored::StoredItems;
 use crate::handler::{CellReader, Outputs, Processed, RawItem, Shape};
-use crate::remote::{CallHandlers, RemoteCall, RemoteJob};
+use crate::remote::{CallHandlers, NotCalled, RemoteCall, RemoteJob};
 
 /// Wait after backpressure without a wait of its own.
 const DEFAULT_WAIT_S: i64 = 10;
@@ -37,7 +35,7 @@ pub(super) struct RemoteCalls {
     /// Sizes of the batches; `None` before the first call.
     bisection: Option<Bisection>,
     /// Outcomes behind an item without one, by position.
-    answers: BTreeMap<usize, ItemOutcome>,
+    pub(super) answers: BTreeMap<usize, ItemOutcome>,
     /// What all workers of the type share.
     pub(super) shared: SharedState,
     /// Number of calls so far.
@@ -75,8 +73,20 @@ impl RemoteCalls {
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Makes at most one call, and takes the outcomes of the first items. Returns the rejection of a job that is to
-    /// stop.
+    /// stop. If the call cannot be made, the delivery fails after what was answered is committed.
     pub(super) async fn call_handler(
+        &mut self,
+        remote: &RemoteJob,
+        items: &Items,
+        stored: &StoredItems,
+    ) -> Result<Option<Rejection>, Interrupt> {
+        match self.call_once(remote, items, stored).await {
+            Err(Interrupt::Error(ChunkError::NotCalled(error))) => self.fail(remote, items, error).await,
+            result => result,
+        }
+    }
+
+    async fn call_once(
         &mut self,
         remote: &RemoteJob,
         items: &Items,
@@ -111,7 +121,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let Some(sent) = self.next_batch(remote, items, stored, reserved)? else {
             return self.take_answers(remote, items);
         };
-        let outcome = self.send(remote, handlers, &sent).await;
+        let outcome = self.send(remote, handlers, &sent).await?;
         self.take_outcome(remote, handlers, items, &sent, outcome).await
     }
 
@@ -187,12 +197,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
     }
 
-    async fn send(&self, remote: &RemoteJob, handlers: &dyn CallHandlers, sent: &SentBatch) -> CallOutcome {
+    async fn send(
+        &self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+        sent: &SentBatch,
+    ) -> Result<CallOutcome, NotCalled> {
         let target = &remote.registration().target;
         let (job_type, body) = (self.job.job_type.as_str(), sent.batch.body.clone());
-        let call = RemoteCall { target, job_type, id: &sent.id, body, deadline: sent.deadline };
-        let reply = handlers.call(call).await;
-        CallOutcome::new(reply.result(), &sent.batch.keys, (self.worker.clock)())
+        let (job, deadline) = (Some(self.job.job_id), sent.deadline);
+        let call = RemoteCall { target, job_type, job, id: &sent.id, body, deadline };
+        let reply = handlers.call(call).await?;
+        Ok(CallOutcome::new(reply.result(), &sent.batch.keys, (self.worker.clock)()))
     }
 
     async fn take_outcome(
@@ -250,7 +266,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     /// Takes the outcomes up to the first item without one.
-    fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
+    pub(super) fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
         let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
         let mut processed = Processed::default();
         for i in self.tally.position.. {
@@ -258,66 +274,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             remote.append(&mut processed, items.number(i), outcome, outputs);
         }
         Ok(self.tally.take(items, processed))
-    }
-
-    /// Gives each item in a gap this outcome, and takes all outcomes.
-    fn close_gaps(
-        &mut self,
-        remote: &RemoteJob,
-        items: &Items,
-        outcome: &ItemOutcome,
-    ) -> Result<Option<Rejection>, Interrupt> {
-        let end = self.calls.answers.last_key_value().map_or(0, |(last, _)| last + 1);
-        for i in self.tally.position..end {
-            self.calls.answers.entry(i).or_insert_with(|| outcome.clone());
-        }
-        self.take_answers(remote, items)
-    }
-
-    /// Ends the delivery, because no call fits into the time left: another message continues.
-    async fn leave(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
-        let unanswered = Outcome::Retry { after: None, reason: "the handler has not answered for the item".into() };
-        self.close_gaps(remote, items, &unanswered)?;
-        if self.tally.position == items.len() {
-            return Ok(None);
-        }
-        self.commit_if_any().await?;
-        let message = ChunkMessage { inline: None, ..self.calls.next_message(self.message) };
-        self.worker.ports.queues.send_chunks(&[message], 0).await?;
-        Err(Interrupt::End(ChunkEnd::Continued))
-    }
-
-    /// Parks the chunk until a time: first its record, which the sweeper and other workers wake when it is due, then a
-    /// delayed message, which usually comes first.
-    async fn park(
-        &mut self,
-        remote: &RemoteJob,
-        items: &Items,
-        until: Timestamp,
-        reason: String,
-    ) -> Result<Option<Rejection>, Interrupt> {
-        self.close_gaps(remote, items, &Outcome::Busy { reason })?;
-        if self.tally.position == items.len() {
-            return Ok(None);
-        }
-        self.commit_if_any().await?;
-        let message = ChunkMessage { inline: None, ..self.calls.next_message(self.message) };
-        let message = ChunkMessage { parked_until: Some(until), ..message };
-        let parked = ParkedChunk::new(self.job, &message, remote.registration().concurrency);
-        let ports = self.worker.ports;
-        ports.store.park(&self.job.job_type, &parked).await?;
-        if let Some(delay_s) = retry::queue_delay_s((self.worker.clock)(), until) {
-            // At least a second: the clock of the next worker can be behind, and it would park the chunk again at once.
-            ports.queues.send_chunks(&[message], delay_s.max(1)).await?;
-        }
-        Err(Interrupt::End(ChunkEnd::Paused))
-    }
-
-    async fn commit_if_any(&mut self) -> Result<(), Interrupt> {
-        if !self.tally.is_empty() {
-            self.commit(CommitPoint::InRound).await?;
-        }
-        Ok(())
     }
 
     fn has_time_for(&self, time: Duration) -> bool {

@@ -3,15 +3,15 @@
 use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, Queues, Replaced, Store};
 use longshore_domain::random::nonce;
-use longshore_domain::remote::breaker::{AfterFault, BeforeCall, PING_TIMEOUT};
+use longshore_domain::remote::breaker::{AfterFault, BeforeCall};
 use longshore_domain::remote::{
-    Breaker, ChunkOfJob, HandlerState, OpenReason, Ping, PingOutcome, PingResult, ReadState, Reservation,
+    Breaker, ChunkOfJob, HandlerState, OpenReason, PingOutcome, PingResult, ReadState, Reservation,
 };
 use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
 use super::delivery::ChunkError;
-use crate::remote::{CallHandlers, RemoteCall, RemoteJob};
+use crate::remote::{CallHandlers, PingedHandler, RemoteJob, ping};
 
 /// Maximum age of the last look at the circuit breaker when a call begins.
 const LOOK_MS: i64 = 3_000;
@@ -182,15 +182,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         handlers: &dyn CallHandlers,
         began_at: Timestamp,
     ) -> Result<PingResult, ChunkError> {
-        let challenge = nonce();
-        let ping = Ping { challenge: &challenge, stack: handlers.stack() };
-        let body = serde_json::to_vec(&ping).map_err(|error| self.unusable(&error.to_string()))?;
-        let deadline = Timestamp(began_at.0 + PING_TIMEOUT.as_millis() as i64);
-        let (id, job_type) = (format!("ping-{challenge}"), self.job.job_type.as_str());
-        let call = RemoteCall { target: &remote.registration().target, job_type, id: &id, body, deadline };
-        let reply = handlers.call(call).await;
+        let (target, job_type) = (&remote.registration().target, self.job.job_type.as_str());
+        let handler = PingedHandler { target, job_type, job: Some(self.job.job_id), began_at };
+        let outcome = ping(handlers, handler, self.worker.clock).await?;
         let now = (self.worker.clock)();
-        let result = match ping.outcome(reply.result(), now) {
+        let result = match outcome {
             PingOutcome::Good(_) => PingResult::Good,
             PingOutcome::Parked(_) => PingResult::Undecided,
             PingOutcome::Bad(bad) => {

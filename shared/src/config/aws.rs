@@ -47,7 +47,7 @@ const AMAZON_ROOTS: &[u8] = include_bytes!("amazon_roots.pem");
 #[derive(Clone, Debug)]
 pub struct Aws {
     shared: SdkConfig,
-    has_endpoint: bool,
+    endpoint: Option<String>,
 }
 
 impl Aws {
@@ -80,7 +80,20 @@ impl Aws {
             .retry_config(retries)
             .timeout_config(TimeoutConfig::builder().operation_attempt_timeout(ATTEMPT_TIMEOUT).build());
         builder.set_endpoint_url(endpoint.clone());
-        Self { shared: builder.build(), has_endpoint: endpoint.is_some() }
+        Self { shared: builder.build(), endpoint }
+    }
+
+    /// Returns the configuration for the clients of services that a single function uses. Such a function links their
+    /// SDKs itself, so that no other function does; its clients count their calls with [`CountCalls`].
+    pub const fn config(&self) -> &SdkConfig {
+        &self.shared
+    }
+
+    /// Returns the configuration with connections of its own, none of which is open.
+    pub fn with_new_connections(&self) -> SdkConfig {
+        let region = self.shared.region().map_or("", Region::as_ref);
+        let trust_store = trust_store(region, self.endpoint.as_deref());
+        self.shared.to_builder().http_client(http_client(trust_store)).build()
     }
 
     /// Creates a DynamoDB client.
@@ -102,7 +115,7 @@ impl Aws {
         use aws_sdk_s3::config::{RequestChecksumCalculation, ResponseChecksumValidation};
         let config = aws_sdk_s3::config::Builder::from(&self.shared)
             .interceptor(CountCalls)
-            .force_path_style(self.has_endpoint)
+            .force_path_style(self.endpoint.is_some())
             .request_checksum_calculation(RequestChecksumCalculation::WhenRequired)
             .response_checksum_validation(ResponseChecksumValidation::WhenRequired)
             .build();

@@ -21,8 +21,8 @@ pub fn take_calls() -> Calls {
 }
 
 /// The counting interceptor; every client has it.
-#[derive(Debug)]
-pub(super) struct CountCalls;
+#[derive(Copy, Clone, Debug)]
+pub struct CountCalls;
 
 impl Intercept for CountCalls {
     fn name(&self) -> &'static str {

@@ -1,8 +1,12 @@
 //! The handlers that registrations may name: lists that the stack's owner sets. A missing or empty list permits none.
 
+use data_encoding::BASE64;
 use longshore_domain::registration::AllowedFunctions;
 
-use super::{ConfigError, text};
+use super::{ConfigError, names, text};
+
+/// Beginning of a certificate in PEM.
+const PEM_BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 
 const FUNCTIONS: &str = "LONGSHORE_HANDLER_FUNCTIONS";
 const HOSTS: &str = "LONGSHORE_HANDLER_HOSTS";
@@ -31,6 +35,24 @@ pub fn handler_hosts() -> Vec<String> {
 /// If an entry is not a port.
 pub fn handler_ports() -> Result<Vec<u16>, ConfigError> {
     read_ports(&optional(PORTS))
+}
+
+/// Returns the extra root certificates of endpoints as PEM, if there are any: `LONGSHORE_HANDLER_CA`, as PEM, also with
+/// `\n` for line ends, or as its base64.
+///
+/// # Errors
+/// If the value is neither.
+pub fn handler_ca() -> Result<Option<Vec<u8>>, ConfigError> {
+    text(names::HANDLER_CA).ok().map(|value| read_pem(&value)).transpose()
+}
+
+fn read_pem(value: &str) -> Result<Vec<u8>, ConfigError> {
+    if value.contains(PEM_BEGIN) {
+        return Ok(value.replace("\\n", "\n").into_bytes());
+    }
+    let invalid = ConfigError::Invalid { name: names::HANDLER_CA, expected: "certificates in PEM, or their base64" };
+    let decoded = BASE64.decode(value.trim().as_bytes()).ok();
+    decoded.filter(|pem| String::from_utf8_lossy(pem).contains(PEM_BEGIN)).ok_or(invalid)
 }
 
 fn optional(name: &'static str) -> String {
@@ -86,5 +108,17 @@ mod tests {
         assert_eq!(read_ports(" 8443, 9443 ,"), Ok(vec![8443, 9443]));
         assert_eq!((read_ports(""), handler_ports()), (Ok(vec![]), Ok(vec![])));
         assert!(read_ports("8443;9443").is_err() && read_ports("70000").is_err());
+    }
+
+    #[test]
+    fn certificates_are_pem_with_either_line_ends_or_base64() {
+        let pem = "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n";
+        for value in [pem.to_owned(), pem.replace('\n', "\\n"), BASE64.encode(pem.as_bytes())] {
+            assert_eq!(read_pem(&value).as_deref(), Ok(pem.as_bytes()), "{value}");
+        }
+        for value in ["none", "AAAA", "-----BEGIN"] {
+            assert!(read_pem(value).is_err(), "{value}");
+        }
+        assert_eq!(handler_ca(), Ok(None));
     }
 }

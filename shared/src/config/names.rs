@@ -1,4 +1,4 @@
-//! Names of the environment variables of resources, as the template sets them.
+//! Names of the environment variables of the stack and of its resources, as the template sets them.
 
 /// Table of jobs, groups, uploads and idempotency keys.
 pub const JOBS_TABLE: &str = "LONGSHORE_JOBS_TABLE";
@@ -24,3 +24,11 @@ pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
 pub const CHUNK_DLQ: &str = "LONGSHORE_CHUNK_DLQ_URL";
 /// Dead-letter queue of complete-job.
 pub const COMPLETE_DLQ: &str = "LONGSHORE_COMPLETE_JOB_DLQ_URL";
+/// Name of the stack, which pings tell a handler.
+pub const STACK: &str = "LONGSHORE_STACK";
+/// The template's `Environment`.
+pub const ENVIRONMENT: &str = "LONGSHORE_ENVIRONMENT";
+/// ARN of the root secret, from which the secrets of endpoints are derived.
+pub const ROOT_SECRET_ARN: &str = "LONGSHORE_ROOT_SECRET_ARN";
+/// Extra root certificates of endpoints, in a local stack: PEM, also with `\n` for line ends, or its base64.
+pub const HANDLER_CA: &str = "LONGSHORE_HANDLER_CA";

@@ -1,9 +1,11 @@
 //! The port of the calls of remote handlers.
 
+use std::error::Error;
 use std::future::Future;
 use std::pin::Pin;
 use std::time::Duration;
 
+use longshore_domain::ids::JobId;
 use longshore_domain::registration::Target;
 use longshore_domain::remote::{CallResult, ConnectionError};
 use longshore_domain::timestamp::Timestamp;
@@ -19,6 +21,8 @@ pub struct RemoteCall<'a> {
     pub target: &'a Target,
     /// Name of the job type, from which the secret of an endpoint is derived.
     pub job_type: &'a str,
+    /// The job; `None` for the ping of a registration.
+    pub job: Option<JobId>,
     /// Unique id of the message; the id of a batch.
     pub id: &'a str,
     /// The request as JSON.
@@ -88,12 +92,34 @@ impl RemoteReply {
     }
 }
 
+/// A call that this stack could not make. Nothing was sent, and nothing follows about the handler: no item spends a try,
+/// and the circuit breaker does not open. The message fails, and is delivered again.
+#[derive(Debug, thiserror::Error)]
+#[error("the handler was not called: {reason}")]
+pub struct NotCalled {
+    reason: &'static str,
+    #[source]
+    source: Box<dyn Error + Send + Sync>,
+}
+
+impl NotCalled {
+    /// Creates the error from its reason and its cause, neither of which has a secret or a row.
+    pub fn new(reason: &'static str, source: impl Into<Box<dyn Error + Send + Sync>>) -> Self {
+        Self { reason, source: source.into() }
+    }
+}
+
+/// A call in progress.
+pub type Calling<'a> = Pin<Box<dyn Future<Output = Result<RemoteReply, NotCalled>> + Send + 'a>>;
+
 /// Calls of remote handlers. A call is sent at most once: repetitions are the worker's decision.
 pub trait CallHandlers: Send + Sync {
     /// Name of the stack, which a handler can compare.
     fn stack(&self) -> &str;
+    /// Begins an invocation of the function: connections that were idle before are not used again.
+    fn begin_invocation(&self) {}
     /// Makes a call, and returns what came back until its deadline.
-    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + 'a>>;
+    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a>;
     /// Returns the time that must be left after a call's time-out: for a wait, a ping, and the commit.
     fn reserve(&self) -> Duration {
         RESERVE

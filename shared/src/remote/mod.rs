@@ -7,11 +7,14 @@
 //! | --- | --- |
 //! | `calls` | the port of the calls, and what comes back |
 //! | `item_value` | an item as the JSON value of a request |
+//! | `pinging` | the call that sends a ping |
 //! | `registered_type` | a registered type as a job type, and its jobs |
 
 mod calls;
 mod item_value;
+mod pinging;
 mod registered_type;
 
-pub use calls::{CallHandlers, RemoteCall, RemoteReply};
+pub use calls::{CallHandlers, Calling, NotCalled, RemoteCall, RemoteReply};
+pub use pinging::{PingedHandler, ping};
 pub use registered_type::{RegisteredType, RemoteJob};

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker, read_chain};
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports};
-use longshore::remote::{CallHandlers, RemoteCall, RemoteReply};
+use longshore::remote::{CallHandlers, Calling, RemoteCall, RemoteReply};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
@@ -104,7 +104,7 @@ impl CallHandlers for Scripted {
         "longshore-test"
     }
 
-    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Pin<Box<dyn Future<Output = RemoteReply> + Send + 'a>> {
+    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
         let body: Value = serde_json::from_slice(&call.body).unwrap();
         let items = body["items"].as_array().cloned().unwrap_or_default();
         let numbers = items.iter().map(|item| item["number"].as_u64().unwrap()).collect();
@@ -113,7 +113,7 @@ impl CallHandlers for Scripted {
         self.received.lock().unwrap().push(received.clone());
         CLOCK.set(CLOCK.get() + CALL_MS);
         let reply = if received.is_ping() { self.ping(&received) } else { (self.behavior)(&received) };
-        Box::pin(ready(reply))
+        Box::pin(ready(Ok(reply)))
     }
 
     fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -182,6 +182,7 @@ mod tests {
             CallResult::LambdaError { name: "", status: None, retry_after: Some("7") },
         ];
         let connections = [
+            ConnectionError::NotAllowed,
             ConnectionError::RefusedAddress,
             ConnectionError::Dns,
             ConnectionError::Connect,

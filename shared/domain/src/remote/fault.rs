@@ -56,6 +56,12 @@ pub enum FaultCause {
 /// Cause of a connection that failed.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, thiserror::Error)]
 pub enum ConnectionError {
+    /// A function or a host that the stack's lists do not have, or not any more.
+    #[error(
+        "the handler is not on this stack's list of allowed functions or hosts, so it was not called; ask the owner of \
+         the stack to add it"
+    )]
+    NotAllowed,
     /// An address that calls may not reach.
     #[error("the host's address is not a public one, so it was not called")]
     RefusedAddress,
@@ -160,6 +166,7 @@ mod tests {
             (FaultCause::Status(413), "smaller batches"),
             (FaultCause::Status(500), "answered 500"),
             (FaultCause::FunctionError, "see its log"),
+            (FaultCause::Connection(ConnectionError::NotAllowed), "ask the owner of the stack"),
             (FaultCause::Connection(ConnectionError::Tls), "certificate"),
         ] {
             assert!(cause.to_string().contains(words), "{cause}");

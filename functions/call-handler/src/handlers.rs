@@ -1,0 +1,86 @@
+//! Calls of either kind of target.
+
+use std::future::Future;
+use std::pin::Pin;
+use std::time::Duration;
+
+use aws_sdk_lambda::config::Builder as LambdaConfig;
+use longshore::config::{self, Aws, CountCalls, names};
+use longshore::remote::{CallHandlers, Calling, RemoteCall};
+use longshore_domain::registration::Target;
+use longshore_domain::timestamp::Timestamp;
+use longshore_invoke::Functions;
+use longshore_outbound::limits::Limits;
+use longshore_outbound::local::LocalOnly;
+
+use super::endpoints::Endpoints;
+use super::lambda;
+use super::root_secret::RootSecretReader;
+use super::targets::AllowedTargets;
+
+/// The handlers that this stack may call.
+pub struct Handlers {
+    /// Name of the stack.
+    pub stack: String,
+    /// The targets that may be called.
+    pub targets: AllowedTargets,
+    /// Lambda functions.
+    pub functions: Functions,
+    /// HTTPS endpoints.
+    pub endpoints: Endpoints,
+}
+
+impl Handlers {
+    /// Creates the calls from the environment. Nothing is read from AWS yet.
+    ///
+    /// # Errors
+    /// If a setting is missing or cannot be read.
+    pub fn from_env(aws: &Aws) -> Result<Self, lambda_runtime::Error> {
+        let local = local()?;
+        let targets = AllowedTargets::from_env(local.as_ref())?;
+        let secret = RootSecretReader::from_env(aws);
+        let endpoints = match local {
+            Some(local) => Endpoints::local(Limits::default(), local, secret)?,
+            None => Endpoints::new(Limits::default(), secret),
+        };
+        let base = aws.clone();
+        let functions =
+            Functions::new(move || LambdaConfig::from(&base.with_new_connections()).interceptor(CountCalls));
+        Ok(Self { stack: config::text(names::STACK)?, targets, functions, endpoints })
+    }
+}
+
+/// Returns the permissions of a local stack. A certificate in any other environment is an error.
+fn local() -> Result<Option<LocalOnly>, lambda_runtime::Error> {
+    let Some(roots) = config::handler_ca()? else { return Ok(None) };
+    Ok(Some(LocalOnly::new(&config::text(names::ENVIRONMENT)?, &roots)?))
+}
+
+impl CallHandlers for Handlers {
+    fn stack(&self) -> &str {
+        &self.stack
+    }
+
+    fn begin_invocation(&self) {
+        self.functions.close_idle();
+        self.endpoints.close_idle();
+    }
+
+    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
+        Box::pin(async move {
+            match call.target {
+                Target::Function(alias) => lambda::invoke(&self.functions, &self.targets, alias, call).await,
+                Target::Url(url) => self.endpoints.call(&self.targets, url, call).await,
+            }
+        })
+    }
+
+    fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
+        Box::pin(tokio::time::sleep(time_until(until)))
+    }
+}
+
+/// Returns the time until then; zero if it is past.
+pub(crate) fn time_until(then: Timestamp) -> Duration {
+    Duration::from_millis(then.millis_since(Timestamp::now()).unsigned_abs())
+}

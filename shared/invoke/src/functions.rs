@@ -1,0 +1,105 @@
+//! The clients of Lambda, one for each region, and an invocation.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use aws_sdk_lambda::Client;
+use aws_sdk_lambda::config::retry::RetryConfig;
+use aws_sdk_lambda::config::timeout::TimeoutConfig;
+use aws_sdk_lambda::config::{Builder, Region, StalledStreamProtectionConfig};
+use aws_sdk_lambda::primitives::Blob;
+use aws_sdk_lambda::types::InvocationType;
+use tokio::time::timeout;
+
+use super::answer_limit::AnswerLimit;
+use super::invoked::Invoked;
+
+/// Maximum time for TCP and TLS with Lambda.
+const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Base of the clients' configuration: region, credentials, HTTP client.
+type Configure = dyn Fn() -> Builder + Send + Sync;
+
+/// Lambda functions of any region.
+pub struct Functions {
+    configure: Box<Configure>,
+    clients: Mutex<BTreeMap<String, Client>>,
+}
+
+/// An invocation of a function, whose return value is awaited.
+#[derive(Clone, Debug)]
+pub struct Invocation<'a> {
+    /// ARN of the function's alias.
+    pub arn: &'a str,
+    /// The request as JSON.
+    pub payload: Vec<u8>,
+    /// Maximum time of the whole invocation.
+    pub timeout: Duration,
+}
+
+impl Functions {
+    /// Creates the functions. `configure` is called for each client, so that its HTTP client can be a new one.
+    pub fn new(configure: impl Fn() -> Builder + Send + Sync + 'static) -> Self {
+        Self { configure: Box::new(configure), clients: Mutex::default() }
+    }
+
+    /// Invokes a function in the region of its ARN, once. Nothing is repeated: neither by the SDK nor here.
+    pub async fn invoke(&self, invocation: Invocation<'_>) -> Invoked {
+        let Invocation { arn, payload, timeout: time } = invocation;
+        let invoke = self.client(region(arn)).invoke().function_name(arn).payload(Blob::new(payload));
+        let invoke = invoke.invocation_type(InvocationType::RequestResponse).send();
+        match timeout(time, invoke).await {
+            Err(_) => Invoked::TimedOut,
+            Ok(Ok(output)) => Invoked::from_output(output),
+            Ok(Err(error)) => Invoked::from_error(error),
+        }
+    }
+
+    /// Drops all clients, with their connections if their HTTP client is a new one. Call it when an invocation begins:
+    /// Lambda may have closed the connections while the process was suspended, and a request that is sent on such a
+    /// connection looks like a failure of the function.
+    pub fn close_idle(&self) {
+        self.clients().clear();
+    }
+
+    fn client(&self, region: &str) -> Client {
+        let mut clients = self.clients();
+        let client = clients.entry(region.to_owned()).or_insert_with(|| client((self.configure)(), region));
+        client.clone()
+    }
+
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<String, Client>> {
+        self.clients.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl fmt::Debug for Functions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Functions")
+    }
+}
+
+/// Creates a client that repeats no request, and whose only time limit besides the invocation's is that of a connection.
+/// Limits that are not disabled explicitly would be taken from the base.
+fn client(base: Builder, region: &str) -> Client {
+    let timeouts = TimeoutConfig::builder()
+        .connect_timeout(CONNECT_TIMEOUT)
+        .disable_read_timeout()
+        .disable_operation_attempt_timeout()
+        .disable_operation_timeout()
+        .build();
+    let config = base
+        .region(Region::new(region.to_owned()))
+        .retry_config(RetryConfig::disabled())
+        .timeout_config(timeouts)
+        .stalled_stream_protection(StalledStreamProtectionConfig::disabled())
+        .interceptor(AnswerLimit);
+    Client::from_conf(config.build())
+}
+
+/// Returns the region of an ARN.
+fn region(arn: &str) -> &str {
+    arn.split(':').nth(3).unwrap_or_default()
+}
