@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
-use longshore_domain::job::{Job, JobTimes, Priority};
+use longshore_domain::job::{ChunkQueue, Job, JobTimes};
 use longshore_domain::message::{ChunkMessage, CompleteMessage};
 use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PortError};
 use longshore_domain::tenant::TenantId;
@@ -183,7 +183,7 @@ impl Queues for Refusing {
 }
 
 impl QueueDepth for Refusing {
-    async fn chunks(&self, _: Priority) -> PortResult<u64> {
+    async fn chunks(&self, _: ChunkQueue) -> PortResult<u64> {
         Ok(0)
     }
 }
