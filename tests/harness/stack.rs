@@ -33,8 +33,9 @@ pub(super) const NAME: &str = "longshore";
 /// Additional permissions for the emulator, which checks the name of the call. AWS checks another action, which the
 /// template grants: PartiQLInsert, PartiQLUpdate and PartiQLDelete on the table, SendMessage and ChangeMessageVisibility
 /// on the queue.
-const EMULATOR_PERMISSIONS: [(&str, &[&str]); 4] = [
+const EMULATOR_PERMISSIONS: [(&str, &[&str]); 5] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
+    ("CallHandlerRole", &["sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),
     ("DeadLettersRole", &["sqs:SendMessageBatch"]),
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),

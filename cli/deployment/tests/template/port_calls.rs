@@ -16,6 +16,7 @@ const PUT: Need = ("dynamodb:PutItem", "JobsTable", None);
 const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
 const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
 const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
+const DELETE_TYPE: Need = ("dynamodb:DeleteItem", "JobsTable", Some("JOBTYPES"));
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
@@ -40,10 +41,13 @@ const SEND_CREATE: Need = ("sqs:SendMessage", "CreateJobQueue", None);
 const SEND_HIGH: Need = ("sqs:SendMessage", "HighChunkQueue", None);
 const SEND_CHUNK: Need = ("sqs:SendMessage", "ChunkQueue", None);
 const SEND_LOW: Need = ("sqs:SendMessage", "LowChunkQueue", None);
+/// Chunks of registered types, and pings.
+pub(super) const SEND_HANDLER: Need = ("sqs:SendMessage", "HandlerChunkQueue", None);
 const SEND_COMPLETE: Need = ("sqs:SendMessage", "CompleteJobQueue", None);
 const DEPTH: Need = ("sqs:GetQueueAttributes", "ChunkQueue", None);
 const DEPTH_HIGH: Need = ("sqs:GetQueueAttributes", "HighChunkQueue", None);
 const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
+const DEPTH_HANDLER: Need = ("sqs:GetQueueAttributes", "HandlerChunkQueue", None);
 
 /// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
 pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
@@ -90,6 +94,14 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "park", &[UPDATE]),
     (STORES, "mark_woken", &[UPDATE]),
     (STORES, "unpark", &[DELETE_PARKED]),
+    (STORES, "handler_state", &[READ]),
+    (STORES, "replace_handler_state", &[UPDATE]),
+    (STORES, "job_type", &[READ]),
+    (STORES, "job_types", &[FIND]),
+    (STORES, "put_candidate", &[PUT, UPDATE, READ]),
+    (STORES, "delete_job_type", &[DELETE_TYPE, UPDATE, READ]),
+    (STORES, "activate", &[UPDATE]),
+    (STORES, "refuse", &[UPDATE]),
     (STORES, "record", &[UPDATE]),
     (STORES, "sweep_position", &[READ]),
     (STORES, "set_sweep_position", &[UPDATE]),
@@ -111,10 +123,11 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (&["reader"], "walk_keys", &[FIND_RECORDS]),
     (&["reader"], "read_records", &[FIND_RECORDS, READ_RECORD]),
     (QUEUES, "send_create", &[SEND_CREATE]),
-    (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW]),
+    (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER]),
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
-    (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW]),
-    (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_COMPLETE]),
+    (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW, DEPTH_HANDLER]),
+    (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER, SEND_COMPLETE]),
+    (&["pings"], "send_ping", &[SEND_HANDLER]),
     (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),
     (QUEUES, "receive", &[("sqs:ReceiveMessage", "ChunkDeadLetters", None)]),
     (QUEUES, "make_visible", &[("sqs:ChangeMessageVisibility", "ChunkDeadLetters", None)]),

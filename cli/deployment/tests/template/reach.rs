@@ -9,8 +9,9 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
-const SHARED: [(&str, &[&str]); 8] = [
+const SHARED: [(&str, &[&str]); 9] = [
     ("process-item", &["chunk", "job_types"]),
+    ("call-handler", &["chunk", "remote"]),
     (
         "sweep",
         // It passes no item to a handler, so it reads no records.
