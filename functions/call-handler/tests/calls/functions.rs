@@ -69,16 +69,28 @@ async fn a_request_names_the_alias_and_has_the_body_as_it_is() {
     assert_eq!(request.split_once("\r\n\r\n").unwrap().1.len(), 4 << 20);
 }
 
-#[tokio::test]
-async fn a_slow_function_has_all_of_its_time_and_not_more() {
+/// Calls a function that returns these bytes at once and the others after a time, which passes at once.
+async fn slow(sent: usize, seconds: i64) -> RemoteReply {
     let answer = response(200, "", r#"{"all":"ok"}"#);
-    for (seconds, is_in_time) in [(60, true), (TIMEOUT_S - 2, true), (TIMEOUT_S + 2, false)] {
-        let stub = Stub::always(Reaction::After(Duration::from_secs(seconds as u64), answer.clone())).await;
-        let replied = reply(&stub).await;
-        assert_eq!(matches!(replied, RemoteReply::Returned { .. }), is_in_time, "{seconds} s: {replied:?}");
-        assert_eq!(replied == RemoteReply::TimedOut, !is_in_time);
-        assert_eq!(stub.requests().len(), 1);
+    let (first, rest) = answer.split_at(sent);
+    let time = Duration::from_secs(seconds as u64);
+    let stub = Stub::always(Reaction::After(first.to_vec(), time, rest.to_vec())).await;
+    let replied = reply(&stub).await;
+    assert_eq!(stub.requests().len(), 1);
+    replied
+}
+
+#[tokio::test]
+async fn a_slow_function_has_all_of_its_time() {
+    for (sent, seconds) in [(0, 60), (0, TIMEOUT_S - 2), (45, 90)] {
+        let replied = slow(sent, seconds).await;
+        assert!(matches!(replied, RemoteReply::Returned { .. }), "{sent} bytes, {seconds} s: {replied:?}");
     }
+}
+
+#[tokio::test]
+async fn a_function_that_is_too_slow_has_timed_out() {
+    assert_eq!(slow(0, TIMEOUT_S + 2).await, RemoteReply::TimedOut);
 }
 
 #[tokio::test]

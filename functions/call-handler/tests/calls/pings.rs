@@ -114,7 +114,8 @@ async fn a_pings_result_decides_about_its_candidate() {
         let message = put(&store, "https://a.example.com/").await;
         match (ping_registration(&store, &handlers, &message, failures, clock).await, expected) {
             (Ok(end), Some(expected)) => {
-                let status = if expected == Activated { RegistrationStatus::Active } else { RegistrationStatus::Refused };
+                let status =
+                    if expected == Activated { RegistrationStatus::Active } else { RegistrationStatus::Refused };
                 assert_eq!((end, self::status(&store).await), (expected, Some(status)), "{words}");
                 assert!(reason(&store).await.is_none_or(|reason| reason.contains(words)), "{words}");
                 assert_eq!(reason(&store).await.is_some(), expected == Refused);
@@ -131,8 +132,7 @@ async fn a_pings_result_decides_about_its_candidate() {
 
 #[tokio::test]
 async fn a_second_delivery_pings_no_handler_again() {
-    for (pong, first) in
-        [(Pong::Good, PingedRegistration::Activated), (Pong::Status(500), PingedRegistration::Refused)]
+    for (pong, first) in [(Pong::Good, PingedRegistration::Activated), (Pong::Status(500), PingedRegistration::Refused)]
     {
         let (store, handlers) = (MemoryStore::default(), Answering::new(pong));
         let message = put(&store, "https://a.example.com/").await;

@@ -39,7 +39,7 @@ async fn a_secret_that_was_not_read_is_read_at_the_next_call_and_no_error_has_it
 
 #[tokio::test]
 async fn a_slow_read_ends_before_a_ping_would() {
-    let stub = Stub::always(Reaction::After(Duration::from_secs(19), response(200, "", "{}"))).await;
+    let stub = Stub::always(Reaction::After(Vec::new(), Duration::from_secs(19), response(200, "", "{}"))).await;
     assert_eq!(root_secret(&stub.url).of_job_type("invite").await, Err(RootSecretError::TimedOut));
 }
 

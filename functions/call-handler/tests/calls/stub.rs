@@ -14,8 +14,8 @@ use tokio::net::{TcpListener, TcpStream};
 pub(crate) enum Reaction {
     /// These bytes.
     Respond(Vec<u8>),
-    /// These bytes after a time, which passes at once.
-    After(Duration, Vec<u8>),
+    /// These bytes, if any, and the others after a time, which passes at once.
+    After(Vec<u8>, Duration, Vec<u8>),
     /// These bytes, then one byte in each second, which passes at once.
     Drip(Vec<u8>),
     /// The end of the connection.
@@ -73,7 +73,11 @@ pub(crate) fn response(status: u16, headers: &str, body: impl AsRef<[u8]>) -> Ve
     [head.as_bytes(), body].concat()
 }
 
-fn serve(mut stream: TcpStream, seen: Arc<Mutex<Vec<String>>>, react: React) -> Pin<Box<dyn Future<Output = ()> + Send>> {
+fn serve(
+    mut stream: TcpStream,
+    seen: Arc<Mutex<Vec<String>>>,
+    react: React,
+) -> Pin<Box<dyn Future<Output = ()> + Send>> {
     Box::pin(async move {
         while let Some(request) = read(&mut stream).await {
             let reaction = react(&request);
@@ -90,7 +94,8 @@ async fn perform(reaction: Reaction, stream: &mut TcpStream) -> bool {
     match reaction {
         Reaction::Respond(bytes) => stream.write_all(&bytes).await.is_ok(),
         Reaction::Close => false,
-        Reaction::After(time, bytes) => {
+        Reaction::After(first, time, bytes) => {
+            let _ = stream.write_all(&first).await;
             tokio::time::pause();
             tokio::time::sleep(time).await;
             tokio::time::resume();

@@ -4,10 +4,11 @@ use std::time::Instant;
 
 use aws_config::SdkConfig;
 use aws_sdk_lambda::config::Builder;
-use longshore_invoke::{Functions, Invocation, Invoked};
+use longshore_invoke::{Functions, Invocation, Invoked, Refused};
 
 use super::super::exchange::{Exchange, Request, Response};
 use super::super::target::AliasArn;
+use crate::aws::with_advice;
 
 /// Name of a failure without a response of Lambda.
 const NO_RESPONSE: &str = "no response";
@@ -40,13 +41,18 @@ fn response(invoked: Invoked) -> Response {
         Invoked::TooLarge => Response::TooLarge,
         Invoked::TimedOut => Response::TimedOut("the function did not return in time".to_owned()),
         Invoked::Refused(refused) => Response::LambdaError {
-            message: format!("{}: {}", refused.name, refused.message),
+            message: described(&refused),
             name: refused.name,
             status: Some(refused.status),
             retry_after: refused.retry_after,
         },
         Invoked::NoConnection(message) | Invoked::Broken(message) | Invoked::Unsent(message) => {
-            Response::LambdaError { name: NO_RESPONSE.to_owned(), status: None, retry_after: None, message }
+            let (name, message) = (NO_RESPONSE.to_owned(), with_advice(message));
+            Response::LambdaError { name, status: None, retry_after: None, message }
         }
     }
+}
+
+fn described(refused: &Refused) -> String {
+    if refused.message.is_empty() { refused.name.clone() } else { format!("{}: {}", refused.name, refused.message) }
 }
