@@ -32,7 +32,8 @@ fn causes(error: &dyn Error) -> String {
     text
 }
 
-fn with_advice(text: String) -> String {
+/// Adds advice to an error about credentials.
+pub(crate) fn with_advice(text: String) -> String {
     let is_about_credentials = text.contains("credentials") || text.contains("cargo feature");
     if is_about_credentials { format!("{text}; {ADVICE}") } else { text }
 }

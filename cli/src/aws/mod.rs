@@ -11,3 +11,4 @@ pub mod pool;
 pub mod stack;
 
 pub use failure::failed;
+pub(crate) use failure::with_advice;

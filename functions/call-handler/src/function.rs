@@ -35,12 +35,7 @@ pub struct CallHandler<S, Q, F> {
 
 impl<S: Store, Q: Queues, F: Files> CallHandler<S, Q, F> {
     /// Creates the function. The registry has the records that jobs over a dataset read.
-    pub fn new(
-        ports: Ports<S, Q, F>,
-        registry: Registry,
-        handlers: Arc<dyn CallHandlers>,
-        retry_base_s: i64,
-    ) -> Self {
+    pub fn new(ports: Ports<S, Q, F>, registry: Registry, handlers: Arc<dyn CallHandlers>, retry_base_s: i64) -> Self {
         let registry = registry.with_handlers(Arc::clone(&handlers));
         Self { chunks: ChunkFunction::new(ports, registry, retry_base_s), handlers }
     }

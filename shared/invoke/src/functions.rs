@@ -103,3 +103,18 @@ fn client(base: Builder, region: &str) -> Client {
 fn region(arn: &str) -> &str {
     arn.split(':').nth(3).unwrap_or_default()
 }
+
+#[cfg(test)]
+mod tests {
+    use aws_sdk_lambda::config::BehaviorVersion;
+
+    use super::*;
+
+    #[test]
+    fn an_answer_that_pauses_is_cut_off_by_nothing_but_the_time_of_its_invocation() {
+        let client = client(Builder::new().behavior_version(BehaviorVersion::latest()), "eu-central-1");
+        // The SDK measures pauses with the system clock, so a test with another clock would not notice.
+        assert!(client.config().stalled_stream_protection().is_some_and(|protection| !protection.is_enabled()));
+        assert_eq!(client.config().region().map(Region::as_ref), Some("eu-central-1"));
+    }
+}

@@ -13,10 +13,7 @@ pub(super) enum Target {
 
 /// The ARN of an alias.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) struct AliasArn {
-    text: String,
-    region: String,
-}
+pub(super) struct AliasArn(String);
 
 impl Target {
     /// Parses an argument.
@@ -37,11 +34,11 @@ impl Target {
 impl AliasArn {
     fn parse(text: &str) -> Result<Self, String> {
         let parts: Vec<_> = text.split(':').collect();
-        let (region, alias) = match parts[..] {
+        let alias = match parts[..] {
             ["arn", partition, "lambda", region, account, "function", name, alias]
                 if partition.starts_with("aws") && ![region, account, name, alias].contains(&"") =>
             {
-                (region, alias)
+                alias
             }
             ["arn", _, "lambda", _, _, "function", _] => {
                 return Err("the ARN names no alias: add `:` and the alias to its end, so that a deployment of the \
@@ -53,15 +50,11 @@ impl AliasArn {
         if alias == "$LATEST" || alias.bytes().all(|byte| byte.is_ascii_digit()) {
             return Err(format!("{alias} is a version: name an alias, which can be moved to the next version"));
         }
-        Ok(Self { text: text.to_owned(), region: region.to_owned() })
+        Ok(Self(text.to_owned()))
     }
 
     pub(super) fn as_str(&self) -> &str {
-        &self.text
-    }
-
-    pub(super) fn region(&self) -> &str {
-        &self.region
+        &self.0
     }
 }
 
@@ -83,7 +76,7 @@ mod tests {
     fn a_target_is_an_https_url_or_an_alias() {
         let arn = |end: &str| format!("arn:aws:lambda:eu-west-1:123456789012:function:{end}");
         let Ok(Target::Lambda(alias)) = Target::parse(&arn("invite:live")) else { panic!() };
-        assert_eq!((alias.region(), alias.as_str()), ("eu-west-1", arn("invite:live").as_str()));
+        assert_eq!(alias.as_str(), arn("invite:live"));
         assert_eq!(Target::parse("https://a.example/b?key=1").unwrap().to_string(), "https://a.example/b");
         for (text, reason) in [
             ("http://a.example", "https://"),

@@ -1,13 +1,14 @@
 //! Faults: nothing is counted, the handler is pinged, and a poisonous item fails alone.
 
-use longshore::chunk::ChunkEnd;
+use longshore::chunk::{ChunkEnd, ChunkError};
 use longshore::remote::RemoteReply;
 use longshore_domain::outcome::Counts;
+use longshore_domain::ports::Permits;
 use longshore_domain::remote::OpenReason;
 use longshore_domain::work_file::End;
 use serde_json::json;
 
-use crate::world::{Scripted, World, all, clock, pass, registration, returned, status};
+use crate::world::{Scripted, TYPE, World, all, clock, ok, pass, registration, returned, status};
 
 #[tokio::test]
 async fn a_poisonous_item_fails_alone_in_a_few_calls_whatever_the_fault() {
@@ -99,4 +100,46 @@ async fn rows_fail_when_the_handler_was_unavailable_for_too_long() {
     assert_eq!(world.run(1).await, [ChunkEnd::Finished]);
     assert_eq!(world.counts().await, Counts { failed: 8, ..Counts::default() });
     assert!(world.codes().await.values().all(|code| code == "handler_unavailable"));
+}
+
+#[tokio::test]
+async fn a_call_that_cannot_be_made_fails_the_message_and_keeps_every_answer() {
+    // The first call answers items 3 to 8; the second one cannot be made, and neither can a ping.
+    let handler = Scripted::new(|received| match received.numbers.len() {
+        8 => ok(received, 3..=8),
+        _ => all(received),
+    });
+    let world = World::new(&handler, registration(), 1, 10).await;
+    let message = world.ports.queues.take_chunks().remove(0).message;
+    handler.fail_the_next_call();
+    assert!(matches!(world.try_deliver(&message).await, Err(ChunkError::NotCalled(_))), "before any answer");
+    assert_eq!(world.counts().await, Counts::default());
+    handler.fail_after_the_next_call();
+    assert!(matches!(world.try_deliver(&message).await, Err(ChunkError::NotCalled(_))), "after some answers");
+    assert_eq!(world.counts().await.succeeded, 6);
+    assert_eq!(world.breaker().await.open(), None);
+    assert_eq!(world.ports.store.permits(TYPE).await.unwrap(), [], "no permit is held");
+    let mut ends = vec![world.deliver(&message).await];
+    ends.extend(world.run(9).await);
+    assert_eq!((ends.last(), world.counts().await.succeeded), (Some(&ChunkEnd::Finished), 10), "{ends:?}");
+    let received = handler.received.lock().unwrap();
+    let tries: Vec<_> = received.iter().flat_map(|r| r.body["items"].as_array().cloned().unwrap_or_default()).collect();
+    assert!(tries.iter().all(|item| item["try"] == 1), "no item spends a try");
+    assert_eq!(received.iter().filter(|r| r.numbers.contains(&3)).count(), 1, "no answer is forgotten");
+    assert_eq!(received.iter().filter(|r| r.is_ping()).count(), 0);
+}
+
+#[tokio::test]
+async fn a_ping_that_cannot_be_made_opens_no_breaker() {
+    let handler = Scripted::new(|received| {
+        let is_first = received.at == longshore_domain::timestamp::Timestamp(1_000_000);
+        if is_first { status(500) } else { all(received) }
+    });
+    let world = World::new(&handler, registration(), 1, 8).await;
+    let message = world.ports.queues.take_chunks().remove(0).message;
+    handler.fail_after_the_next_call();
+    assert!(matches!(world.try_deliver(&message).await, Err(ChunkError::NotCalled(_))));
+    assert_eq!((world.breaker().await.open(), handler.pings()), (None, 0));
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Finished);
+    assert_eq!(world.counts().await.succeeded, 8);
 }

@@ -6,10 +6,10 @@ use std::future::{Future, ready};
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 
-use longshore::chunk::{ChunkEnd, DefinitionCache, Mode, Worker, read_chain};
+use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, Mode, Worker, read_chain};
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports};
-use longshore::remote::{CallHandlers, Calling, RemoteCall, RemoteReply};
+use longshore::remote::{CallHandlers, Calling, NotCalled, RemoteCall, RemoteReply};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
@@ -70,12 +70,16 @@ pub(crate) struct Scripted {
     pub(crate) received: Mutex<Vec<Received>>,
     /// Number of pings that fail, from now on.
     pub(crate) bad_pings: Mutex<u32>,
+    /// Calls from now on: true for one that cannot be made.
+    not_called: Mutex<VecDeque<bool>>,
 }
 
 impl Scripted {
     /// Answers `answer` to batches.
     pub(crate) fn new(behavior: impl Fn(&Received) -> RemoteReply + Send + Sync + 'static) -> Arc<Self> {
-        Arc::new(Self { behavior: Box::new(behavior), received: Mutex::default(), bad_pings: Mutex::default() })
+        let behavior = Box::new(behavior);
+        let (received, bad_pings, not_called) = Default::default();
+        Arc::new(Self { behavior, received, bad_pings, not_called })
     }
 
     /// The batches so far, as numbers of items.
@@ -86,6 +90,16 @@ impl Scripted {
 
     pub(crate) fn pings(&self) -> usize {
         self.received.lock().unwrap().iter().filter(|received| received.is_ping()).count()
+    }
+
+    /// Makes the next call impossible.
+    pub(crate) fn fail_the_next_call(&self) {
+        self.not_called.lock().unwrap().push_back(true);
+    }
+
+    /// Makes the call after the next one impossible.
+    pub(crate) fn fail_after_the_next_call(&self) {
+        self.not_called.lock().unwrap().extend([false, true]);
     }
 
     fn ping(&self, received: &Received) -> RemoteReply {
@@ -105,6 +119,9 @@ impl CallHandlers for Scripted {
     }
 
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
+        if self.not_called.lock().unwrap().pop_front() == Some(true) {
+            return Box::pin(ready(Err(NotCalled::new("the request cannot be signed", "no secret"))));
+        }
         let body: Value = serde_json::from_slice(&call.body).unwrap();
         let items = body["items"].as_array().cloned().unwrap_or_default();
         let numbers = items.iter().map(|item| item["number"].as_u64().unwrap()).collect();
@@ -212,6 +229,11 @@ impl World {
 
     /// Delivers a message.
     pub(crate) async fn deliver(&self, message: &ChunkMessage) -> ChunkEnd {
+        self.try_deliver(message).await.unwrap()
+    }
+
+    /// Delivers a message whose delivery can fail.
+    pub(crate) async fn try_deliver(&self, message: &ChunkMessage) -> Result<ChunkEnd, ChunkError> {
         let worker = Worker {
             ports: &self.ports,
             registry: &self.registry,
@@ -219,7 +241,7 @@ impl World {
             retry_base_s: 0,
             clock,
         };
-        worker.work(message, Mode::Work, clock().plus_seconds(280)).await.unwrap()
+        worker.work(message, Mode::Work, clock().plus_seconds(280)).await
     }
 
     /// Delivers messages in turn, each when it is due, until none is left or `most` were delivered. Returns their ends.

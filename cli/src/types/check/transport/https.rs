@@ -5,7 +5,7 @@ use std::time::{Duration, Instant, SystemTime};
 use longshore_domain::remote::ConnectionError;
 use longshore_outbound::call::{Answer, Call, CallOutcome};
 use longshore_outbound::client::{Client, ClientError};
-use longshore_outbound::failure::{CallFailure, Part, Phase};
+use longshore_outbound::failure::CallFailure;
 use longshore_outbound::limits::Limits;
 use longshore_outbound::local::LocalOnly;
 use longshore_outbound::policy::UrlPolicy;
@@ -105,16 +105,10 @@ fn answered(answer: Answer) -> Response {
 /// Classifies a failure. Without a connection, the endpoint is unreachable; later it is at fault.
 fn not_answered(failure: &CallFailure) -> Response {
     let detail = failure.to_string();
-    let unreachable = |error| Response::Unreachable(error, detail.clone());
-    match failure {
-        CallFailure::RefusedAddress { .. } => unreachable(ConnectionError::RefusedAddress),
-        CallFailure::Dns(_) | CallFailure::TimedOut(Phase::Lookup) => unreachable(ConnectionError::Dns),
-        CallFailure::Connect(_) | CallFailure::TimedOut(Phase::Connect) => unreachable(ConnectionError::Connect),
-        CallFailure::Tls(_) | CallFailure::TimedOut(Phase::Handshake) => unreachable(ConnectionError::Tls),
-        CallFailure::TimedOut(Phase::Start | Phase::Head | Phase::Body) => Response::TimedOut(detail),
-        CallFailure::TooLarge(Part::Body | Part::Framing) => Response::TooLarge,
-        CallFailure::TooLarge(Part::Head) | CallFailure::Closed(_) | CallFailure::Protocol(_) => {
-            Response::Broken(detail)
-        }
+    match (failure.connection_error(), failure) {
+        (Some(ConnectionError::Protocol), _) => Response::Broken(detail),
+        (Some(error), _) => Response::Unreachable(error, detail),
+        (None, CallFailure::TooLarge(_)) => Response::TooLarge,
+        (None, _) => Response::TimedOut(detail),
     }
 }
