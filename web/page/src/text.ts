@@ -6,6 +6,7 @@ import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
 import { jobText } from "./text/job";
+import { typesText } from "./text/types";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
@@ -62,10 +63,12 @@ export const text = {
     job: "Job",
     datasets: "Datasets",
     records: "Records",
+    types: "Job types",
+    type: "Job type",
     unknown: "Not found",
   },
   skip: "Skip to content",
-  nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets" },
+  nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets", types: "Job types" },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
   table: { scrolls: "Scroll this table sideways to see all columns." },
@@ -117,5 +120,6 @@ export const text = {
   ...exportsText,
   ...fileText,
   ...jobText,
+  ...typesText,
   ...errorText,
 };
