@@ -58,10 +58,10 @@ function FileOrText({ run }: { run: Run }) {
 function FileField({ run }: { run: Run }) {
   const t = text.run;
   const sheet = run.sheet.value;
-  const file = run.upload.file.value;
+  const file = run.file.value;
   const messages = run.refusal.value ? [run.refusal.value] : itemsMessages(run);
   return (
-    <div class="fields one">
+    <div class="stack">
       <div role="status">
         {run.isDelimiterBad() && (
           <p class="notice bad">{text.problems.delimiter(delimiterName(sheet?.delimiter ?? ""))}</p>
@@ -75,7 +75,9 @@ function FileField({ run }: { run: Run }) {
           <button type="button" class="plain" onClick={() => run.removeFile()}>
             {t.removeFile}
           </button>
-          <UploadBar upload={run.upload} retry={() => run.upload.begin(file)} />
+          {run.upload.file.value === file && (
+            <UploadBar upload={run.upload} retry={() => run.upload.begin(file)} />
+          )}
         </div>
       ) : (
         <DropZone
@@ -83,6 +85,7 @@ function FileField({ run }: { run: Run }) {
           choose={t.chooseFile}
           accept={FILE_TYPES.join(",")}
           small
+          wrong={messages.length > 0 ? "items-wrong" : undefined}
           onFile={(file) => void run.pick(file)}
         />
       )}
@@ -135,7 +138,7 @@ function TextField({ run }: { run: Run }) {
           ))}
         </select>
       </label>
-      <UploadBar upload={run.upload} />
+      {run.upload.file.value !== run.file.value && <UploadBar upload={run.upload} />}
     </div>
   );
 }

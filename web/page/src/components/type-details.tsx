@@ -71,7 +71,7 @@ function facts(type: JobType): [string, ComponentChildren][] {
     [t.target, <code>{handlerOf(type)}</code>],
     [t.batch, batch && t.batchOf(batch.items, bytes(batch.bytes), batch.timeoutSeconds)],
     [t.concurrency, concurrency !== undefined && number(concurrency)],
-    [t.rate, itemsPerSecond === null ? text.types.noRate : text.types.perSecond(itemsPerSecond)],
+    [t.rate, itemsPerSecond == null ? text.types.noRate : text.types.perSecond(itemsPerSecond)],
     [t.tries, tries !== undefined && number(tries)],
     [t.outage, maxOutageSeconds !== undefined && t.outageOf(maxOutageSeconds)],
     [t.modes, modes && modes.length > 0 && modes.join(", ")],

@@ -26,7 +26,8 @@ export class Run {
   /** The options as JSON, if the form has no fields. */
   readonly json = signal("");
   readonly from = signal<ItemsFrom>("file");
-  /** The beginning of the picked file. */
+  /** The picked file, and its beginning. `upload` can have the pasted text instead. */
+  readonly file = signal<File | null>(null);
   readonly sheet = signal<Sheet | null>(null);
   readonly pasted = signal("");
   /** The chosen format of the pasted text; null while it is guessed. */
@@ -74,21 +75,23 @@ export class Run {
     if (turn !== this.#picked) return;
     this.refusal.value = typeof sheet === "string" ? text.unreadable[sheet] : this.upload.refusal(file);
     if (typeof sheet === "string" || this.refusal.value !== null) return;
+    this.file.value = file;
     this.sheet.value = sheet;
     this.upload.begin(file);
   }
 
   removeFile(): void {
     this.upload.remove();
+    this.file.value = null;
     this.sheet.value = null;
     this.refusal.value = null;
     this.error.value = null;
   }
 
-  /** Returns true if the file has a delimiter that the server does not read. */
+  /** Returns true if the items are a file with a delimiter that the server does not read. */
   isDelimiterBad(): boolean {
     const sheet = this.sheet.value;
-    return sheet?.format === "csv" && sheet.delimiter !== ",";
+    return this.from.value === "file" && sheet?.format === "csv" && sheet.delimiter !== ",";
   }
 
   /** Returns the problem of the items, or null. */
@@ -100,7 +103,8 @@ export class Run {
 
   /** Returns true if nothing that the page checks is wrong. */
   isReady(): boolean {
-    return this.problems.value.size === 0 && !this.isJsonBad.value && this.itemsProblem() === null;
+    const isValid = this.problems.value.size === 0 && !this.isJsonBad.value;
+    return isValid && this.itemsProblem() === null && !this.isDelimiterBad();
   }
 
   /** Creates the job, after its upload. Returns null if something is wrong, or if it was stopped. */
@@ -137,7 +141,7 @@ export class Run {
     if (this.type.input === "dataset") return { source: { dataset: this.dataset.value.trim() } };
     this.stage.value = "uploading";
     const { file, error } = this.upload;
-    const sent = this.from.value === "file" ? file.value : this.#textFile();
+    const sent = this.from.value === "file" ? this.file.value : this.#textFile();
     if (sent && (file.value !== sent || error.value)) this.upload.begin(sent);
     return { fileGuid: await this.upload.finished(signal) };
   }
@@ -175,6 +179,7 @@ export class Run {
     if (!errors.some(({ pointer }) => pointer === "/fileGuid")) return;
     this.upload.forget();
     this.upload.remove();
+    this.file.value = null;
     this.sheet.value = null;
     this.#pastedFile = null;
   }

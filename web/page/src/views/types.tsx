@@ -10,6 +10,9 @@ import { handlerOf, hasJobTypes, isForOperators } from "../job-types";
 import { useList } from "../load";
 import { text } from "../text";
 
+/** Most characters of a description in the list. */
+const SHOWN = 160;
+
 export function TypesView() {
   const t = text.types;
   const list = useList(async (cursor, signal) => {
@@ -35,8 +38,16 @@ export function TypesView() {
 function TypeTable({ types }: { types: readonly JobType[] }) {
   const t = text.types;
   const forOperators = types.some(isForOperators);
-  const columns: Column[] = [{ name: t.name, look: "nowrap" }, { name: t.description }, { name: t.items }];
-  const operators: Column[] = [{ name: t.status }, { name: t.target }, { name: t.rate, look: "nowrap" }];
+  const columns: Column[] = [
+    { name: t.name, look: "nowrap" },
+    { name: t.description, look: "wrap" },
+    { name: t.items },
+  ];
+  const operators: Column[] = [
+    { name: t.status },
+    { name: t.target, look: "wrap" },
+    { name: t.rate, look: "nowrap" },
+  ];
   return (
     <CardTable
       caption={t.caption}
@@ -45,13 +56,19 @@ function TypeTable({ types }: { types: readonly JobType[] }) {
         key: type.name,
         cells: [
           <a href={`/types/${encodeURIComponent(type.name)}`}>{type.name}</a>,
-          type.description ?? t.noDescription,
+          firstLine(type.description) ?? t.noDescription,
           t.inputs[type.input],
           <TypeStatus type={type} />,
           <code>{handlerOf(type)}</code>,
-          type.itemsPerSecond === null ? t.noRate : t.perSecond(type.itemsPerSecond),
+          type.itemsPerSecond == null ? t.noRate : t.perSecond(type.itemsPerSecond),
         ],
       }))}
     />
   );
+}
+
+/** Returns the beginning of a description; the view of the type has all. */
+function firstLine(description: string | null): string | null {
+  const [line] = description?.split("\n") ?? [];
+  return line && line.length > SHOWN ? `${line.slice(0, SHOWN)}...` : (line ?? null);
 }

@@ -136,8 +136,24 @@ test("of two files picked in a row the last one counts, and a file of another ki
   expect(run.upload.file.value?.name).toBe("second.csv");
   await run.pick(new File(["a;b\n1;2\n"], "semicolons.csv"));
   expect(run.isDelimiterBad()).toBe(true);
+  run.from.value = "text";
+  expect(run.isDelimiterBad()).toBe(false);
   await run.pick(new File(["PK\u0003\u0004"], "people.xlsx"));
   expect([run.sheet.value, run.refusal.value]).toEqual([null, expect.stringContaining("workbook")]);
+});
+
+test("a picked file and a pasted text do not replace each other", async () => {
+  createJob.mockRejectedValue(new Error("No answer"));
+  const run = new Run(type({ optionsSchema: null }));
+  await run.pick(new File(["a\n1\n"], "picked.csv"));
+  run.from.value = "text";
+  run.pasted.value = "1";
+  await run.start();
+  run.from.value = "file";
+  expect(run.file.value?.name).toBe("picked.csv");
+  await run.start();
+  const names = uploaded.mock.calls.map(([file]) => file.name);
+  expect(names).toEqual(["picked.csv", "pasted.jsonl", "picked.csv"]);
 });
 
 test("options as text are sent as they are", async () => {
