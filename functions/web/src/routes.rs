@@ -20,6 +20,8 @@ longshore::routes! {
     GET "/jobs/{jobId}"        view,
     GET "/datasets"            view,
     GET "/datasets/{dataset}"  view,
+    GET "/types"               view,
+    GET "/types/{name}"        view,
     GET "/assets/{file}"       asset,
     GET "/config.json"         config,
 }

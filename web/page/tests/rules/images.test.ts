@@ -75,7 +75,7 @@ test("at most as many downloads run at a time as the limit says, in order, and a
   ends[0]?.();
   await calls[0];
   expect(await calls[2]).toBe("AbortError");
-  await settled();
+  await microtasks();
   expect(begun).toEqual([0, 1, 3]);
   for (const end of ends) end();
   await Promise.all(calls);
@@ -85,7 +85,7 @@ test("at most as many downloads run at a time as the limit says, in order, and a
 });
 
 /** Lets pending promises settle. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
+const microtasks = () => new Promise((resolve) => setImmediate(resolve));
 
 const NOW = Date.parse("2026-11-26T12:00:00Z");
 
