@@ -132,7 +132,16 @@ test("a failed upload is shown at the upload, and not a second time", async () =
 test("of two files picked in a row the last one counts, and a file of another kind is refused", async () => {
   const run = new Run(type());
   const [first, second] = [new File(["a\n1\n"], "first.csv"), new File(["b\n1\n"], "second.csv")];
-  await Promise.all([run.pick(first), run.pick(second)]);
+  const bytes = await first.arrayBuffer();
+  let answer = () => {};
+  const slowly = new Promise<ArrayBuffer>((resolve) => {
+    answer = () => resolve(bytes);
+  });
+  vi.spyOn(first, "slice").mockReturnValue({ arrayBuffer: () => slowly } as Blob);
+  const picked = run.pick(first);
+  await run.pick(second);
+  answer();
+  await picked;
   expect(run.upload.file.value?.name).toBe("second.csv");
   await run.pick(new File(["a;b\n1;2\n"], "semicolons.csv"));
   expect(run.isDelimiterBad()).toBe(true);
