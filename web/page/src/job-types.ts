@@ -2,7 +2,7 @@
 
 import { effect, signal } from "@preact/signals";
 import type { JobType, JobTypeStatus } from "longshore-client";
-import { api, guarded } from "./api";
+import { api } from "./api";
 import { sessionState } from "./session";
 
 /** True if the user can see a job type. */
@@ -12,7 +12,7 @@ export const hasJobTypes = signal(false);
 export async function refreshJobTypes(): Promise<void> {
   try {
     // A page can be empty although the next one is not: types that a user cannot see are left out of it.
-    const { jobTypes, nextCursor } = await guarded(() => api.listJobTypes({ limit: 1 }));
+    const { jobTypes, nextCursor } = await api.listJobTypes({ limit: 1 });
     hasJobTypes.value = jobTypes.length > 0 || nextCursor !== null;
   } catch {
     // The entry of the navigation is a convenience only.

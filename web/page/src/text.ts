@@ -5,8 +5,10 @@ import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
+import { imagesText } from "./text/images";
 import { jobText } from "./text/job";
 import { typesText } from "./text/types";
+import { waitingText } from "./text/waiting";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
@@ -121,5 +123,7 @@ export const text = {
   ...fileText,
   ...jobText,
   ...typesText,
+  ...waitingText,
+  ...imagesText,
   ...errorText,
 };

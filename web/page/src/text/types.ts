@@ -1,4 +1,4 @@
-/** Texts of registered job types: their list, the form of a run, and what operators see. */
+/** Texts of registered job types: their list, what operators see, and the form of a run. */
 
 import { duration, number, plural } from "./format";
 
@@ -128,60 +128,5 @@ export const typesText = {
     uploading: "Uploading the items...",
     creating: "Starting...",
     fix: "Nothing was started. Fix the marked fields.",
-  },
-
-  waiting: {
-    title: "Waiting",
-    reasons: {
-      handler_unavailable: [
-        "The handler does not respond",
-        "It is called again until it does. Nothing is lost: items that wait spend no try.",
-      ],
-      handler_failing: [
-        "The handler fails at every batch",
-        "It is tried with single items until one succeeds. Items that wait spend no try.",
-      ],
-      concurrency_limit: [
-        "Other jobs of this type are running",
-        "Only some calls run at a time, over all jobs of the type. This job continues by itself.",
-      ],
-      rate_limit: [
-        "The rate limit of this type is reached",
-        "Only some items run a second, over all jobs of the type. This job continues by itself.",
-      ],
-      backpressure: [
-        "The handler asks for a pause",
-        "It, or a service behind it, is busy. Items that wait spend no try.",
-      ],
-    } as Record<string, [string, string]>,
-    unknown: ["The job waits for its handler", "It continues by itself."] as [string, string],
-    next: (seconds: number) => `Next try in ${duration(seconds)}`,
-    nextSoon: "Next try in a moment",
-    since: (when: string) => `Since ${when}`,
-  },
-
-  images: {
-    title: "Images",
-    of: (item: number, source: string | null) =>
-      source === null ? `Image ${number(item)}` : `Image ${number(item)} of ${source}`,
-    open: (name: string) => `Open ${name}`,
-    size: (width: number, height: number) => `${number(width)} × ${number(height)}`,
-    noFiles: "No files",
-    missing: "This image cannot be shown.",
-    loading: "Loading...",
-    close: "Close",
-    save: "Download",
-    failed: "Images that failed",
-    item: (item: number) => `Image ${number(item)}`,
-    /** Reasons by code. A colon at the end asks for the API's own sentence. */
-    reasons: {
-      not_an_image: "The file is not a JPEG, PNG or WebP image.",
-      image_too_large: "The file is too large:",
-      image_dimensions: "The image has too many pixels:",
-      image_damaged: "The image is damaged:",
-      not_found: "There is no image at this address.",
-      url_invalid: "This is not an address of an image:",
-      url_not_allowed: "This address is not on the public internet:",
-    } as Record<string, string>,
   },
 };
