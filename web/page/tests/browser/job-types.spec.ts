@@ -1,12 +1,15 @@
 /** Registered job types: their list, the form of a run, what operators see, and jobs that wait or have images. */
 
-import { expect, type Page, test } from "@playwright/test";
+import { expect, type Locator, type Page, test } from "@playwright/test";
 import { handler } from "./handler";
 import { fakeType, mockImages, mockJob, mockJobTypes, operatorsType, refuseCreate } from "./job-type-mocks";
 import { fakeJob } from "./mocks";
 import { accessible, complete, figure, fresh, open, pick } from "./support";
 
 const item = (name: string) => JSON.stringify({ email: `${name}@example.com` });
+
+/** Returns the width of an image's file; 0 if the browser has refused it. */
+const naturalWidth = (image: Locator) => image.evaluate((it) => (it as HTMLImageElement).naturalWidth);
 
 async function paste(page: Page, text: string): Promise<void> {
   await page.getByRole("radio", { name: /^Text/ }).check();
@@ -164,12 +167,15 @@ test("images are read once they come into view, and a click opens the largest on
   await first.scrollIntoViewIfNeeded();
   await expect(first.locator("img")).toHaveAttribute("alt", "Image 1 of people.csv");
   expect(read).toContain("1-320.png");
-  expect(read).not.toContain("40-320.png");
+  await expect.poll(() => naturalWidth(first.locator("img"))).toBe(1);
   await first.click();
   const dialog = page.getByRole("dialog", { name: "Image 1 of people.csv" });
   await expect(dialog.getByRole("img")).toBeVisible();
   await expect(dialog.getByRole("link", { name: "Download" })).toHaveAttribute("download", "1-1280.png");
+  await expect.poll(() => naturalWidth(dialog.getByRole("img"))).toBe(1);
+  // Reads are in order, so those of all thumbnails that were in view have ended.
   expect(read.at(-1)).toBe("1-1280.png");
+  expect(read).not.toContain("40-320.png");
   await accessible(page, "image");
   await page.keyboard.press("Escape");
   await expect(first).toBeFocused();
