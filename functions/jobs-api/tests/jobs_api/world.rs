@@ -18,7 +18,6 @@ use longshore_domain::ports::{ByAge, Definition, JobStore, JobTransitions, Uploa
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::timestamp::Timestamp;
-use longshore_targets::root_secret::RootSecretReader;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
@@ -120,12 +119,7 @@ impl World {
         let registry: Registry = builtin(records.clone(), files.clone()).with(Ping);
         let access = self.access.clone();
         let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
-        let job_types = Registrations {
-            store: store.clone(),
-            pings: queues.clone(),
-            targets: targets(),
-            root_secret: RootSecretReader::default(),
-        };
+        let job_types = Registrations { targets: targets(), ..Registrations::new(store.clone(), queues.clone()) };
         let limits = Limits {
             max_file_bytes: 1_000,
             retention_days: 14,
