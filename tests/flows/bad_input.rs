@@ -1,6 +1,6 @@
 //! Invalid requests and messages: each has a response, and does not affect other jobs.
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, ensure};
 use base64::Engine;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::message::{CompleteMessage, CreateMessage};

@@ -1,6 +1,7 @@
 //! Registered job types: Lambda functions in Python, and an HTTPS endpoint with the certificate of a local authority.
 
 use std::collections::BTreeMap;
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::OnceLock;
@@ -154,7 +155,9 @@ fn serve(secret: &str, folder: &Path) -> Result<Running> {
     python.args(["-c", SERVE, &port.to_string()]).current_dir(examples(&[""]).remove(0));
     python.env("LONGSHORE_SECRETS", secret).env("PYTHONDONTWRITEBYTECODE", "1");
     python.env("TLS_CERTIFICATE", folder.join("certificate.pem")).env("TLS_KEY", folder.join("key.pem"));
-    Ok(Running(python.stderr(std::process::Stdio::null()).spawn().context("cannot run python3")?))
+    let running = Running(python.stderr(std::process::Stdio::null()).spawn().context("cannot run python3")?);
+    wait_until(|| Ok(TcpStream::connect(("127.0.0.1", *port)).is_ok()))?;
+    Ok(running)
 }
 
 #[test]

@@ -178,7 +178,9 @@ impl Stack {
     /// # Errors
     /// If the emulator refuses it.
     pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf]) -> Result<()> {
-        self.cloud.create_python_function(name, handler, files)
+        // A role that permits nothing but logs.
+        let role = self.cloud.physical_id(NAME, "WebRole")?;
+        self.cloud.create_python_function(name, handler, files, &role)
     }
 
     /// Returns true if this process started the emulator: its processes can be killed, and its functions share this

@@ -93,14 +93,14 @@ impl Cloud {
         Ok(())
     }
 
-    /// Creates a function in Python from these files, and the alias `live` of it.
+    /// Creates a function in Python from these files, and the alias `live` of it. It has the role of this name.
     ///
     /// # Errors
     /// If the emulator refuses it.
-    pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf]) -> Result<()> {
+    pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf], role: &str) -> Result<()> {
         let code = FunctionCode::builder().zip_file(Blob::new(zipped(files)?)).build();
         let call = self.lambda().create_function().function_name(name).handler(handler).runtime(Runtime::Python312);
-        let call = call.code(code).role("arn:aws:iam::000000000000:role/handler").timeout(120);
+        let call = call.code(code).role(format!("arn:aws:iam::000000000000:role/{role}")).timeout(120);
         self.block_on(call.send()).with_context(|| format!("the emulator refused the function {name}"))?;
         let alias = self.lambda().create_alias().function_name(name).name("live").function_version("$LATEST");
         self.block_on(alias.send()).with_context(|| format!("the emulator refused the alias of {name}"))?;
