@@ -35,6 +35,8 @@ pub(crate) enum Target {
     Record,
     /// The call names nothing, and creates data for the caller.
     Nothing,
+    /// The route reads job types, which all tenants share.
+    JobTypes,
     /// The route is for operators only. Other callers are refused, whatever they name.
     Operators,
     /// The route is a public document, which needs no token.
@@ -42,7 +44,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 30] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 35] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -64,6 +66,11 @@ pub(crate) const ROUTES: [(&str, &str, Target); 30] = [
     ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),
     ("GET", "/api/datasets/{dataset}/records", Target::Dataset),
     ("DELETE", "/api/datasets/{dataset}/records", Target::Record),
+    ("PUT", "/api/job-types/{name}", Target::Operators),
+    ("GET", "/api/job-types/{name}", Target::JobTypes),
+    ("DELETE", "/api/job-types/{name}", Target::Operators),
+    ("GET", "/api/job-types/{name}/secret", Target::Operators),
+    ("GET", "/api/job-types", Target::JobTypes),
     ("GET", "/api/dead-letters", Target::Operators),
     ("GET", "/api/dead-letters/{letterId}", Target::Operators),
     ("DELETE", "/api/dead-letters/{letterId}", Target::Operators),
@@ -99,7 +106,8 @@ pub(crate) fn call(
         .replace("{dataset}", dataset)
         .replace("{fileGuid}", file)
         .replace("{file}", "failed.csv");
-    let to = to.replace("{kind}", "not-found").replace("{letterId}", "1700000000000-letter");
+    let to =
+        to.replace("{kind}", "not-found").replace("{letterId}", "1700000000000-letter").replace("{name}", "no-type");
     ensure!(!to.contains('{'), "{path} has an unknown parameter");
     let body = if method == "GET" { String::new() } else { body.to_string() };
     client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
@@ -233,6 +241,11 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                     refused.0 == 403 && refused.1["type"] == "/api/problems/not-an-operator",
                     "{route:?}: {refused:?}"
                 );
+            }
+            Target::JobTypes => {
+                let answers = [alice, &bob].map(|client| request(client, job, &name, &upload));
+                let [own, other] = answers.map(|answer| answer.map(|answer| comparable(&answer)));
+                ensure!(own? == other?, "{route:?}: two tenants see different job types");
             }
             Target::Nothing | Target::Document => {}
         }

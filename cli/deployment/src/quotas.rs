@@ -1,6 +1,7 @@
 //! Concurrent executions: the maximum for the stack's queues, and the account's quota.
 
 use anyhow::{Context, Result};
+use serde_json::Value;
 
 use crate::finding::Finding;
 use crate::roles::FUNCTION;
@@ -11,7 +12,7 @@ const RESERVE: u64 = 50;
 /// The environment with the lowest concurrency.
 const SMALLEST: &str = "small";
 
-/// Sums the maximum concurrency of all queue mappings.
+/// Sums the maximum concurrency of all queue mappings that are enabled.
 ///
 /// # Errors
 /// If a mapping has no limit, or a limit that is not a literal number.
@@ -20,6 +21,9 @@ pub fn mapping_concurrency(template: &Template, values: &Parameters) -> Result<u
     for (id, function) in template.of_type(FUNCTION) {
         let events = function["Events"].as_object().into_iter().flatten();
         for (name, event) in events.filter(|(_, event)| event["Type"] == "SQS") {
+            if template.resolve(&event["Properties"]["Enabled"], values) == Value::Bool(false) {
+                continue;
+            }
             let limit = template.resolve(&event["Properties"]["ScalingConfig"]["MaximumConcurrency"], values);
             sum += limit.as_u64().with_context(|| format!("{id}: the event {name} has no MaximumConcurrency"))?;
         }

@@ -67,6 +67,8 @@ fn the_queues_of_each_environment_leave_a_reserve_in_its_quota() {
         ["production", "small"].map(|environment| (environment, concurrency(environment))).into();
     assert!(sums["production"] <= 500, "half of the usual quota of 1,000: {sums:?}");
     assert!(sums["small"] <= 10, "the quota of a new account: {sums:?}");
+    let handlers = values(&[("Environment", "small"), ("HandlerHosts", "handlers.example.com")]);
+    assert_eq!(mapping_concurrency(&template(), &handlers).unwrap(), sums["small"] + 2);
 }
 
 /// KMS charges for each use of a customer-managed key. DynamoDB's own key is free.

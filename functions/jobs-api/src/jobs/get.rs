@@ -84,7 +84,8 @@ pub(crate) async fn get<B: Backend>(
     match waiting_for(&api.ports, &job, &groups, (api.clock)()).await? {
         None => Ok(conditional(&headers, &job, document, wait_s)),
         waiting_for => {
-            let about = [(header::CACHE_CONTROL, "no-store".to_owned()), (header::RETRY_AFTER, wait_s.to_string())];
+            let about =
+                [(header::CACHE_CONTROL, "private, no-cache".to_owned()), (header::RETRY_AFTER, wait_s.to_string())];
             Ok((about, Json(JobDocument { waiting_for, ..document })).into_response())
         }
     }

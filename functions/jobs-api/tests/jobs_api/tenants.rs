@@ -100,7 +100,8 @@ async fn the_files_of_a_job_have_its_tenants_prefix() {
 #[tokio::test]
 async fn every_route_except_documents_refuses_a_caller_without_a_token() {
     for (method, path) in jobs_api::ROUTES.into_iter().filter(|route| !jobs_api::PUBLIC_ROUTES.contains(route)) {
-        let is_for_operators = path == "/api/job-types/{name}" && method != "GET";
+        let is_secret = path == "/api/job-types/{name}/secret";
+        let is_for_operators = is_secret || (path == "/api/job-types/{name}" && method != "GET");
         let path = path.replace("{jobId}", &JobId::generate().to_string()).replace("{dataset}", "people");
         // No token was accepted: the gateway's context is missing, and a header does not replace it.
         let request = Request::builder().method(method).uri(path).header("x-tenant", "default").body(Body::empty());

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 34] = [
+const ROWS: [(&str, &str, Class); 35] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -43,6 +43,7 @@ const ROWS: [(&str, &str, Class); 34] = [
     ("PUT", "/api/job-types/{name}", Class::Create),
     ("GET", "/api/job-types/{name}", Class::Usual),
     ("DELETE", "/api/job-types/{name}", Class::Usual),
+    ("GET", "/api/job-types/{name}/secret", Class::Usual),
     ("GET", "/api/job-types", Class::List),
     ("GET", "/api/dead-letters", Class::List),
     ("GET", "/api/dead-letters/{letterId}", Class::Usual),
