@@ -9,6 +9,7 @@ use clap::{Args, FromArgMatches};
 use local_cloud::functions;
 use local_cloud::project::Project;
 use local_cloud::stack::NAME;
+use local_cloud::tools::Tools;
 use local_cloud::{cargo, guard, page, state, tools};
 use longshore_cli::deploy_check::{self, AccountReport};
 use std::fs::{self, File};
@@ -105,8 +106,23 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
         docs.args(["test", "--workspace", "--doc"]);
         configure(&mut docs);
         check(&mut docs)?;
+        run_handler_tests(project, &tools)?;
         run_stack_tests(project, notes)?;
     }
+    Ok(())
+}
+
+/// Runs the tests of the examples of handlers in Python and Node, and of the Python client.
+fn run_handler_tests(project: &Project, tools: &Tools) -> Result<()> {
+    for folder in ["examples/handlers/python", "clients/python"] {
+        let mut python = Command::new(tools.program("python"));
+        python.args(["-m", "unittest", "--quiet"]).current_dir(project.root.join(folder));
+        python.env("PYTHONDONTWRITEBYTECODE", "1");
+        ensure!(python.status()?.success(), "a test in {folder} failed: see above");
+    }
+    let mut node = Command::new("node");
+    node.args(["--test", "--test-reporter=dot"]).current_dir(project.root.join("examples/handlers/node"));
+    ensure!(node.status().context("cannot run node")?.success(), "a test of the handlers in Node failed: see above");
     Ok(())
 }
 

@@ -33,6 +33,9 @@ pub struct State {
     /// Users with passwords and tokens; therefore, only the owner can read the file. Empty unless the stack has a user
     /// pool.
     pub users: Vec<User>,
+    /// ARN of the example handler, a function in Python that the stack may register as a job type. Empty on an emulator
+    /// that was already running.
+    pub example_handler: String,
     /// Fingerprints of the deployed template and code.
     pub deployed: Deployed,
 }

@@ -19,6 +19,11 @@ use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
 use std::process::Stdio;
 
+/// Name of the example handler, which is in the local `HandlerFunctions` of samconfig.toml.
+const EXAMPLE_HANDLER: &str = "contacts";
+/// Its files.
+const EXAMPLE_FILES: [&str; 3] = ["lambda_function.py", "contacts.py", "longshore_handler.py"];
+
 /// Options of the stack.
 #[derive(Clone, Debug, Default)]
 pub struct Options {
@@ -43,7 +48,7 @@ pub fn bring_up(project: &Project, options: &Options) -> Result<State> {
     }
     let endpoint = state.emulator_url.clone();
     let stack = Stack { project, tools: &tools, endpoint: &endpoint };
-    let outcome = bring_up_to_date(&stack, code, &mut state);
+    let outcome = bring_up_to_date(&stack, code, &mut state).and_then(|()| create_example_handler(&stack, &mut state));
     // Even after a failure, because a part can be deployed.
     state::write(project, &state)?;
     outcome?;
@@ -126,6 +131,20 @@ fn bring_up_to_date(stack: &Stack<'_>, code: BTreeMap<String, String>, state: &m
             update_code(stack, state, function, fingerprint)?;
         }
     }
+    Ok(())
+}
+
+/// Creates the example handler, `examples/handlers/python`, once. The local settings permit it as a handler.
+fn create_example_handler(stack: &Stack<'_>, state: &mut State) -> Result<()> {
+    if !state.example_handler.is_empty() || state.emulator.is_none() {
+        return Ok(());
+    }
+    let cloud = stack.cloud()?;
+    let files = EXAMPLE_FILES.map(|name| stack.project.root.join("examples/handlers/python").join(name));
+    // A role that permits nothing but logs.
+    let role = cloud.physical_id(NAME, "WebRole")?;
+    cloud.create_python_function(EXAMPLE_HANDLER, "lambda_function.lambda_handler", &files, &role)?;
+    state.example_handler = format!("arn:aws:lambda:us-east-1:000000000000:function:{EXAMPLE_HANDLER}:live");
     Ok(())
 }
 

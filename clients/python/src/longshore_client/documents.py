@@ -184,6 +184,7 @@ class Job(TypedDict):
     startedAs: JobId | None
     undoes: Undoes | None
     undoneBy: JobId | None
+    waitingFor: NotRequired[WaitingFor | None]
     error: JobError | None
     issues: list[JobError]
     createdAt: str
@@ -473,6 +474,14 @@ class UploadStatus(TypedDict):
     receivedParts: NotRequired[list[ReceivedPart]]
 
 
+class WaitingFor(TypedDict):
+    """What a job waits for, although no item of it is processed."""
+
+    reason: WaitReason
+    since: str
+    nextTry: str | None
+
+
 class WantedPart(TypedDict):
     """A part to be uploaded next."""
 
@@ -493,3 +502,4 @@ SourceRequest = Union["DatasetRequest", "PartRequest"]
 Stage = Literal["queued", "splitting", "processing", "stopping", "finishing", "done"]
 Status = Literal["waiting", "running", "completed", "failed", "canceled"]
 UploadState = Literal["waiting", "received", "abandoned"]
+WaitReason = Literal["handler_unavailable", "handler_failing", "backpressure", "rate_limit", "concurrency_limit"]

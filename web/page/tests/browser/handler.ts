@@ -1,6 +1,6 @@
-/** A job type of the local stack, registered by its operator, with a handler that answers `ok` for each item. */
+/** A job type of the local stack, registered by its operator, with the example handler. */
 
-import { createClient, type JobTypeTarget } from "longshore-client";
+import { createClient } from "longshore-client";
 import { stack } from "./support";
 
 /** A registered type, and an option of it. */
@@ -12,17 +12,14 @@ export interface Registered {
 
 const NAME = "page-story";
 
-/**
- * Registers the type, and waits until it is active. The handler is `LONGSHORE_TEST_HANDLER`: the ARN of an alias of a
- * function, or a URL that the stack allows.
- */
+/** Registers the type, and waits until it is active. */
 export async function handler(): Promise<Registered> {
-  const { apiUrl, users } = stack();
+  const { apiUrl, users, exampleHandler } = stack();
   const operator = users.find(({ name }) => name === "operator");
   if (!operator) throw new Error("The local stack has no operator.");
   const client = createClient({ baseUrl: apiUrl, token: () => operator.token });
   await client.putJobType(NAME, {
-    target: target(),
+    target: { function: exampleHandler },
     description: "Sends invitations to an event.",
     optionsSchema: {
       type: "object",
@@ -38,10 +35,4 @@ export async function handler(): Promise<Registered> {
     if (Date.now() > deadline) throw new Error("The handler was not pinged within a minute.");
     await new Promise((resolve) => setTimeout(resolve, 500));
   }
-}
-
-function target(): JobTypeTarget {
-  const address = process.env.LONGSHORE_TEST_HANDLER;
-  if (!address) throw new Error("LONGSHORE_TEST_HANDLER has no address of a handler.");
-  return address.startsWith("arn:") ? { function: address } : { url: address };
 }

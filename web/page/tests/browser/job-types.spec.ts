@@ -6,7 +6,7 @@ import { fakeType, mockImages, mockJob, mockJobTypes, operatorsType, refuseCreat
 import { fakeJob } from "./mocks";
 import { accessible, complete, figure, fresh, open, pick } from "./support";
 
-const item = (name: string) => JSON.stringify({ email: `${name}@example.com` });
+const item = (name: string) => JSON.stringify({ email: `${name}@example.com`, country: "France" });
 
 /** Returns the width of an image's file; 0 if the browser has refused it. */
 const naturalWidth = (image: Locator) => image.evaluate((it) => (it as HTMLImageElement).naturalWidth);
@@ -22,7 +22,7 @@ test("a registered type is found in the navigation, and runs over a file", async
   await page.getByRole("link", { name: "Job types" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Job types");
   await page.getByRole("link", { name, exact: true }).click();
-  await pick(page, `${fresh("guests")}.csv`, "email\nann@example.com\nbob@example.com\n");
+  await pick(page, `${fresh("guests")}.csv`, "email,country\nann@example.com,France\nbob@example.com,France\n");
   await page.getByLabel(option.title).fill(option.value);
   await page.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);

@@ -9,6 +9,8 @@ interface State {
   apiUrl: string;
   webUrl: string;
   users: { name: string; password: string; token: string }[];
+  /** ARN of the example handler. */
+  exampleHandler: string;
 }
 
 const STATE = new URL("../../../../.longshore/local.json", import.meta.url);
