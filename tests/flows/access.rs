@@ -141,12 +141,11 @@ fn the_emulator_refuses_an_action_that_no_policy_allows() -> Story {
 }
 
 /// Outputs of the functions that this story invokes.
-const FUNCTIONS: [&str; 6] = [
+const FUNCTIONS: [&str; 5] = [
     "UploadFunctionName",
     "JobsApiFunctionName",
     "CreateJobFunctionName",
     "ProcessItemFunctionName",
-    "CallHandlerFunctionName",
     "CompleteJobFunctionName",
 ];
 

@@ -92,6 +92,8 @@ fn a_function_in_python_processes_each_row_of_a_file() -> Story {
     let id = job["jobId"].as_str().context("no id")?;
     let results = stack.client.get(&format!("/api/jobs/{id}/results?limit=1"))?.expect(200)?;
     ensure!(results["results"][0]["output"] == json!({ "email": "a0@example.com", "country": "FR" }), "{results}");
+    let logs = stack.logs("CallHandlerFunctionName")?;
+    ensure!(!logs.is_empty() && !logs.iter().any(|line| line.contains("a0@example.com")), "a row is in the log");
     Ok(())
 }
 
