@@ -10,7 +10,7 @@ use std::cell::RefCell;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use dead_letters::DeadLetters;
-use jobs_api::{AllowedTargets, Api, Backend, Limits, QueueDepths, Registrations};
+use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
@@ -204,8 +204,7 @@ impl World {
         let tenant_calls = longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 };
         let (registry, queue_depths) = (builtin(records.clone(), files.clone()), QueueDepths::default());
         let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
-        let targets = AllowedTargets::default();
-        let job_types = Registrations { store: store.clone(), pings: queues.clone(), targets };
+        let job_types = Registrations::new(store.clone(), queues.clone());
         let ports = Ports { store, queues, files };
         jobs_api::router(Api::<Memory> {
             job_types,

@@ -11,10 +11,10 @@ use longshore_outbound::failure::CallFailure;
 use longshore_outbound::limits::Limits;
 use longshore_outbound::local::LocalOnly;
 use longshore_outbound::signature::MessageId;
+use longshore_targets::AllowedTargets;
+use longshore_targets::root_secret::RootSecretReader;
 
 use super::handlers::time_until;
-use super::root_secret::RootSecretReader;
-use super::targets::AllowedTargets;
 use super::trace::traceparent;
 
 /// The client of endpoints. It is created at the first call: functions need none.

@@ -11,12 +11,11 @@ use longshore_domain::registration::Target;
 use longshore_domain::timestamp::Timestamp;
 use longshore_invoke::Functions;
 use longshore_outbound::limits::Limits;
-use longshore_outbound::local::LocalOnly;
+use longshore_targets::root_secret::RootSecretReader;
+use longshore_targets::{AllowedTargets, local_permissions};
 
 use super::endpoints::Endpoints;
 use super::lambda;
-use super::root_secret::RootSecretReader;
-use super::targets::AllowedTargets;
 
 /// The handlers that this stack may call.
 pub struct Handlers {
@@ -36,7 +35,7 @@ impl Handlers {
     /// # Errors
     /// If a setting is missing or cannot be read.
     pub fn from_env(aws: &Aws) -> Result<Self, lambda_runtime::Error> {
-        let local = local()?;
+        let local = local_permissions()?;
         let targets = AllowedTargets::from_env(local.as_ref())?;
         let secret = RootSecretReader::from_env(aws);
         let endpoints = match local {
@@ -48,12 +47,6 @@ impl Handlers {
             Functions::new(move || LambdaConfig::from(&base.with_new_connections()).interceptor(CountCalls));
         Ok(Self { stack: config::text(names::STACK)?, targets, functions, endpoints })
     }
-}
-
-/// Returns the permissions of a local stack. A certificate in any other environment is an error.
-fn local() -> Result<Option<LocalOnly>, lambda_runtime::Error> {
-    let Some(roots) = config::handler_ca()? else { return Ok(None) };
-    Ok(Some(LocalOnly::new(&config::text(names::ENVIRONMENT)?, &roots)?))
 }
 
 impl CallHandlers for Handlers {

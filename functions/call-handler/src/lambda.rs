@@ -4,9 +4,9 @@ use longshore::remote::{NotCalled, RemoteCall, RemoteReply};
 use longshore_domain::registration::FunctionAlias;
 use longshore_domain::remote::ConnectionError;
 use longshore_invoke::{Functions, Invocation, Invoked};
+use longshore_targets::AllowedTargets;
 
 use super::handlers::time_until;
-use super::targets::AllowedTargets;
 
 /// Invokes a function, if its list has it.
 pub(super) async fn invoke(

@@ -18,17 +18,15 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `function`, `registration_ping` | the function; the ping of a registration |
-//! | [`handlers`], [`targets`] | calls of either kind of target; the targets that are allowed |
+//! | [`handlers`] | calls of either kind of target |
 //! | `lambda`, [`endpoints`] | calls of Lambda functions; calls of HTTPS endpoints |
-//! | [`root_secret`], `trace` | the secret of signatures; the trace of a call |
+//! | `trace` | the trace of a call |
 
 pub mod endpoints;
 mod function;
 pub mod handlers;
 mod lambda;
 mod registration_ping;
-pub mod root_secret;
-pub mod targets;
 mod trace;
 
 pub use function::{CallHandler, HandlerMessage, serve};

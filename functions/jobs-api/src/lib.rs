@@ -40,7 +40,7 @@ pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
 pub use failures::{FailureDocument, FailuresDocument};
 pub use job_types::{
-    AllowedTargets, CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, TargetDocument,
+    CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, SecretDocument, TargetDocument,
 };
 pub use jobs::{JobCounts, JobDocument, JobSource, JobsDocument, Links, Undoes, WaitingFor};
 pub use output::{FileLink, FileLinks, OutputDocument, ReceiptLink};

@@ -15,9 +15,11 @@ use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
+use longshore_targets::root_secret::RootSecretReader;
+use longshore_targets::{AllowedTargets, local_permissions};
 
 use crate::backend::{Api, Backend, Deployed, Limits};
-use crate::job_types::{AllowedTargets, Registrations};
+use crate::job_types::Registrations;
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
@@ -49,6 +51,7 @@ longshore::routes! {
     PUT    "/api/job-types/{name}"            job_types::put::put<B> costs 5,
     GET    "/api/job-types/{name}"            job_types::get::get<B>,
     DELETE "/api/job-types/{name}"            job_types::delete::delete<B>,
+    GET    "/api/job-types/{name}/secret"     job_types::secret::secret<B>,
     GET    "/api/job-types"                   job_types::list::list<B>,
     GET    "/api/openapi.json"                documents::docs::openapi [public],
     GET    "/api/docs"                        documents::docs::docs [public],
@@ -94,7 +97,12 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
         ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,
         registry,
-        job_types: Registrations { store: aws.store()?, pings: aws.queues(), targets: AllowedTargets::from_env()? },
+        job_types: Registrations {
+            store: aws.store()?,
+            pings: aws.queues(),
+            targets: AllowedTargets::from_env(local_permissions()?.as_ref())?,
+            root_secret: RootSecretReader::from_env(aws),
+        },
         access: config::access()?,
         operators: config::operators()?,
         limits: Limits {

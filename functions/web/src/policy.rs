@@ -14,13 +14,15 @@ const PERMISSIONS: &str = "accelerometer=(), camera=(), geolocation=(), gyroscop
     payment=(), usb=()";
 
 /// Returns the headers. A policy that is not a valid header value falls back to one that forbids everything.
+///
+/// Images can be `blob:` addresses, because the page reads the images of a job with the user's token.
 pub(crate) fn headers(settings: &Settings) -> HeaderMap {
     let mut connect = vec!["'self'", settings.upload_origin()];
     connect.extend(settings.sign_in_origin());
     connect.dedup();
     let policy = format!(
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src {}; form-action 'none'; \
-         frame-ancestors 'none'; base-uri 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src {}; \
+         form-action 'none'; frame-ancestors 'none'; base-uri 'none'",
         connect.join(" ")
     );
     let fallback = HeaderValue::from_static("default-src 'none'");

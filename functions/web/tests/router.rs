@@ -48,6 +48,7 @@ async fn the_policies_allow_only_what_the_page_needs() {
         let connect = format!("connect-src 'self' {BUCKET} https://sign-in.example.com;");
         assert!(policy.starts_with("default-src 'none'; script-src 'self'; style-src 'self';"), "{path}: {policy}");
         assert!(policy.contains(&connect) && !policy.contains("unsafe"), "{path}: {policy}");
+        assert!(policy.contains("; img-src 'self' blob:;"), "{path}: {policy}");
         assert!(policy.ends_with("form-action 'none'; frame-ancestors 'none'; base-uri 'none'"), "{path}: {policy}");
         assert!(text(&headers, "strict-transport-security").starts_with("max-age="), "{path}");
         assert_eq!(text(&headers, "x-content-type-options"), "nosniff", "{path}");
@@ -85,7 +86,7 @@ async fn every_view_is_the_same_document_or_a_message_that_the_page_is_not_built
         !reported.contains("<style") && !reported.contains("onload") && !reported.contains("https://"),
         "{reported}"
     );
-    for path in ["/jobs", "/jobs/7", "/datasets", "/datasets/people"] {
+    for path in ["/jobs", "/jobs/7", "/datasets", "/datasets/people", "/types", "/types/invite"] {
         assert_eq!(get(settings(None), path, &[]).await.2, document, "{path}");
     }
     let etag = text(&first, "etag");

@@ -99,6 +99,13 @@ impl SigningSecret {
 }
 
 impl Secrets {
+    /// Returns the secret that receivers are to have.
+    pub const fn newest(&self) -> &SigningSecret {
+        match self {
+            Self::One(secret) | Self::Rotating { new: secret, .. } => secret,
+        }
+    }
+
     /// Iterates over the secrets, the newest first.
     pub fn iter(&self) -> impl Iterator<Item = &SigningSecret> {
         let (new, old) = match self {

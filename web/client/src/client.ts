@@ -1,6 +1,6 @@
 // Creates the client: one method for each call of the API.
 
-import type { Job, JobRequest, Output, Results, VersionedJob } from "./documents.js";
+import type { Job, JobRequest, JobType, Output, Results, VersionedJob } from "./documents.js";
 import { type Access, type CallOptions, fetchWithBody, sender } from "./http.js";
 import type { ChangeOptions, Client, CreateOptions, PageOptions } from "./methods.js";
 import { isKind, problemFrom } from "./problem.js";
@@ -72,15 +72,8 @@ export function createClient(access: Access): Client {
       const { files, issues } = await output(jobId, { signal });
       return { job, file: files.results ?? null, issues };
     },
-    getJob: async (jobId, options = {}) => {
-      const response = await send({
-        method: "GET",
-        path: jobPath(jobId),
-        signal: options.signal,
-        repeatable: true,
-      });
-      return { ...((await response.json()) as Job), etag: response.headers.get("etag") };
-    },
+    getJob: (jobId, { signal } = {}) =>
+      versioned<Job>(send({ method: "GET", path: jobPath(jobId), signal, repeatable: true })),
     listJobs: (options) => get("/api/jobs", options),
     watch: (jobId, options) => watch(send, jobPath(jobId), options),
     cancel: async (jobId, options = {}) => {
@@ -116,7 +109,32 @@ export function createClient(access: Access): Client {
       return (await send({ method: "GET", path, query, signal: options.signal, repeatable: true })).blob();
     },
     download: (file, options) => download(access.fetch, file.url, options),
+    image: async (jobId, name, { signal } = {}) => {
+      const path = `${jobPath(jobId)}/images/${encodeURIComponent(name)}`;
+      const response = await send({ method: "GET", path, signal, repeatable: true });
+      if (!response.headers.get("content-type")?.startsWith("application/json")) return response.blob();
+      // A deployment can answer the link in place of a redirect.
+      const { url } = (await response.json()) as { url: string };
+      return download(access.fetch, url, { signal });
+    },
     audit: (jobId, options) => get(`${jobPath(jobId)}/audit`, options),
+    listJobTypes: (options) => get("/api/job-types", options),
+    getJobType: (name, { signal } = {}) =>
+      versioned<JobType>(send({ method: "GET", path: typePath(name), signal, repeatable: true })),
+    putJobType: (name, request, options = {}) =>
+      versioned<JobType>(
+        send({
+          method: "PUT",
+          path: typePath(name),
+          ...conditional(options),
+          body: request,
+          // The first of two conditional requests may have changed the version that the second one names.
+          repeatable: !options.ifMatch,
+        }),
+      ),
+    deleteJobType: async (name, options = {}) => {
+      await send({ method: "DELETE", path: typePath(name), ...conditional(options), repeatable: false });
+    },
     listDatasets: (options) => get("/api/datasets", options),
     deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
       json(
@@ -146,6 +164,12 @@ export async function json<T>(response: Promise<Response>): Promise<T> {
   return (await (await response).json()) as T;
 }
 
+/** Parses a response as JSON, and adds its `ETag`. */
+async function versioned<T>(response: Promise<Response>): Promise<T & { etag: string | null }> {
+  const { headers } = await response;
+  return { ...(await json<T>(response)), etag: headers.get("etag") };
+}
+
 /**
  * Downloads a presigned URL, without a token: the URL is the permission. No timeout; the signal can abort it.
  */
@@ -161,6 +185,10 @@ async function download(
 
 function jobPath(jobId: string): string {
   return `/api/jobs/${encodeURIComponent(jobId)}`;
+}
+
+function typePath(name: string): string {
+  return `/api/job-types/${encodeURIComponent(name)}`;
 }
 
 function datasetPath(dataset: string): string {

@@ -5,7 +5,24 @@ import type { components } from "./openapi.js";
 type Schemas = components["schemas"];
 
 /** A job: status, exact counts, progress, links. */
-export type Job = Schemas["Job"];
+export type Job = Schemas["Job"] & {
+  /** The reason why the items of a registered job type wait; absent or `null` while they do not. */
+  readonly waitingFor?: WaitingFor | null;
+};
+/** A reason to wait, its beginning, and the time of the next try, if it is known. */
+export interface WaitingFor {
+  readonly reason: WaitingReason;
+  /** RFC 3339. */
+  readonly since: string;
+  /** RFC 3339. */
+  readonly nextTry?: string | null;
+}
+export type WaitingReason =
+  | "handler_unavailable"
+  | "handler_failing"
+  | "concurrency_limit"
+  | "rate_limit"
+  | "backpressure";
 /** A job with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJob = Job & { readonly etag: string | null };
 export type JobRequest = Schemas["JobRequest"];
@@ -31,6 +48,25 @@ export type Dataset = Schemas["Dataset"];
 export type Datasets = Schemas["Datasets"];
 export type Record = Schemas["Record"];
 export type Records = Schemas["Records"];
+/** The members of a job type that every user can read: everything that a form needs to run it. */
+type PublicJobType = Pick<
+  Schemas["JobType"],
+  "name" | "description" | "input" | "optionsSchema" | "itemSchema" | "itemsPerSecond"
+>;
+/** A registered job type. Members of the handler, such as `target`, `batch` and `candidate`, are for operators only. */
+export type JobType = PublicJobType &
+  Partial<Omit<Schemas["JobType"], keyof PublicJobType>> & {
+    /** True if the items have an output. */
+    readonly hasOutput?: boolean;
+  };
+/** A job type with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
+export type VersionedJobType = JobType & { readonly etag: string | null };
+export type JobTypes = Omit<Schemas["JobTypes"], "jobTypes"> & { jobTypes: JobType[] };
+export type JobTypeRequest = Schemas["JobTypeRequest"];
+export type JobTypeTarget = Schemas["JobTypeTarget"];
+/** A registration that is to become active. */
+export type JobTypeCandidate = Schemas["JobTypeCandidate"];
+export type JobTypeStatus = Schemas["JobTypeStatus"];
 export type Problem = Schemas["Problem"];
 export type FieldError = Schemas["FieldError"];
 export type UploadRequest = Schemas["UploadRequest"];

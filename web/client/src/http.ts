@@ -40,7 +40,7 @@ export interface CallOptions {
 
 /** A request to the API. */
 export interface Call extends CallOptions {
-  readonly method: "GET" | "POST" | "DELETE";
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** The path, with the leading `/api`. */
   readonly path: string;
   /** The parameters. An object as a value is sent in the style `deepObject`: `name[key]=value`. */

@@ -7,6 +7,8 @@ import type {
   Job,
   JobRequest,
   Jobs,
+  JobTypeRequest,
+  JobTypes,
   Metadata,
   Output,
   OutputFile,
@@ -14,6 +16,7 @@ import type {
   Results,
   Status,
   VersionedJob,
+  VersionedJobType,
 } from "./documents.js";
 import type { CallOptions, Send } from "./http.js";
 
@@ -32,11 +35,9 @@ export interface ListJobsOptions extends PageOptions {
   readonly metadata?: Metadata;
 }
 
-/** Options of calls that may depend on the job's version. */
+/** Options of calls that may depend on the version of the job or the job type. */
 export interface ChangeOptions extends CallOptions {
-  /**
-   * The job's `etag`, as last read. If the job has changed since, the call fails with `precondition-failed`.
-   */
+  /** The `etag`, as last read. If the document has changed since, the call fails with `precondition-failed`. */
   readonly ifMatch?: string | null | undefined;
 }
 
@@ -155,6 +156,11 @@ export interface Client {
   failuresCsv(jobId: string, options?: CallOptions): Promise<Blob>;
   /** Downloads a file of the output, or the receipt. */
   download(file: { readonly url: string }, options?: CallOptions): Promise<Blob>;
+  /**
+   * Returns an image of a job of the type `image`: a file of one of its outputs, by its name. Only the API gets the
+   * token, and not the storage to which it redirects.
+   */
+  image(jobId: string, name: string, options?: CallOptions): Promise<Blob>;
   /** Recounts a job from everything that is stored for it. */
   audit(jobId: string, options?: CallOptions): Promise<Audit>;
   listDatasets(options?: PageOptions): Promise<Datasets>;
@@ -167,6 +173,16 @@ export interface Client {
   listRecords(dataset: string, options?: PageOptions): Promise<Records>;
   /** Deletes a record, if it exists. A job over the dataset that has not ended can write it again. */
   deleteRecord(dataset: string, key: string, options?: CallOptions): Promise<void>;
+  /** Lists a page of the registered job types, by name. */
+  listJobTypes(options?: PageOptions): Promise<JobTypes>;
+  getJobType(name: string, options?: CallOptions): Promise<VersionedJobType>;
+  /**
+   * Registers a job type, or changes it; for operators. It becomes active when its handler has answered a ping: until
+   * then, the result has a `candidate`. Without `ifMatch`, a lost reply is retried.
+   */
+  putJobType(name: string, request: JobTypeRequest, options?: ChangeOptions): Promise<VersionedJobType>;
+  /** Deletes a job type; for operators. Ends no job. Never repeated after a lost reply. */
+  deleteJobType(name: string, options?: ChangeOptions): Promise<void>;
   /** Makes any other call of the API, with the same token, errors and retries. */
   readonly send: Send;
 }

@@ -463,6 +463,63 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/job-types/{name}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read a registered job type.
+         * @description Every signed-in user can read names, descriptions, schemas, limits and the status. The target and the reason of a refusal are for operators only.
+         */
+        get: operations["getJobType"];
+        /**
+         * Register a job type.
+         * @description For operators. The content becomes a candidate with a new version, and its handler is pinged. When the answer is good, the
+         *     candidate becomes active; until then, and if the answer is not good, the active registration stays in force. The document
+         *     shows the result: read it until its candidate is gone or refused.
+         *
+         *     The call is idempotent. With the content of the pending candidate, it only asks for the ping again. With the active content,
+         *     it changes nothing, except that a candidate with other content is removed. Members that are absent have their default values.
+         *
+         *     The target is a function or a host that the owner of the deployment allows. Names of the deployment's own job types are
+         *     refused. Jobs that exist keep the registration with which they were created. In a deployment that is open to everyone, no
+         *     caller is an operator, so no job type can be registered.
+         */
+        put: operations["putJobType"];
+        post?: never;
+        /**
+         * Delete a job type.
+         * @description For operators. Deletes the active registration and the candidate; the result of a ping that is on its way has no effect. Jobs of the type keep their copy of the registration and run on; no further job can be created.
+         */
+        delete: operations["deleteJobType"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/job-types": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the registered job types.
+         * @description Ordered by name. The deployment's own job types are not in the list. The target and the reason of a refusal are for operators only.
+         */
+        get: operations["listJobTypes"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/openapi.json": {
         parameters: {
             query?: never;
@@ -1266,6 +1323,180 @@ export interface components {
             /** @enum {string} */
             kind: "dataset";
         };
+        /** @description A registered job type: the active registration if there is one, else the candidate. */
+        JobType: {
+            /** @description Name of the job type. */
+            name: string;
+            /** @description Status. Jobs of the type can be created if it is `active`. */
+            status: components["schemas"]["JobTypeStatus"];
+            target?: components["schemas"]["JobTypeTarget"] | null;
+            /** @description Description for people. */
+            description: string | null;
+            /** @description Source of the items. */
+            input: components["schemas"]["JobTypeInput"];
+            /** @description JSON Schema of the options. */
+            optionsSchema: Record<string, unknown> | null;
+            /** @description JSON Schema of an item. */
+            itemSchema: Record<string, unknown> | null;
+            /** @description JSON Schema of an output; `null` if the items have none. */
+            outputSchema: Record<string, unknown> | null;
+            /** @description Size and time-out of a call. */
+            batch: components["schemas"]["JobTypeBatch"];
+            /**
+             * Format: int32
+             * @description Maximum number of calls at a time.
+             */
+            concurrency: number;
+            /**
+             * Format: double
+             * @description Rate limit in items per second; `null` if there is none.
+             */
+            itemsPerSecond: number | null;
+            /**
+             * Format: int32
+             * @description Number of tries of an item.
+             */
+            tries: number;
+            /**
+             * Format: int32
+             * @description Time in seconds for which items wait for an unavailable handler.
+             */
+            maxOutageSeconds: number;
+            /**
+             * @description Modes that the handler knows: `run`, and `validate` if it can check items without any effect. Empty until the
+             *     first good ping.
+             */
+            modes: string[];
+            /**
+             * Format: date-time
+             * @description Time of the last change, in RFC 3339.
+             */
+            updatedAt: string;
+            candidate: components["schemas"]["JobTypeCandidate"] | null;
+        };
+        /** @description Size and time-out of a call. */
+        JobTypeBatch: {
+            /**
+             * Format: int32
+             * @description Maximum number of items in a call.
+             */
+            items: number;
+            /**
+             * Format: int32
+             * @description Size of a call in bytes above which no further item is added.
+             */
+            bytes: number;
+            /**
+             * Format: int32
+             * @description Time-out of a call in seconds.
+             */
+            timeoutSeconds: number;
+        };
+        /** @description Size and time-out of a call in a request. */
+        JobTypeBatchRequest: {
+            /**
+             * Format: int32
+             * @description Maximum number of items in a call.
+             * @default 100
+             */
+            items?: number | null;
+            /**
+             * Format: int32
+             * @description Size of a call in bytes above which no further item is added.
+             * @default 1048576
+             */
+            bytes?: number | null;
+            /**
+             * Format: int32
+             * @description Time-out of a call in seconds.
+             * @default 30
+             */
+            timeoutSeconds?: number | null;
+        };
+        /** @description A registration that is to become active. */
+        JobTypeCandidate: {
+            /** @description Status: `pending` until the handler has answered a ping, `refused` if its answer was not good. */
+            status: components["schemas"]["JobTypeStatus"];
+            /** @description The reason of a refusal. Only operators see it. */
+            reason: string | null;
+            /**
+             * Format: date-time
+             * @description Time at which it was stored or refused, in RFC 3339.
+             */
+            at: string;
+        };
+        /**
+         * @description Source of the items of a registered job type.
+         * @enum {string}
+         */
+        JobTypeInput: "file" | "dataset";
+        /** @description A registration of a job type. */
+        JobTypeRequest: {
+            /** @description The handler. */
+            target: components["schemas"]["JobTypeTarget"];
+            /** @description Description for people. */
+            description?: string | null;
+            /** @default file */
+            input?: components["schemas"]["JobTypeInput"] | null;
+            /** @description JSON Schema (2020-12) of the options of a job, up to 16 KiB. Without one, any object is valid. */
+            optionsSchema?: Record<string, unknown> | null;
+            /** @description JSON Schema (2020-12) of an item, up to 16 KiB. Without one, any item is valid. */
+            itemSchema?: Record<string, unknown> | null;
+            /**
+             * @description JSON Schema (2020-12) of an output, up to 16 KiB. Without one, the items have no output. The schema `{}` stands for
+             *     outputs of any form.
+             */
+            outputSchema?: Record<string, unknown> | null;
+            batch?: components["schemas"]["JobTypeBatchRequest"] | null;
+            /**
+             * Format: int32
+             * @description Maximum number of calls at a time, over all jobs and tenants.
+             * @default 10
+             */
+            concurrency?: number | null;
+            /**
+             * Format: double
+             * @description Rate limit over all jobs and tenants. Without one, there is none.
+             */
+            itemsPerSecond?: number | null;
+            /**
+             * Format: int32
+             * @description Number of tries of an item.
+             * @default 5
+             */
+            tries?: number | null;
+            /**
+             * Format: int32
+             * @description Time in seconds for which items wait for an unavailable handler before they fail.
+             * @default 21600
+             */
+            maxOutageSeconds?: number | null;
+        };
+        /**
+         * @description Status of a job type.
+         * @enum {string}
+         */
+        JobTypeStatus: "pending" | "active" | "refused";
+        /** @description The handler of a job type: exactly one of two members. */
+        JobTypeTarget: {
+            /**
+             * @description ARN of an alias of a Lambda function, one of those that the stack's owner allows.
+             * @example arn:aws:lambda:eu-central-1:123456789012:function:invite:live
+             */
+            function?: string | null;
+            /**
+             * @description URL of an HTTPS endpoint, on a host that the stack's owner allows.
+             * @example https://handlers.example.com/invite
+             */
+            url?: string | null;
+        };
+        /** @description A page of job types. */
+        JobTypes: {
+            /** @description Job types, ordered by name. */
+            jobTypes: components["schemas"]["JobType"][];
+            /** @description Cursor of the next page; `null` on the last page. */
+            nextCursor: string | null;
+        };
         /** @description A page of jobs. */
         Jobs: {
             /** @description Jobs, newest first. */
@@ -1970,7 +2201,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2022,7 +2253,7 @@ export interface operations {
             /**
              * @description `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2145,7 +2376,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2173,7 +2404,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2337,7 +2568,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2383,7 +2614,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2531,7 +2762,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2559,7 +2790,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2759,7 +2990,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2796,7 +3027,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3011,7 +3242,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3065,7 +3296,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3288,7 +3519,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3316,7 +3547,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3392,8 +3623,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-                 *     nothing and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -3450,7 +3681,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -3460,7 +3691,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3488,7 +3719,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3691,7 +3922,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3719,7 +3950,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3854,7 +4085,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3882,7 +4113,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4042,7 +4273,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4079,7 +4310,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4257,7 +4488,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4294,7 +4525,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4453,7 +4684,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4481,7 +4712,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4557,8 +4788,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-                 *     nothing and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -4678,7 +4909,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4688,7 +4919,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4716,7 +4947,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4792,8 +5023,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-                 *     nothing and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -4938,7 +5169,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4948,7 +5179,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4998,7 +5229,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5076,8 +5307,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-                 *     nothing and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -5207,7 +5438,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5217,7 +5448,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5249,7 +5480,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5327,8 +5558,8 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s of the job from earlier responses, or `*`. If the job has changed since, the call does
-                 *     nothing and returns 412. A running job changes with every item that ends.
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
             };
@@ -5482,7 +5713,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5492,7 +5723,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5542,7 +5773,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5685,7 +5916,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5722,7 +5953,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5934,7 +6165,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5979,7 +6210,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6140,7 +6371,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6177,7 +6408,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6315,7 +6546,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6352,7 +6583,976 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getJobType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /** @description The `ETag` of an earlier response. */
+                "If-None-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Name of the job type.
+                 * @example invite
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job type. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "private, no-cache";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "batch": {
+                     *         "bytes": 1048576,
+                     *         "items": 50,
+                     *         "timeoutSeconds": 20
+                     *       },
+                     *       "candidate": null,
+                     *       "concurrency": 5,
+                     *       "description": "Sends invitations to an event.",
+                     *       "input": "file",
+                     *       "itemSchema": {
+                     *         "properties": {
+                     *           "email": {
+                     *             "format": "email",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "email"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "itemsPerSecond": 14,
+                     *       "maxOutageSeconds": 21600,
+                     *       "modes": [
+                     *         "run",
+                     *         "validate"
+                     *       ],
+                     *       "name": "invite",
+                     *       "optionsSchema": {
+                     *         "properties": {
+                     *           "event": {
+                     *             "maxLength": 80,
+                     *             "title": "Event",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "event"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "outputSchema": null,
+                     *       "status": "active",
+                     *       "target": {
+                     *         "function": "arn:aws:lambda:eu-central-1:123456789012:function:invite:live"
+                     *       },
+                     *       "tries": 5,
+                     *       "updatedAt": "2026-07-01T09:00:02.5Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobType"];
+                };
+            };
+            /** @description The job type has not changed. Same headers as 200, no body. */
+            304: {
+                headers: {
+                    "Cache-Control"?: "private, no-cache";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    putJobType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Name of the job type.
+                 * @example invite
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 128 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "batch": {
+                 *         "items": 50,
+                 *         "timeoutSeconds": 20
+                 *       },
+                 *       "concurrency": 5,
+                 *       "description": "Sends invitations to an event.",
+                 *       "itemSchema": {
+                 *         "properties": {
+                 *           "email": {
+                 *             "format": "email",
+                 *             "type": "string"
+                 *           }
+                 *         },
+                 *         "required": [
+                 *           "email"
+                 *         ],
+                 *         "type": "object"
+                 *       },
+                 *       "itemsPerSecond": 14,
+                 *       "optionsSchema": {
+                 *         "properties": {
+                 *           "event": {
+                 *             "maxLength": 80,
+                 *             "title": "Event",
+                 *             "type": "string"
+                 *           }
+                 *         },
+                 *         "required": [
+                 *           "event"
+                 *         ],
+                 *         "type": "object"
+                 *       },
+                 *       "target": {
+                 *         "function": "arn:aws:lambda:eu-central-1:123456789012:function:invite:live"
+                 *       }
+                 *     }
+                 */
+                "application/json": components["schemas"]["JobTypeRequest"];
+            };
+        };
+        responses: {
+            /** @description The content is active already. A candidate with other content is removed. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "batch": {
+                     *         "bytes": 1048576,
+                     *         "items": 50,
+                     *         "timeoutSeconds": 20
+                     *       },
+                     *       "candidate": null,
+                     *       "concurrency": 5,
+                     *       "description": "Sends invitations to an event.",
+                     *       "input": "file",
+                     *       "itemSchema": {
+                     *         "properties": {
+                     *           "email": {
+                     *             "format": "email",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "email"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "itemsPerSecond": 14,
+                     *       "maxOutageSeconds": 21600,
+                     *       "modes": [
+                     *         "run",
+                     *         "validate"
+                     *       ],
+                     *       "name": "invite",
+                     *       "optionsSchema": {
+                     *         "properties": {
+                     *           "event": {
+                     *             "maxLength": 80,
+                     *             "title": "Event",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "event"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "outputSchema": null,
+                     *       "status": "active",
+                     *       "target": {
+                     *         "function": "arn:aws:lambda:eu-central-1:123456789012:function:invite:live"
+                     *       },
+                     *       "tries": 5,
+                     *       "updatedAt": "2026-07-01T09:00:02.5Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobType"];
+                };
+            };
+            /** @description The content is a candidate, and its handler will be pinged. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "batch": {
+                     *         "bytes": 1048576,
+                     *         "items": 50,
+                     *         "timeoutSeconds": 20
+                     *       },
+                     *       "candidate": {
+                     *         "at": "2026-07-01T09:00:00.12Z",
+                     *         "reason": null,
+                     *         "status": "pending"
+                     *       },
+                     *       "concurrency": 5,
+                     *       "description": "Sends invitations to an event.",
+                     *       "input": "file",
+                     *       "itemSchema": {
+                     *         "properties": {
+                     *           "email": {
+                     *             "format": "email",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "email"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "itemsPerSecond": 14,
+                     *       "maxOutageSeconds": 21600,
+                     *       "modes": [],
+                     *       "name": "invite",
+                     *       "optionsSchema": {
+                     *         "properties": {
+                     *           "event": {
+                     *             "maxLength": 80,
+                     *             "title": "Event",
+                     *             "type": "string"
+                     *           }
+                     *         },
+                     *         "required": [
+                     *           "event"
+                     *         ],
+                     *         "type": "object"
+                     *       },
+                     *       "outputSchema": null,
+                     *       "status": "pending",
+                     *       "target": {
+                     *         "function": "arn:aws:lambda:eu-central-1:123456789012:function:invite:live"
+                     *       },
+                     *       "tries": 5,
+                     *       "updatedAt": "2026-07-01T09:00:00.12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobType"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `too-many-job-types`: The deployment has its maximum of 200 registered job types. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    deleteJobType: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /**
+                 * @description Name of the job type.
+                 * @example invite
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The job type is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listJobTypes: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of job types on the page; fewer if they are large. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "jobTypes": [
+                     *         {
+                     *           "batch": {
+                     *             "bytes": 1048576,
+                     *             "items": 50,
+                     *             "timeoutSeconds": 20
+                     *           },
+                     *           "candidate": null,
+                     *           "concurrency": 5,
+                     *           "description": "Sends invitations to an event.",
+                     *           "input": "file",
+                     *           "itemSchema": {
+                     *             "properties": {
+                     *               "email": {
+                     *                 "format": "email",
+                     *                 "type": "string"
+                     *               }
+                     *             },
+                     *             "required": [
+                     *               "email"
+                     *             ],
+                     *             "type": "object"
+                     *           },
+                     *           "itemsPerSecond": 14,
+                     *           "maxOutageSeconds": 21600,
+                     *           "modes": [
+                     *             "run",
+                     *             "validate"
+                     *           ],
+                     *           "name": "invite",
+                     *           "optionsSchema": {
+                     *             "properties": {
+                     *               "event": {
+                     *                 "maxLength": 80,
+                     *                 "title": "Event",
+                     *                 "type": "string"
+                     *               }
+                     *             },
+                     *             "required": [
+                     *               "event"
+                     *             ],
+                     *             "type": "object"
+                     *           },
+                     *           "outputSchema": null,
+                     *           "status": "active",
+                     *           "tries": 5,
+                     *           "updatedAt": "2026-07-01T09:00:02.5Z"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobTypes"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6456,7 +7656,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6568,7 +7768,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6680,7 +7880,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6807,7 +8007,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6960,7 +8160,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6979,7 +8179,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7122,7 +8322,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7163,7 +8363,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7338,7 +8538,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7366,7 +8566,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7469,7 +8669,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7506,7 +8706,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7627,7 +8827,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants. In a deployment that is open to everyone, no user is an operator.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7670,7 +8870,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

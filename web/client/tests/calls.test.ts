@@ -60,6 +60,7 @@ test("every other call has its path, query and result", async () => {
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID), ""],
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID, { mode: "validate" }), ""],
     ["GET /api/datasets", () => client.listDatasets(page), "?limit=5&cursor=abc"],
+    ["GET /api/job-types", () => client.listJobTypes(page), "?limit=5&cursor=abc"],
     [
       "GET /api/datasets/my%2Fpeople/records",
       () => client.listRecords("my/people", page),

@@ -13,6 +13,8 @@ import { JobsView } from "./views/jobs";
 import { NotFound } from "./views/not-found";
 import { RecordsView } from "./views/records";
 import { SessionEnded, SignInView } from "./views/sign-in";
+import { TypeView } from "./views/type";
+import { TypesView } from "./views/types";
 
 export function App() {
   useEffect(() => {
@@ -84,6 +86,10 @@ function Routed() {
       return <DatasetsView />;
     case "records":
       return <RecordsView key={to.dataset} dataset={to.dataset} />;
+    case "types":
+      return <TypesView />;
+    case "type":
+      return <TypeView key={to.name} name={to.name} />;
     case "unknown":
       return <NotFound />;
   }

@@ -3,6 +3,8 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/parts.css";
 import "./styles/tables.css";
+import "./styles/types.css";
+import "./styles/images.css";
 import { render } from "preact";
 import { App } from "./app";
 import { keepPageOnDrop } from "./components/drop-zone";

@@ -9,6 +9,8 @@ export type Route =
   | { view: "job"; jobId: string }
   | { view: "datasets" }
   | { view: "records"; dataset: string }
+  | { view: "types" }
+  | { view: "type"; name: string }
   | { view: "unknown" };
 
 /** Parses a path such as `/jobs/0198…`. */
@@ -18,6 +20,7 @@ export function parseRoute(path: string): Route {
   if (first === "") return { view: "import" };
   if (first === "jobs") return second ? { view: "job", jobId: second } : { view: "jobs" };
   if (first === "datasets") return second ? { view: "records", dataset: second } : { view: "datasets" };
+  if (first === "types") return second ? { view: "type", name: second } : { view: "types" };
   return { view: "unknown" };
 }
 

@@ -5,7 +5,10 @@ import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
+import { imagesText } from "./text/images";
 import { jobText } from "./text/job";
+import { typesText } from "./text/types";
+import { waitingText } from "./text/waiting";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
@@ -62,10 +65,12 @@ export const text = {
     job: "Job",
     datasets: "Datasets",
     records: "Records",
+    types: "Job types",
+    type: "Job type",
     unknown: "Not found",
   },
   skip: "Skip to content",
-  nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets" },
+  nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets", types: "Job types" },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
   table: { scrolls: "Scroll this table sideways to see all columns." },
@@ -117,5 +122,8 @@ export const text = {
   ...exportsText,
   ...fileText,
   ...jobText,
+  ...typesText,
+  ...waitingText,
+  ...imagesText,
   ...errorText,
 };

@@ -21,7 +21,10 @@ fn every_function_in_a_message_loop_allows_recursive_loops() {
 fn a_function_in_a_loop_without_the_setting_is_found() {
     let template = TEMPLATE.replace("      RecursiveLoop: Allow # see Globals\n", "");
     let stopped = stopped_by_lambda(&template);
-    assert!(["CreateJob", "ProcessItem", "CallHandler"].iter().all(|id| stopped.iter().any(|stopped| stopped == id)), "{stopped:?}");
+    assert!(
+        ["CreateJob", "ProcessItem", "CallHandler"].iter().all(|id| stopped.iter().any(|stopped| stopped == id)),
+        "{stopped:?}"
+    );
 }
 
 /// A loop through another function's queue also counts.

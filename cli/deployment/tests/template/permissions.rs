@@ -59,7 +59,9 @@ fn denied(template: &str) -> Vec<String> {
     for function in functions.values() {
         for (receivers, method, needs) in CALLS {
             if reach::calls(&function.name, receivers, method) {
-                for (action, resource, _) in needs.iter().filter(|need| !never_needs(function, need) && !permits(function, **need)) {
+                for (action, resource, _) in
+                    needs.iter().filter(|need| !never_needs(function, need) && !permits(function, **need))
+                {
                     denied.push(format!("{}: {method} needs {action} on {resource}", function.id));
                 }
             }
@@ -93,7 +95,11 @@ fn a_removed_permission_is_reported() {
             "DeadLetters: reopen needs dynamodb:PutItem",
         ),
         ("'dynamodb:LeadingKeys': ['JOBTYPES']", "'dynamodb:LeadingKeys': ['OTHER']", "JobsApi: delete_job_type needs"),
-        ("                Resource: [!GetAtt HandlerChunkQueue.Arn, !GetAtt CompleteJobQueue.Arn]", "                Resource: !GetAtt CompleteJobQueue.Arn", "CallHandler: send_chunks needs"),
+        (
+            "                Resource: [!GetAtt HandlerChunkQueue.Arn, !GetAtt CompleteJobQueue.Arn]",
+            "                Resource: !GetAtt CompleteJobQueue.Arn",
+            "CallHandler: send_chunks needs",
+        ),
         ("'dynamodb:LeadingKeys': ['GATE#*']", "'dynamodb:LeadingKeys': ['OTHER#*']", "ProcessItem: unpark needs"),
         (
             "'dynamodb:LeadingKeys': ['DATASET#*']",

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use call_handler::root_secret::{KEPT_FOR, RootSecretError, RootSecretReader};
+use longshore_targets::root_secret::{KEPT_FOR, RootSecretError, RootSecretReader};
 
 use crate::stub::{Reaction, Stub, response};
 use crate::world::{SECRET, SECRET_ARN, aws, root_secret, secrets};
@@ -45,8 +45,6 @@ async fn a_slow_read_ends_before_a_ping_would() {
 
 #[tokio::test]
 async fn a_stack_without_a_root_secret_says_so() {
-    let config = aws_sdk_secretsmanager::config::Builder::from(aws("http://localhost:1").config()).build();
-    let reader = RootSecretReader::new(aws_sdk_secretsmanager::Client::from_conf(config), None);
-    let error = reader.of_job_type("invite").await.unwrap_err();
+    let error = RootSecretReader::default().of_job_type("invite").await.unwrap_err();
     assert_eq!(error.to_string(), "the environment variable LONGSHORE_ROOT_SECRET_ARN is not set");
 }

@@ -3,8 +3,6 @@
 use aws_sdk_lambda::config::{Builder as LambdaConfig, Credentials, Region};
 use call_handler::endpoints::Endpoints;
 use call_handler::handlers::Handlers;
-use call_handler::root_secret::RootSecretReader;
-use call_handler::targets::AllowedTargets;
 use longshore::config::Aws;
 use longshore::remote::{CallHandlers, NotCalled, RemoteCall, RemoteReply};
 use longshore_domain::ids::JobId;
@@ -12,6 +10,8 @@ use longshore_domain::registration::{AllowedFunctions, FunctionAlias, Target};
 use longshore_domain::timestamp::Timestamp;
 use longshore_invoke::Functions;
 use longshore_outbound::policy::UrlPolicy;
+use longshore_targets::AllowedTargets;
+use longshore_targets::root_secret::RootSecretReader;
 
 use crate::stub::{Reaction, Stub, response};
 use crate::tls::{Authority, limits};
@@ -34,7 +34,7 @@ pub(crate) fn aws(url: &str) -> Aws {
 /// Returns a reader of the root secret.
 pub(crate) fn root_secret(url: &str) -> RootSecretReader {
     let config = aws_sdk_secretsmanager::config::Builder::from(aws(url).config()).build();
-    RootSecretReader::new(aws_sdk_secretsmanager::Client::from_conf(config), Some(SECRET_ARN.to_owned()))
+    RootSecretReader::new(aws_sdk_secretsmanager::Client::from_conf(config), SECRET_ARN)
 }
 
 /// Returns a stub of Secrets Manager with the root secret.

@@ -2,7 +2,7 @@
 //!
 //! | file | contains |
 //! | --- | --- |
-//! | `put`, `get`, `list`, `delete` | the calls |
+//! | `put`, `get`, `list`, `delete`, `secret` | the calls |
 //! | `request`, `request_values` | the body of a PUT: its members, and readers of single values |
 //! | `schemas` | the schemas of a PUT |
 //! | `registrations` | the services, and the targets that the stack's owner allows |
@@ -21,6 +21,8 @@ mod registrations;
 mod request;
 mod request_values;
 mod schemas;
+pub(crate) mod secret;
 
 pub use document::{CandidateDocument, JobTypeDocument, JobTypesDocument, TargetDocument};
-pub use registrations::{AllowedTargets, Registrations};
+pub use registrations::Registrations;
+pub use secret::SecretDocument;

@@ -1,16 +1,16 @@
-//! Services of registered job types, and the targets that the stack's owner allows.
+//! Services of registered job types, and the targets of registrations.
 
-use longshore::config;
 use longshore::http::Bad;
 use longshore::telemetry;
 use longshore_domain::message::PingMessage;
 use longshore_domain::ports::PingQueue;
-use longshore_domain::registration::{AllowedFunctions, FunctionAlias, Target};
-use longshore_outbound::policy::UrlPolicy;
-use longshore_outbound::url::{HandlerUrl, UrlError};
+use longshore_domain::registration::{FunctionAlias, Target};
+use longshore_outbound::url::UrlError;
+use longshore_targets::AllowedTargets;
+use longshore_targets::root_secret::RootSecretReader;
 
 /// Store of job types, the queue of their pings, and the allowed targets.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct Registrations<J, P> {
     /// Store of job types.
     pub store: J,
@@ -18,56 +18,43 @@ pub struct Registrations<J, P> {
     pub pings: P,
     /// Targets that registrations may name.
     pub targets: AllowedTargets,
+    /// Reader of the secret from which those of endpoints are derived.
+    pub root_secret: RootSecretReader,
 }
 
-/// The targets that registrations may name: two lists that the stack's owner sets. An empty list permits none.
-#[derive(Clone, Debug, Default)]
-pub struct AllowedTargets {
-    /// Lambda functions.
-    pub functions: AllowedFunctions,
-    /// Hosts and ports of endpoints.
-    pub urls: UrlPolicy,
+/// Reads a function.
+///
+/// # Errors
+/// `invalid_target` for other texts than the ARN of an alias, `target_not_allowed` for a function that the list does not
+/// have.
+pub(super) fn function(targets: &AllowedTargets, text: &str) -> Result<Target, Bad> {
+    let alias = FunctionAlias::parse(text).map_err(|bad| Bad::new("invalid_target", bad.to_string()))?;
+    if targets.permits(&alias) {
+        return Ok(Target::Function(alias));
+    }
+    let detail = "the function is not allowed; ask the owner of the stack to add this ARN to the allowed functions; \
+                  functions of the stack itself are never allowed";
+    Err(Bad::new("target_not_allowed", detail))
 }
 
-impl AllowedTargets {
-    /// Reads the lists from the environment.
-    ///
-    /// # Errors
-    /// If an entry cannot be read.
-    pub fn from_env() -> Result<Self, lambda_http::Error> {
-        let hosts = config::handler_hosts();
-        let urls = UrlPolicy::new(hosts.iter().map(String::as_str), config::handler_ports()?)?;
-        Ok(Self { functions: config::handler_functions()?, urls })
-    }
-
-    /// Reads a function.
-    ///
-    /// # Errors
-    /// `invalid_target` for other texts than the ARN of an alias, `target_not_allowed` for a function that the list does
-    /// not have.
-    pub(super) fn function(&self, text: &str) -> Result<Target, Bad> {
-        let alias = FunctionAlias::parse(text).map_err(|bad| Bad::new("invalid_target", bad.to_string()))?;
-        if self.functions.permits(&alias) {
-            return Ok(Target::Function(alias));
+/// Reads a URL.
+///
+/// # Errors
+/// `invalid_target` for a text that is no HTTPS URL, `target_not_allowed` for a host or a port that the lists do not have.
+pub(super) fn url(targets: &AllowedTargets, text: &str) -> Result<Target, Bad> {
+    match targets.url(text) {
+        Ok(_) => Ok(Target::Url(text.to_owned())),
+        Err(error @ (UrlError::HostNotAllowed(_) | UrlError::PortNotAllowed(_))) => {
+            Err(Bad::new("target_not_allowed", error.to_string()))
         }
-        let detail = "the function is not allowed; ask the owner of the stack to add this ARN to the allowed functions; \
-                      functions of the stack itself are never allowed";
-        Err(Bad::new("target_not_allowed", detail))
+        Err(error) => Err(Bad::new("invalid_target", error.to_string())),
     }
+}
 
-    /// Reads a URL.
-    ///
-    /// # Errors
-    /// `invalid_target` for a text that is no HTTPS URL, `target_not_allowed` for a host or a port that the lists do not
-    /// have.
-    pub(super) fn url(&self, text: &str) -> Result<Target, Bad> {
-        match HandlerUrl::parse(text, &self.urls) {
-            Ok(_) => Ok(Target::Url(text.to_owned())),
-            Err(error @ (UrlError::HostNotAllowed(_) | UrlError::PortNotAllowed(_))) => {
-                Err(Bad::new("target_not_allowed", error.to_string()))
-            }
-            Err(error) => Err(Bad::new("invalid_target", error.to_string())),
-        }
+impl<J, P> Registrations<J, P> {
+    /// Creates the services of a stack that permits no target and has no root secret.
+    pub fn new(store: J, pings: P) -> Self {
+        Self { store, pings, targets: AllowedTargets::default(), root_secret: RootSecretReader::default() }
     }
 }
 

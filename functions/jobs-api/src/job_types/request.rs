@@ -8,11 +8,12 @@ use longshore_domain::registration::content::{
     MAX_OUTAGE_SECONDS, TIMEOUT_SECONDS, TRIES,
 };
 use longshore_domain::registration::{BatchSize, RegisteredInput, Registration, Target};
+use longshore_targets::AllowedTargets;
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use super::document::TargetDocument;
-use super::registrations::AllowedTargets;
+use super::registrations;
 use super::request_values::{description, input, name, object, rate, whole};
 use super::schemas::schema;
 
@@ -124,8 +125,8 @@ fn read_target(fields: &mut Fields, target: &Value, targets: &AllowedTargets) ->
         Some(text) => read(text),
         None => Err(Bad::new("invalid_type", "the value must be a string")),
     };
-    let function = fields.optional("function", |value| read(value, &|text| targets.function(text)));
-    let url = fields.optional("url", |value| read(value, &|text| targets.url(text)));
+    let function = fields.optional("function", |value| read(value, &|text| registrations::function(targets, text)));
+    let url = fields.optional("url", |value| read(value, &|text| registrations::url(targets, text)));
     if is_given("function") == is_given("url") {
         let detail = "the target must have either function, the ARN of an alias of a Lambda function, or url";
         fields.refuse_all(vec![FieldError::new("", "invalid_target", detail)]);

@@ -150,7 +150,7 @@ async fn only_targets_that_the_owner_allows_are_accepted() {
 async fn without_lists_no_target_is_accepted() {
     let world = operated();
     let mut api = world.api::<crate::world::InMemory>(world.queues.clone());
-    api.job_types.targets = jobs_api::AllowedTargets::default();
+    api.job_types.targets = longshore_targets::AllowedTargets::default();
     let router = jobs_api::router(api);
     for target in [json!({ "function": FUNCTION }), json!({ "url": "https://api.example.com" })] {
         let body = json!({ "target": target });

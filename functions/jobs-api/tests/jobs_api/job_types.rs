@@ -1,12 +1,13 @@
 //! Registered job types: what operators and others may do, and the states of a job type.
 
-use jobs_api::{AllowedTargets, router};
+use jobs_api::router;
 use longshore::http::Access;
 use longshore_domain::message::PingMessage;
 use longshore_domain::ports::{JobTypes, PingRecord};
 use longshore_domain::registration::{Activation, AllowedFunctions, Refusal, TypeName};
 use longshore_domain::remote::Mode;
 use longshore_outbound::policy::UrlPolicy;
+use longshore_targets::AllowedTargets;
 use serde_json::{Value, json};
 
 use crate::unsent::{Closed, ClosedBackend};

@@ -119,7 +119,7 @@ impl World {
         let registry: Registry = builtin(records.clone(), files.clone()).with(Ping);
         let access = self.access.clone();
         let operators = Operators { claim: "cognito:groups".into(), group: "operators".into() };
-        let job_types = Registrations { store: store.clone(), pings: queues.clone(), targets: targets() };
+        let job_types = Registrations { targets: targets(), ..Registrations::new(store.clone(), queues.clone()) };
         let limits = Limits {
             max_file_bytes: 1_000,
             retention_days: 14,

@@ -12,10 +12,12 @@ interface Props {
   anywhere?: boolean;
   /** The input, as a target of focus. */
   input?: RefObject<HTMLInputElement | null>;
+  /** Id of the text that says what is wrong; undefined if nothing is. */
+  wrong?: string | undefined;
   onFile: (file: File) => void;
 }
 
-export function DropZone({ title, choose, accept, small, anywhere, input, onFile }: Props) {
+export function DropZone({ title, choose, accept, small, anywhere, input, wrong, onFile }: Props) {
   const id = useId();
   const [over, setOver] = useState(false);
   const take = (files: FileList | null | undefined) => {
@@ -55,6 +57,8 @@ export function DropZone({ title, choose, accept, small, anywhere, input, onFile
         type="file"
         class="visually-hidden"
         accept={accept}
+        aria-invalid={wrong ? "true" : undefined}
+        aria-describedby={wrong}
         onChange={(event) => {
           take(event.currentTarget.files);
           // Allows the same file to be chosen again after a correction.

@@ -1,5 +1,6 @@
 /** The page's header: name, navigation, colour scheme, user. */
 
+import { hasJobTypes } from "../job-types";
 import { route } from "../router";
 import { personName, sessionState, signOut } from "../session";
 import { text } from "../text";
@@ -28,6 +29,11 @@ export function Header() {
           <a href="/datasets" aria-current={here("datasets", "records")}>
             {text.nav.datasets}
           </a>
+          {hasJobTypes.value && (
+            <a href="/types" aria-current={here("types", "type")}>
+              {text.nav.types}
+            </a>
+          )}
         </nav>
         <div class="person">
           <ThemeButton />

@@ -9,7 +9,9 @@ import { datasetOf } from "../local-storage";
 import { text } from "../text";
 import { CorrectionsCard } from "./corrections-card";
 import { CodeMessage, ErrorNotice } from "./errors";
+import { FailedImages } from "./failed-images";
 import { Failures } from "./failures";
+import { ImageGrid } from "./image-grid";
 import { Results } from "./results";
 import { isCheck, undoState } from "./status";
 
@@ -20,6 +22,7 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
   const output = useLoad((signal) => api.output(job.jobId, { signal }), [job.jobId, job.attempts]);
   const failed = job.counts.failed;
   const dataset = datasetOf(job.jobId);
+  const isOfImages = job.jobType === "image";
   const wrote = job.counts.succeeded > 0 && !isCheck(job);
   return (
     <>
@@ -43,8 +46,8 @@ export function Result({ job, onReopened }: { job: Job; onReopened: () => void }
       {failed > 0 && !isCheck(job) && !job.undoes && !job.undoneBy && job.source?.kind !== "dataset" && (
         <CorrectionsCard job={job} onReopened={onReopened} download={() => save(job.jobId, "failed")} />
       )}
-      {failed > 0 && <Failures job={job} />}
-      {output.value?.files.results && <Results job={job} />}
+      {failed > 0 && (isOfImages ? <FailedImages job={job} /> : <Failures job={job} />)}
+      {output.value?.files.results && (isOfImages ? <ImageGrid job={job} /> : <Results job={job} />)}
       {output.value && <Files jobId={job.jobId} output={output.value} />}
       <ErrorNotice error={output.error} retry={output.reload} />
       {wrote && dataset && (

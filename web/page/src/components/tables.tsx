@@ -63,7 +63,7 @@ function useIsCut(box: { readonly current: HTMLElement | null }): boolean {
 /** A column: its name, and the look of its cells. */
 export interface Column {
   name: string;
-  look?: "figure" | "clip" | "nowrap" | "quiet";
+  look?: "figure" | "clip" | "nowrap" | "quiet" | "wrap";
   /** True if only screen readers show its name. */
   isUnnamed?: boolean;
 }

@@ -8,6 +8,7 @@ import { JobActions } from "../components/job-actions";
 import { Progress } from "../components/progress";
 import { Result } from "../components/result";
 import { StatusBadge } from "../components/status";
+import { Waiting } from "../components/waiting";
 import { useJob } from "../job";
 import { jobMessage, jobName, jobSource, moment, text } from "../text";
 import { NotFound } from "./not-found";
@@ -38,6 +39,7 @@ export function JobView({ jobId }: { jobId: string }) {
       <ErrorNotice error={error} retry={again} />
       <section class="card">
         <Progress key={job.attempts} job={job} />
+        {job.waitingFor && !hasEnded(job) && <Waiting waitingFor={job.waitingFor} />}
         <JobActions key={job.attempts} job={job} onReopened={again} />
       </section>
       {hasEnded(job) && <Result key={job.attempts} job={job} onReopened={again} />}

@@ -53,6 +53,7 @@ test("every view passes axe and fits a phone", async ({ page }) => {
   for (const [view, path] of [
     ["jobs", "/jobs"],
     ["datasets", "/datasets"],
+    ["job-types", "/types"],
     ["records", `/datasets/${dataset}`],
     ["no-job", "/jobs/0198c0de-0000-7000-8000-000000000000"],
     ["reloaded", job],

@@ -45,6 +45,8 @@ test.each([
   ["/jobs/", { view: "jobs" }],
   ["/jobs/1/", { view: "job", jobId: "1" }],
   ["/datasets/a%20b/", { view: "records", dataset: "a b" }],
+  ["/types/", { view: "types" }],
+  ["/types/invite", { view: "type", name: "invite" }],
   ["/jobs/1/2", { view: "unknown" }],
   ["/elsewhere", { view: "unknown" }],
 ])("the view of %s", (path, route) => {

@@ -3,6 +3,7 @@
 //! It is read at the first call of an endpoint, and again after [`KEPT_FOR`]. If it cannot be read, no call is made: a
 //! request with another signature would look like an attack. Neither its value nor a response with it is logged.
 
+use std::fmt;
 use std::time::Duration;
 
 use aws_sdk_secretsmanager::Client;
@@ -19,11 +20,17 @@ pub const KEPT_FOR: Duration = Duration::from_secs(300);
 /// Maximum time of a read with its repetitions: less than half of the time of a ping.
 const READ_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The reader of the root secret.
+/// The reader of the root secret. By default there is none.
+#[derive(Default)]
 pub struct RootSecretReader {
-    client: Client,
-    arn: Option<String>,
+    stored: Option<Stored>,
     kept: Mutex<Option<Kept>>,
+}
+
+/// Place of the root secret.
+struct Stored {
+    client: Client,
+    arn: String,
 }
 
 struct Kept {
@@ -51,17 +58,24 @@ pub enum RootSecretError {
     Unusable(#[from] SecretError),
 }
 
+impl fmt::Debug for RootSecretReader {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RootSecretReader")
+    }
+}
+
 impl RootSecretReader {
     /// Creates the reader of the secret with this ARN.
-    pub fn new(client: Client, arn: Option<String>) -> Self {
-        Self { client, arn, kept: Mutex::default() }
+    pub fn new(client: Client, arn: impl Into<String>) -> Self {
+        Self { stored: Some(Stored { client, arn: arn.into() }), kept: Mutex::default() }
     }
 
     /// Creates the reader of the secret that `LONGSHORE_ROOT_SECRET_ARN` names. A stack that calls functions only may
     /// have none.
     pub fn from_env(aws: &Aws) -> Self {
+        let Ok(arn) = config::text(names::ROOT_SECRET_ARN) else { return Self::default() };
         let config = Builder::from(aws.config()).interceptor(CountCalls).build();
-        Self::new(Client::from_conf(config), config::text(names::ROOT_SECRET_ARN).ok())
+        Self::new(Client::from_conf(config), arn)
     }
 
     /// Returns the secrets with which calls of a job type are signed.
@@ -81,8 +95,8 @@ impl RootSecretReader {
     }
 
     async fn read(&self) -> Result<RootSecret, RootSecretError> {
-        let arn = self.arn.as_deref().ok_or(RootSecretError::NotSet)?;
-        let read = timeout(READ_TIMEOUT, self.client.get_secret_value().secret_id(arn).send());
+        let Stored { client, arn } = self.stored.as_ref().ok_or(RootSecretError::NotSet)?;
+        let read = timeout(READ_TIMEOUT, client.get_secret_value().secret_id(arn).send());
         let output = read.await.map_err(|_| RootSecretError::TimedOut)?;
         // The debug form of an error can have the response.
         let output = output.map_err(|error| RootSecretError::Read(error.code().unwrap_or("no response").to_owned()))?;

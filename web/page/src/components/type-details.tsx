@@ -1,0 +1,123 @@
+/** A job type as operators see it: its handler, its limits, its candidate, and its deletion. */
+
+import type { JobType, VersionedJobType } from "longshore-client";
+import type { ComponentChildren } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import { announce } from "../accessibility";
+import { api, guarded } from "../api";
+import { handlerOf, refreshJobTypes } from "../job-types";
+import { go } from "../router";
+import { bytes, moment, number, text } from "../text";
+import { ErrorNotice } from "./errors";
+
+/** The answer of the dialog that confirms a deletion. */
+const YES = "yes";
+
+export function TypeDetails({ type }: { type: VersionedJobType }) {
+  const t = text.operator;
+  const [isConfirming, setIsConfirming] = useState(false);
+  const [error, setError] = useState<unknown>(null);
+  const remove = async () => {
+    setError(null);
+    try {
+      await guarded(() => api.deleteJobType(type.name, { ifMatch: type.etag }));
+      announce(t.deleted(type.name));
+      void refreshJobTypes();
+      go("/types");
+    } catch (error) {
+      setError(error);
+    }
+  };
+  return (
+    <section class="card" aria-labelledby="operator-title">
+      <h2 id="operator-title">{t.title}</h2>
+      <Candidate type={type} />
+      <dl class="details">
+        {facts(type).map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <p class="quiet small">
+        {t.hint} <code>PUT /api/job-types/{type.name}</code>. {t.check}{" "}
+        <code>longshore types check {handlerOf(type)}</code>.
+      </p>
+      <ErrorNotice error={error} />
+      <div class="actions">
+        <button type="button" class="plain" onClick={() => setIsConfirming(true)}>
+          {t.delete}
+        </button>
+      </div>
+      {isConfirming && (
+        <ConfirmDeleteType
+          name={type.name}
+          onAnswer={(yes) => {
+            setIsConfirming(false);
+            if (yes) void remove();
+          }}
+        />
+      )}
+    </section>
+  );
+}
+
+/** Returns the members of the registration, by name. */
+function facts(type: JobType): [string, ComponentChildren][] {
+  const t = text.operator;
+  const { batch, concurrency, itemsPerSecond, tries, maxOutageSeconds, modes, updatedAt } = type;
+  const all: [string, ComponentChildren][] = [
+    [t.target, <code>{handlerOf(type)}</code>],
+    [t.batch, batch && t.batchOf(batch.items, bytes(batch.bytes), batch.timeoutSeconds)],
+    [t.concurrency, concurrency !== undefined && number(concurrency)],
+    [t.rate, itemsPerSecond == null ? text.types.noRate : text.types.perSecond(itemsPerSecond)],
+    [t.tries, tries !== undefined && number(tries)],
+    [t.outage, maxOutageSeconds !== undefined && t.outageOf(maxOutageSeconds)],
+    [t.modes, modes && modes.length > 0 && modes.join(", ")],
+    [t.updated, updatedAt && moment(updatedAt)],
+  ];
+  return all.filter(([, value]) => value);
+}
+
+function Candidate({ type }: { type: JobType }) {
+  const t = text.operator;
+  const { candidate } = type;
+  if (!candidate) return null;
+  const { status, reason, at } = candidate;
+  return (
+    <div class={`notice ${status === "refused" ? "bad" : "warn"}`}>
+      <div>
+        <strong>
+          {t.candidate[status] ?? status} {type.status === "active" && t.kept}
+        </strong>
+        {reason && <p class="reason">{reason}</p>}
+        <p class="small">{t.at(moment(at))}</p>
+      </div>
+    </div>
+  );
+}
+
+function ConfirmDeleteType({ name, onAnswer }: { name: string; onAnswer: (yes: boolean) => void }) {
+  const t = text.operator;
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => dialog.current?.showModal(), []);
+  return (
+    <dialog
+      ref={dialog}
+      aria-labelledby="confirm-title"
+      onClose={(event) => onAnswer(event.currentTarget.returnValue === YES)}
+    >
+      <h2 id="confirm-title">{t.confirmTitle(name)}</h2>
+      <p>{t.confirmBody}</p>
+      <div class="actions">
+        <button type="button" onClick={() => dialog.current?.close()}>
+          {t.keep}
+        </button>
+        <button type="button" class="danger" onClick={() => dialog.current?.close(YES)}>
+          {t.confirm}
+        </button>
+      </div>
+    </dialog>
+  );
+}
