@@ -5,7 +5,7 @@ use std::time::Duration;
 use longshore_targets::root_secret::{KEPT_FOR, RootSecretError, RootSecretReader};
 
 use crate::stub::{Reaction, Stub, response};
-use crate::world::{SECRET, SECRET_ARN, aws, root_secret, secrets};
+use crate::world::{SECRET, SECRET_ARN, root_secret, secrets};
 
 #[tokio::test]
 async fn the_root_secret_is_read_at_the_first_call_and_again_after_five_minutes() {
