@@ -141,11 +141,12 @@ fn the_emulator_refuses_an_action_that_no_policy_allows() -> Story {
 }
 
 /// Outputs of the functions that this story invokes.
-const FUNCTIONS: [&str; 5] = [
+const FUNCTIONS: [&str; 6] = [
     "UploadFunctionName",
     "JobsApiFunctionName",
     "CreateJobFunctionName",
     "ProcessItemFunctionName",
+    "CallHandlerFunctionName",
     "CompleteJobFunctionName",
 ];
 

@@ -1,8 +1,6 @@
 //! Invalid requests and messages: each has a response, and does not affect other jobs.
 
-use std::time::{Duration, Instant};
-
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, ensure};
 use base64::Engine;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::message::{CompleteMessage, CreateMessage};
@@ -13,7 +11,7 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use crate::shared::{Story, counts, dataset, error_code, lines, own, stack, work};
+use crate::shared::{Story, counts, dataset, error_code, lines, own, stack, wait_until, work};
 
 fn import(additional: Value) -> Value {
     let mut options = json!({ "dataset": dataset("bad-input"), "key": "id" });
@@ -190,14 +188,5 @@ fn messages_of_a_missing_job_are_acknowledged() -> Story {
     }
     ensure!(stack.run(stack.store()?.job(job_id))?.is_none(), "a job record was created");
     assert_eq!(stack.client.get(&format!("/api/jobs/{job_id}"))?.status, 404);
-    Ok(())
-}
-
-fn wait_until(is_met: impl Fn() -> Result<bool>) -> Story {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    while !is_met()? {
-        ensure!(Instant::now() < deadline, "the condition was not met in time");
-        std::thread::sleep(Duration::from_millis(200));
-    }
     Ok(())
 }

@@ -18,6 +18,7 @@ mod corrections;
 mod datasets;
 mod dead_letters;
 mod exports;
+mod handlers;
 mod imports;
 mod items;
 mod large_uploads;

@@ -36,7 +36,8 @@ pub(crate) fn own() -> Option<&'static Stack> {
 /// not start.
 pub(crate) fn impatient() -> Option<&'static Stack> {
     static STACK: OnceLock<Stack> = OnceLock::new();
-    let parameters = vec![("StallSeconds", "3"), ("LogLevel", "debug")];
+    let mut parameters = vec![("StallSeconds", "3"), ("LogLevel", "debug")];
+    parameters.extend(crate::handlers::parameters());
     let options = StackOptions { probe: true, parameters, ..Default::default() };
     has_own_emulator().then(|| STACK.get_or_init(|| start(&options)))
 }
@@ -174,4 +175,13 @@ pub(crate) fn wait_for_removal(stack: &Stack, id: &str) -> Story {
         ensure!(Instant::now() < deadline, "not removed in time: {left:?}\n{}", stack.log_tail(60));
         std::thread::sleep(Duration::from_millis(300));
     }
+}
+
+pub(crate) fn wait_until(is_met: impl Fn() -> Result<bool>) -> Story {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    while !is_met()? {
+        ensure!(Instant::now() < deadline, "the condition was not met in time");
+        std::thread::sleep(Duration::from_millis(200));
+    }
+    Ok(())
 }

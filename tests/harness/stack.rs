@@ -5,6 +5,7 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
+use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use local_cloud::cloud::Cloud;
@@ -170,6 +171,16 @@ impl Stack {
         self.run(aws.sqs().get_queue_attributes().queue_url(self.output("ChunkQueueUrl")?).send())?;
         self.run(aws.s3().head_bucket().bucket(self.output("BucketName")?).send())?;
         Ok(())
+    }
+
+    /// Creates a function in Python with the alias `live`: a handler of a team.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf]) -> Result<()> {
+        // A role that permits nothing but logs.
+        let role = self.cloud.physical_id(NAME, "WebRole")?;
+        self.cloud.create_python_function(name, handler, files, &role)
     }
 
     /// Returns true if this process started the emulator: its processes can be killed, and its functions share this

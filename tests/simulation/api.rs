@@ -7,7 +7,7 @@ use axum::Router;
 use axum::body::Body;
 use axum::http::header::{CONTENT_TYPE, LOCATION};
 use axum::http::{Request, StatusCode};
-use jobs_api::{AllowedTargets, Api, Backend, Limits, QueueDepths, Registrations, router};
+use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations, router};
 use lambda_http::RequestExt;
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
@@ -51,11 +51,7 @@ pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Rou
         ports,
         records: Stepwise(Unguarded(records.clone())),
         registry: Registry::default(),
-        job_types: Registrations {
-            store: MemoryStore::default(),
-            pings: MemoryQueues::default(),
-            targets: AllowedTargets::default(),
-        },
+        job_types: Registrations::new(MemoryStore::default(), MemoryQueues::default()),
         operators: Operators { claim: "cognito:groups".into(), group: "operators".into() },
         access: Access::SignedIn { tenant_claim: "sub".into() },
         limits: Limits {

@@ -110,6 +110,8 @@ fn statements(template: &Template, role: &str) -> Result<Vec<Statement>> {
     let statements = policies.flat_map(|policy| policy["PolicyDocument"]["Statement"].as_array().into_iter().flatten());
     statements
         .map(|statement| {
+            // A statement under a condition: the one that applies if it is true.
+            let statement = statement.get("Fn::If").map_or(statement, |choice| &choice[1]);
             anyhow::ensure!(statement["Effect"] == "Allow", "{role}: only Allow statements are supported: {statement}");
             let actions = each(&statement["Action"]).filter_map(|action| action.as_str().map(str::to_owned)).collect();
             let resources = each(&statement["Resource"])
@@ -136,8 +138,12 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     many.into_iter().flatten().chain(one)
 }
 
-/// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, and `!GetAtt Queue.Arn` into `Queue`.
+/// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, `!GetAtt Queue.Arn` into `Queue`, and the list of ARNs
+/// of a parameter into the parameter's name.
 fn name(resource: &Value) -> Option<String> {
+    if let Some(parameter) = resource["Fn::Split"][1]["Ref"].as_str() {
+        return Some(parameter.to_owned());
+    }
     let (id, path) = match (&resource["Fn::GetAtt"], &resource["Fn::Sub"]) {
         (Value::Array(attribute), _) => (attribute.first()?.as_str()?, ""),
         (_, Value::String(text)) => text.strip_prefix("${")?.split_once(".Arn}")?,

@@ -500,6 +500,26 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/job-types/{name}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * Read the signing secret of an endpoint.
+         * @description For operators. The endpoint verifies the signature of each call with it (Standard Webhooks 1.0). A job type whose handler is a Lambda function has none: IAM decides who can invoke it. Each call of this operation is logged with the name of the operator.
+         */
+        get: operations["getJobTypeSecret"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/job-types": {
         parameters: {
             query?: never;
@@ -1136,6 +1156,7 @@ export interface components {
             startedAs: components["schemas"]["JobId"] | null;
             undoes: components["schemas"]["Undoes"] | null;
             undoneBy: components["schemas"]["JobId"] | null;
+            waitingFor?: components["schemas"]["WaitingFor"] | null;
             error: components["schemas"]["JobError"] | null;
             /** @description Non-fatal warnings. */
             issues: components["schemas"]["JobError"][];
@@ -1258,7 +1279,7 @@ export interface components {
         /** @description A request to run a job, usually over an uploaded file or a list of items. */
         JobRequest: {
             /**
-             * @description Name of a job type that the deployment offers.
+             * @description Name of a job type of the deployment, or of a registered one that is active.
              * @example import
              */
             jobType: string;
@@ -1471,6 +1492,11 @@ export interface components {
              * @default 21600
              */
             maxOutageSeconds?: number | null;
+        };
+        /** @description The secret of an endpoint. */
+        JobTypeSecret: {
+            /** @description The secret as Standard Webhooks writes it: `whsec_` and base64. It depends on the name of the job type only. */
+            secret: string;
         };
         /**
          * @description Status of a job type.
@@ -2060,6 +2086,26 @@ export interface components {
             partSize?: number;
             /** @description Parts that S3 has received, in order. Only for an incomplete upload in parts. */
             receivedParts?: components["schemas"]["ReceivedPart"][];
+        };
+        /**
+         * @description Reason why no item of a job is processed at the moment.
+         * @enum {string}
+         */
+        WaitReason: "handler_unavailable" | "handler_failing" | "backpressure" | "rate_limit" | "concurrency_limit";
+        /** @description What a job waits for, although no item of it is processed. */
+        WaitingFor: {
+            /** @description The reason. */
+            reason: components["schemas"]["WaitReason"];
+            /**
+             * Format: date-time
+             * @description Time from which it holds, or of the job's last progress.
+             */
+            since: string;
+            /**
+             * Format: date-time
+             * @description Time of the next try; `null` if it begins when other chunks of the type have ended.
+             */
+            nextTry: string | null;
         };
         /** @description A part to be uploaded next. */
         WantedPart: {
@@ -7298,6 +7344,165 @@ export interface operations {
             };
             /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getJobTypeSecret: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /**
+                 * @description Name of the job type.
+                 * @example invite
+                 */
+                name: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The secret. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["JobTypeSecret"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -87,13 +87,14 @@ fn a_failed_first_deployment_keeps_no_bucket_or_table() {
         .filter(|(_, resource)| resource["DeletionPolicy"] == "Retain")
         .map(|(name, _)| name.to_owned())
         .collect();
-    assert_eq!(kept, ["UserPool"], "a rollback cannot delete a protected pool");
+    // A rollback cannot delete a protected pool. It creates no second secret of a name, because the secret has none.
+    assert_eq!(kept, ["RootSecret", "UserPool"]);
 }
 
 #[test]
 fn missing_binaries_are_errors() {
     let findings = check::binaries(&template(), &Settings::default(), |_| "/nowhere".into());
-    assert_eq!(findings.len(), 8, "{findings:?}");
+    assert_eq!(findings.len(), 9, "{findings:?}");
     let is_missing = |finding: &Finding| finding.problem.ends_with("does not exist");
     assert!(findings.iter().all(|finding| finding.severity == Severity::Error && is_missing(finding)));
 }

@@ -85,7 +85,8 @@ async fn overtaken(world: &World, times: u32, request: Request<Body>) -> Reply {
     let Api { ports, records, registry, job_types, access, operators, limits, tenant_calls, queue_depths, clock } =
         world.api::<InMemory>(world.queues.clone());
     let store = Overtaken { inner: job_types.store, times: Arc::new(AtomicU32::new(times)) };
-    let job_types = Registrations { store, pings: job_types.pings, targets: job_types.targets };
+    let job_types =
+        Registrations { store, pings: job_types.pings, targets: job_types.targets, root_secret: job_types.root_secret };
     let router = router(Api::<Racing> {
         ports,
         records,

@@ -4,12 +4,13 @@
 use super::Cloud;
 use anyhow::{Context, Result, ensure};
 use aws_sdk_lambda::primitives::Blob;
+use aws_sdk_lambda::types::{FunctionCode, Runtime};
 use longshore_cli::aws::stack::{self, Description};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::io::{Cursor, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, DateTime, ZipWriter};
 
@@ -92,6 +93,20 @@ impl Cloud {
         Ok(())
     }
 
+    /// Creates a function in Python from these files, and the alias `live` of it. It has the role of this name.
+    ///
+    /// # Errors
+    /// If the emulator refuses it.
+    pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf], role: &str) -> Result<()> {
+        let code = FunctionCode::builder().zip_file(Blob::new(zipped(files)?)).build();
+        let call = self.lambda().create_function().function_name(name).handler(handler).runtime(Runtime::Python312);
+        let call = call.code(code).role(format!("arn:aws:iam::000000000000:role/{role}")).timeout(120);
+        self.block_on(call.send()).with_context(|| format!("the emulator refused the function {name}"))?;
+        let alias = self.lambda().create_alias().function_name(name).name("live").function_version("$LATEST");
+        self.block_on(alias.send()).with_context(|| format!("the emulator refused the alias of {name}"))?;
+        Ok(())
+    }
+
     /// Invokes a function and waits for its response.
     ///
     /// # Errors
@@ -107,6 +122,17 @@ impl Cloud {
     fn lambda(&self) -> aws_sdk_lambda::Client {
         aws_sdk_lambda::Client::new(&self.config)
     }
+}
+
+/// Returns an archive of files, without their folders.
+fn zipped(files: &[PathBuf]) -> Result<Vec<u8>> {
+    let mut archive = ZipWriter::new(Cursor::new(Vec::new()));
+    for file in files {
+        let name = file.file_name().context("a file has no name")?.to_string_lossy();
+        archive.start_file(name, SimpleFileOptions::default())?;
+        archive.write_all(&fs::read(file).with_context(|| format!("cannot read {}", file.display()))?)?;
+    }
+    Ok(archive.finish()?.into_inner())
 }
 
 /// Creates a package with the binary as `bootstrap`. It is compressed quickly, because it is unpacked immediately, and has

@@ -1,0 +1,201 @@
+//! Registered job types: Lambda functions in Python, and an HTTPS endpoint with the certificate of a local authority.
+
+use std::collections::BTreeMap;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use anyhow::{Context, Result, ensure};
+use data_encoding::BASE64;
+use longshore_domain::random::nonce;
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::stack::Stack;
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+
+use crate::shared::{Story, counts, impatient, lines, wait_until, work};
+
+/// ARNs of the functions that the stack may invoke begin with this.
+const FUNCTION: &str = "arn:aws:lambda:us-east-1:000000000000:function";
+
+/// The endpoint of a local stack: its port and its certificate are parameters of the deployment.
+struct Endpoint {
+    port: u16,
+    certificate: String,
+    key: String,
+}
+
+fn endpoint() -> &'static Endpoint {
+    static ENDPOINT: OnceLock<Endpoint> = OnceLock::new();
+    ENDPOINT.get_or_init(|| {
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
+        let port = local_cloud::process::free_port().expect("a free port");
+        Endpoint { port, certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
+    })
+}
+
+/// Parameters of a stack with handlers.
+pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
+    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let Endpoint { port, certificate, .. } = endpoint();
+    // Without padding, whose signs end a value on the command line.
+    let padding = "\n".repeat((3 - certificate.len() % 3) % 3);
+    let functions = ["contacts", "faulty"].map(|name| format!("{FUNCTION}:{name}:live")).join(",");
+    vec![
+        ("HandlerFunctions", leaked(functions)),
+        ("HandlerPorts", leaked(port.to_string())),
+        ("LocalHandlerCa", leaked(BASE64.encode(format!("{certificate}{padding}").as_bytes()))),
+    ]
+}
+
+fn examples(names: &[&str]) -> Vec<PathBuf> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples/handlers/python");
+    names.iter().map(|name| folder.join(name)).collect()
+}
+
+fn operator(stack: &Stack) -> Result<Client> {
+    let operator = stack.users.add_operator(&format!("operator-{}", nonce()))?;
+    Ok(stack.client.clone().with_token(&operator.token))
+}
+
+/// Registers a job type, and waits until its handler has answered the ping.
+fn register(operator: &Client, name: &str, content: &Value) -> Story {
+    let headers = [("content-type", "application/json")];
+    let path = format!("/api/job-types/{name}");
+    operator.call("PUT", &path, &headers, content.to_string().as_bytes())?.expect(202)?;
+    wait_until(|| {
+        let found = operator.get(&path)?.expect(200)?;
+        ensure!(found["candidate"]["status"] != "refused", "{found}");
+        Ok(found["status"] == "active")
+    })
+}
+
+#[test]
+fn a_function_in_python_processes_each_row_of_a_file() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let files = examples(&["lambda_function.py", "contacts.py", "longshore_handler.py"]);
+    stack.create_python_function("contacts", "lambda_function.lambda_handler", &files)?;
+    let target = json!({ "function": format!("{FUNCTION}:contacts:live") });
+    let content = json!({ "target": target, "outputSchema": {}, "batch": { "items": 30 }, "concurrency": 2 });
+    register(&operator(stack)?, "contacts", &content)?;
+    let rows = (0..150).map(|n| match n % 5 {
+        0..3 => format!("a{n}@example.com,France"),
+        3 => format!("nobody {n},Germany"),
+        _ => ",Germany".to_owned(),
+    });
+    let file = lines(["email,country".to_owned()].into_iter().chain(rows));
+    let (job, report) = work(stack, "contacts", &file, &json!({}))?;
+    ensure!((counts(&job), &job["status"]) == ([90, 30, 30], &json!("completed")), "{job}");
+    ensure!(report.codes().values().all(|code| code == "bad_email"), "{:?}", report.codes());
+    let id = job["jobId"].as_str().context("no id")?;
+    let results = stack.client.get(&format!("/api/jobs/{id}/results?limit=1"))?.expect(200)?;
+    ensure!(results["results"][0]["output"] == json!({ "email": "a0@example.com", "country": "FR" }), "{results}");
+    Ok(())
+}
+
+#[test]
+fn an_item_with_a_fault_fails_alone() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("flows/faulty_handler.py");
+    stack.create_python_function("faulty", "faulty_handler.lambda_handler", &[file])?;
+    let target = json!({ "function": format!("{FUNCTION}:faulty:live") });
+    let content = json!({ "target": target, "tries": 1, "batch": { "timeoutSeconds": 3 } });
+    let operator = operator(stack)?;
+    // Five chunks in a row without an answer would open the breaker of a type.
+    let mut jobs = BTreeMap::new();
+    for (name, faults) in
+        [("faulty-a", ["exception", "exit", "slow", "text"]), ("faulty-b", ["doubled", "unknown", "huge", "empty"])]
+    {
+        register(&operator, name, &content)?;
+        for fault in faults {
+            let items = ["", fault, ""].map(|fault| json!({ "fault": fault }));
+            let job = stack.client.post("/api/jobs", &json!({ "jobType": name, "items": items }))?.expect(202)?;
+            jobs.insert(fault, job["jobId"].as_str().context("no id")?.to_owned());
+        }
+    }
+    for (fault, id) in jobs {
+        let job = Watch::new(stack, &id).patient(Duration::from_secs(120)).end()?;
+        ensure!(counts(&job) == [2, 1, 0], "{fault}: {job}");
+        let failures = stack.client.get(&format!("/api/jobs/{id}/failures"))?.expect(200)?;
+        let failure = &failures["failures"][0];
+        ensure!((&failure["number"], &failure["code"]) == (&json!(2), &json!("handler_failed")), "{fault}: {failures}");
+        ensure!(!failures.to_string().contains("ann@example.com"), "{fault}: {failures}");
+    }
+    Ok(())
+}
+
+/// An HTTPS endpoint in Python, until it is dropped.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+const SERVE: &str = "
+import os, ssl, sys
+from wsgiref.simple_server import make_server
+from https_endpoint import application
+server = make_server('127.0.0.1', int(sys.argv[1]), application)
+tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+tls.load_cert_chain(os.environ['TLS_CERTIFICATE'], os.environ['TLS_KEY'])
+server.socket = tls.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+";
+
+fn serve(secret: &str, folder: &Path) -> Result<Running> {
+    let Endpoint { port, certificate, key } = endpoint();
+    std::fs::write(folder.join("certificate.pem"), certificate)?;
+    std::fs::write(folder.join("key.pem"), key)?;
+    let mut python = Command::new("python3");
+    python.args(["-c", SERVE, &port.to_string()]).current_dir(examples(&[""]).remove(0));
+    python.env("LONGSHORE_SECRETS", secret).env("PYTHONDONTWRITEBYTECODE", "1");
+    python.env("TLS_CERTIFICATE", folder.join("certificate.pem")).env("TLS_KEY", folder.join("key.pem"));
+    let running = Running(python.stderr(std::process::Stdio::null()).spawn().context("cannot run python3")?);
+    wait_until(|| Ok(TcpStream::connect(("127.0.0.1", *port)).is_ok()))?;
+    Ok(running)
+}
+
+#[test]
+fn an_endpoint_gets_signed_calls_and_a_job_waits_while_it_is_down() -> Story {
+    let Some(stack) = impatient() else { return Ok(()) };
+    let (operator, folder) = (operator(stack)?, tempfile::tempdir()?);
+    let content = json!({ "target": { "url": format!("https://localhost:{}/", endpoint().port) }, "outputSchema": {},
+        "batch": { "items": 10, "timeoutSeconds": 5 } });
+    let put = |status| -> Result<Value> {
+        let headers = [("content-type", "application/json")];
+        let body = content.to_string();
+        operator.call("PUT", "/api/job-types/endpoint", &headers, body.as_bytes())?.expect(status)
+    };
+    put(202)?;
+    let secret = operator.get("/api/job-types/endpoint/secret")?.expect(200)?;
+    let secret = secret["secret"].as_str().context("no secret")?;
+    stack.client.get("/api/job-types/endpoint/secret")?.expect(403)?;
+    wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
+    let wrong = serve("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", folder.path())?;
+    put(202)?;
+    wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
+    drop(wrong);
+    let endpoint = serve(secret, folder.path())?;
+    register(&operator, "endpoint", &content)?;
+    let row = |n: usize| format!("a{n}@example.com,France");
+    let file = lines(["email,country".to_owned()].into_iter().chain((0..100).map(row)));
+    let (job, _) = work(stack, "endpoint", &file, &json!({}))?;
+    ensure!(counts(&job) == [100, 0, 0], "{job}");
+
+    drop(endpoint);
+    let id = stack.client.start("endpoint", "file.csv", &file, &json!({}))?;
+    let path = format!("/api/jobs/{id}");
+    wait_until(|| {
+        let job = stack.client.get(&path)?.expect(200)?;
+        Ok(job["waitingFor"]["reason"] == "handler_unavailable" && job["waitingFor"]["nextTry"].is_string())
+    })?;
+    let _endpoint = serve(secret, folder.path())?;
+    let job = Watch::new(stack, &id).patient(Duration::from_secs(120)).end()?;
+    ensure!(counts(&job) == [100, 0, 0], "{job}");
+    Ok(())
+}
