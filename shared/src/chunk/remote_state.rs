@@ -104,12 +104,33 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let ended_at = (self.worker.clock)();
         let is_trial = self.calls.shared.is_trial;
         self.look().await?;
-        while !is_trial {
+        if !is_trial && let Some(wait) = self.wait_for_ping(remote, handlers, ended_at).await? {
+            return Ok(wait);
+        }
+        let id = self.message.id();
+        let chunk = ChunkOfJob { job: self.message.job_id, chunk: ChunkId::new(id.group, id.chunk) };
+        let now = (self.worker.clock)();
+        self.update(|state| {
+            let is_judged = is_trial || state.breaker.open().is_none();
+            is_judged.then(|| with_breaker(state, state.breaker.after_failed_batch(chunk, now)))
+        })
+        .await?;
+        Ok(Allowed::Items(u32::MAX))
+    }
+
+    /// Waits for the ping that decides about a fault, or sends it. Returns `None` if the batch is at fault.
+    async fn wait_for_ping(
+        &mut self,
+        remote: &RemoteJob,
+        handlers: &dyn CallHandlers,
+        ended_at: Timestamp,
+    ) -> Result<Option<Allowed>, ChunkError> {
+        loop {
             let (now, breaker) = ((self.worker.clock)(), &self.calls.shared.read.state.breaker);
             match breaker.after_fault(ended_at, now) {
-                AfterFault::BatchAtFault => break,
+                AfterFault::BatchAtFault => return Ok(None),
                 AfterFault::Wait(until) if until.millis_since(ended_at) > PING_WAIT_MS => {
-                    return Ok(none_until(breaker, until));
+                    return Ok(Some(none_until(breaker, until)));
                 }
                 AfterFault::Wait(until) => {
                     handlers.sleep(until).await;
@@ -122,15 +143,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 }
             }
         }
-        let id = self.message.id();
-        let chunk = ChunkOfJob { job: self.message.job_id, chunk: ChunkId::new(id.group, id.chunk) };
-        let now = (self.worker.clock)();
-        self.update(|state| {
-            let is_judged = is_trial || state.breaker.open().is_none();
-            is_judged.then(|| with_breaker(state, state.breaker.after_failed_batch(chunk, now)))
-        })
-        .await?;
-        Ok(Allowed::Items(u32::MAX))
     }
 
     /// Returns true if the breaker must be read again before a call.

@@ -5,7 +5,8 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::work_file::End;
 use serde_json::json;
 
-use crate::world::{Scripted, World, all, ok, registration, returned};
+use crate::scripted::{Scripted, all, ok, returned};
+use crate::world::{World, registration};
 
 #[tokio::test]
 async fn every_item_of_a_complete_answer_ends_and_its_output_is_a_row() {

@@ -8,7 +8,8 @@ use longshore_domain::remote::OpenReason;
 use longshore_domain::work_file::End;
 use serde_json::json;
 
-use crate::world::{Scripted, TYPE, World, all, clock, ok, pass, registration, returned, status};
+use crate::scripted::{Scripted, all, ok, returned, status};
+use crate::world::{TYPE, World, clock, pass, registration};
 
 #[tokio::test]
 async fn a_poisonous_item_fails_alone_in_a_few_calls_whatever_the_fault() {

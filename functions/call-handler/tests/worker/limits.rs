@@ -5,7 +5,8 @@ use longshore::remote::RemoteReply;
 use longshore_domain::ports::{HandlerStates, ParkedChunks, Permits};
 use serde_json::json;
 
-use crate::world::{Scripted, TYPE, World, all, clock, ok, registration, returned};
+use crate::scripted::{Scripted, all, ok, returned};
+use crate::world::{TYPE, World, clock, registration};
 
 #[tokio::test]
 async fn backpressure_parks_the_chunk_and_halves_the_concurrency() {

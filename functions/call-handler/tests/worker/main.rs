@@ -5,4 +5,5 @@
 mod answers;
 mod faults;
 mod limits;
+mod scripted;
 mod world;

@@ -1,15 +1,13 @@
-//! A job of a registered type over in-memory services, and a handler that follows a script.
+//! A job of a registered type over in-memory services.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
-use std::future::{Future, ready};
-use std::pin::Pin;
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 
 use longshore::chunk::{ChunkEnd, ChunkError, DefinitionCache, Mode, Worker, read_chain};
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports};
-use longshore::remote::{CallHandlers, Calling, NotCalled, RemoteCall, RemoteReply};
+use longshore::remote::CallHandlers;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, SourceFile};
@@ -28,11 +26,10 @@ use longshore_domain::work_file::End;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
+use crate::scripted::Scripted;
+
 /// Name of the job type.
 pub(crate) const TYPE: &str = "mail";
-
-/// Time of a call in milliseconds.
-const CALL_MS: i64 = 200;
 
 thread_local! {
     static CLOCK: Cell<i64> = const { Cell::new(1_000_000) };
@@ -44,119 +41,17 @@ pub(crate) fn clock() -> Timestamp {
 
 /// Lets time pass.
 pub(crate) fn pass(seconds: i64) {
-    CLOCK.set(CLOCK.get() + seconds * 1_000);
+    pass_ms(seconds * 1_000);
 }
 
-/// A request as the handler received it.
-#[derive(Clone, Debug)]
-pub(crate) struct Received {
-    pub(crate) at: Timestamp,
-    /// Numbers of the items; empty for a ping.
-    pub(crate) numbers: Vec<u64>,
-    pub(crate) body: Value,
+/// Lets milliseconds pass.
+pub(crate) fn pass_ms(millis: i64) {
+    CLOCK.set(CLOCK.get() + millis);
 }
 
-impl Received {
-    pub(crate) fn is_ping(&self) -> bool {
-        self.body["schema"] == "longshore.ping/1"
-    }
-}
-
-type Behavior = dyn Fn(&Received) -> RemoteReply + Send + Sync;
-
-/// A handler in memory.
-pub(crate) struct Scripted {
-    behavior: Box<Behavior>,
-    pub(crate) received: Mutex<Vec<Received>>,
-    /// Number of pings that fail, from now on.
-    pub(crate) bad_pings: Mutex<u32>,
-    /// Calls from now on: true for one that cannot be made.
-    not_called: Mutex<VecDeque<bool>>,
-}
-
-impl Scripted {
-    /// Answers `answer` to batches.
-    pub(crate) fn new(behavior: impl Fn(&Received) -> RemoteReply + Send + Sync + 'static) -> Arc<Self> {
-        let behavior = Box::new(behavior);
-        let (received, bad_pings, not_called) = Default::default();
-        Arc::new(Self { behavior, received, bad_pings, not_called })
-    }
-
-    /// The batches so far, as numbers of items.
-    pub(crate) fn batches(&self) -> Vec<Vec<u64>> {
-        let received = self.received.lock().unwrap();
-        received.iter().filter(|received| !received.is_ping()).map(|received| received.numbers.clone()).collect()
-    }
-
-    pub(crate) fn pings(&self) -> usize {
-        self.received.lock().unwrap().iter().filter(|received| received.is_ping()).count()
-    }
-
-    /// Makes the next call impossible.
-    pub(crate) fn fail_the_next_call(&self) {
-        self.not_called.lock().unwrap().push_back(true);
-    }
-
-    /// Makes the call after the next one impossible.
-    pub(crate) fn fail_after_the_next_call(&self) {
-        self.not_called.lock().unwrap().extend([false, true]);
-    }
-
-    fn ping(&self, received: &Received) -> RemoteReply {
-        let mut bad = self.bad_pings.lock().unwrap();
-        if *bad > 0 {
-            *bad -= 1;
-            return RemoteReply::Http { status: 500, retry_after: None, body: Vec::new() };
-        }
-        let challenge = &received.body["challenge"];
-        returned(&json!({ "schemas": ["longshore.items/1"], "challenge": challenge, "modes": ["run"] }))
-    }
-}
-
-impl CallHandlers for Scripted {
-    fn stack(&self) -> &str {
-        "longshore-test"
-    }
-
-    fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
-        if self.not_called.lock().unwrap().pop_front() == Some(true) {
-            return Box::pin(ready(Err(NotCalled::new("the request cannot be signed", "no secret"))));
-        }
-        let body: Value = serde_json::from_slice(&call.body).unwrap();
-        let items = body["items"].as_array().cloned().unwrap_or_default();
-        let numbers = items.iter().map(|item| item["number"].as_u64().unwrap()).collect();
-        let received = Received { at: clock(), numbers, body };
-        assert!(call.deadline > clock() && !call.id.contains('.'));
-        self.received.lock().unwrap().push(received.clone());
-        CLOCK.set(CLOCK.get() + CALL_MS);
-        let reply = if received.is_ping() { self.ping(&received) } else { (self.behavior)(&received) };
-        Box::pin(ready(Ok(reply)))
-    }
-
-    fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {
-        CLOCK.set(CLOCK.get().max(until.0));
-        Box::pin(ready(()))
-    }
-}
-
-pub(crate) fn returned(answer: &Value) -> RemoteReply {
-    RemoteReply::Returned { payload: answer.to_string().into_bytes() }
-}
-
-pub(crate) fn status(status: u16) -> RemoteReply {
-    RemoteReply::Http { status, retry_after: None, body: b"Traceback: ann@example.com".to_vec() }
-}
-
-/// An answer that is `ok` for these items.
-pub(crate) fn ok(received: &Received, numbers: impl IntoIterator<Item = u64>) -> RemoteReply {
-    let job = received.body["job"]["id"].as_str().unwrap();
-    let result = |n: u64| json!({ "key": format!("{job}-{n}"), "outcome": "ok", "output": { "n": n } });
-    returned(&json!({ "results": numbers.into_iter().map(result).collect::<Vec<_>>() }))
-}
-
-/// An answer that is `ok` for all items.
-pub(crate) fn all(received: &Received) -> RemoteReply {
-    ok(received, received.numbers.clone())
+/// Lets time pass until then.
+pub(crate) fn pass_until(then: Timestamp) {
+    CLOCK.set(CLOCK.get().max(then.0));
 }
 
 /// A job of one or more chunks.
@@ -248,16 +143,21 @@ impl World {
     pub(crate) async fn run(&self, most: usize) -> Vec<ChunkEnd> {
         let mut ends = Vec::new();
         while ends.len() < most {
-            let mut waiting = self.waiting.borrow_mut();
-            let taken = self.ports.queues.take_chunks();
-            waiting.extend(taken.into_iter().map(|sent| (clock().plus_seconds(sent.delay_s.into()), sent.message)));
-            let next = waiting.iter().enumerate().min_by_key(|(at, (due, _))| (*due, *at)).map(|(at, _)| at);
-            let Some((due, message)) = next.and_then(|at| waiting.remove(at)) else { break };
-            drop(waiting);
-            CLOCK.set(CLOCK.get().max(due.0));
+            let Some(message) = self.next_message() else { break };
             ends.push(self.deliver(&message).await);
         }
         ends
+    }
+
+    /// Takes the message that is due next, and lets time pass until then.
+    fn next_message(&self) -> Option<ChunkMessage> {
+        let mut waiting = self.waiting.borrow_mut();
+        let taken = self.ports.queues.take_chunks();
+        waiting.extend(taken.into_iter().map(|sent| (clock().plus_seconds(sent.delay_s.into()), sent.message)));
+        let (next, _) = waiting.iter().enumerate().min_by_key(|(at, (due, _))| (*due, *at))?;
+        let (due, message) = waiting.remove(next)?;
+        pass_until(due);
+        Some(message)
     }
 
     pub(crate) async fn counts(&self) -> Counts {
