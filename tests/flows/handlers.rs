@@ -9,6 +9,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use data_encoding::BASE64;
+use local_cloud::process::free_port;
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::stack::Stack;
@@ -30,8 +31,9 @@ struct Endpoint {
 fn endpoint() -> &'static Endpoint {
     static ENDPOINT: OnceLock<Endpoint> = OnceLock::new();
     ENDPOINT.get_or_init(|| {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]).expect("a certificate");
-        let port = local_cloud::process::free_port().expect("a free port");
+        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
+        let made = made.unwrap_or_else(|error| panic!("no certificate can be made: {error}"));
+        let port = free_port().unwrap_or_else(|error| panic!("no port is free: {error}"));
         Endpoint { port, certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
     })
 }
