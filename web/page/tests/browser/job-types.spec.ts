@@ -22,7 +22,11 @@ test("a registered type is found in the navigation, and runs over a file", async
   await page.getByRole("link", { name: "Job types" }).click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Job types");
   await page.getByRole("link", { name, exact: true }).click();
-  await pick(page, `${fresh("guests")}.csv`, "email,country\nann@example.com,France\nbob@example.com,France\n");
+  await pick(
+    page,
+    `${fresh("guests")}.csv`,
+    "email,country\nann@example.com,France\nbob@example.com,France\n",
+  );
   await page.getByLabel(option.title).fill(option.value);
   await page.getByRole("button", { name: "Start job" }).click();
   await page.waitForURL(/\/jobs\/[0-9a-f-]{36}$/);
