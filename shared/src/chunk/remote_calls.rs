@@ -252,7 +252,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         fault: &Fault,
     ) -> Result<Option<Rejection>, Interrupt> {
         let (job_type, items_sent) = (self.job.job_type.as_str(), sent.positions.len());
-        tracing::warn!(job.id = %self.job.job_id, job.r#type = job_type, batch = sent.id, items_sent, %fault, "fault");
+        tracing::warn!(job.id = %self.job.job_id, job.r#type = job_type, batch = sent.id, items_sent, %fault, excerpt = fault.excerpt.for_operators(), "the call of a handler failed");
         if let Allowed::NoneUntil(until, reason) = self.after_fault(remote, handlers).await? {
             return self.park(remote, items, until, reason).await;
         }

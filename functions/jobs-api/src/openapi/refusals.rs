@@ -68,6 +68,10 @@ refusals!(
     JobTypeRefusals: NotFound
 );
 refusals!(
+    /// Refusals of `GET /api/job-types/{name}/secret`.
+    operator JobTypeSecretRefusals: NotFound
+);
+refusals!(
     /// Refusals of `PUT /api/job-types/{name}`. 404 if the name cannot be decoded.
     operator PutJobTypeRefusals: MalformedJson, NotFound, TooManyJobTypes, PreconditionFailed, BodyTooLarge,
     UnsupportedMediaType, InvalidRequest, RateLimited
