@@ -69,7 +69,7 @@ refusals!(
 );
 refusals!(
     /// Refusals of `GET /api/job-types/{name}/secret`.
-    operator JobTypeSecretRefusals: NotFound
+    operator JobTypeSecretRefusals: NotFound, RateLimited
 );
 refusals!(
     /// Refusals of `PUT /api/job-types/{name}`. 404 if the name cannot be decoded.
