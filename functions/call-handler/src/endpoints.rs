@@ -19,7 +19,7 @@ use super::trace::traceparent;
 
 /// The client of endpoints. It is created at the first call: functions need none.
 pub struct Endpoints {
-    client: OnceLock<Client>,
+    https: OnceLock<Client>,
     limits: Limits,
     secret: RootSecretReader,
 }
@@ -27,7 +27,7 @@ pub struct Endpoints {
 impl Endpoints {
     /// Creates the client of endpoints on the internet.
     pub fn new(limits: Limits, secret: RootSecretReader) -> Self {
-        Self { client: OnceLock::new(), limits, secret }
+        Self { https: OnceLock::new(), limits, secret }
     }
 
     /// Creates the client of a local stack.
@@ -35,13 +35,13 @@ impl Endpoints {
     /// # Errors
     /// If there are no valid root certificates.
     pub fn local(limits: Limits, local: LocalOnly, secret: RootSecretReader) -> Result<Self, ClientError> {
-        Ok(Self { client: OnceLock::from(Client::local(limits, local)?), limits, secret })
+        Ok(Self { https: OnceLock::from(Client::local(limits, local)?), limits, secret })
     }
 
     /// Closes idle connections.
     pub(super) fn close_idle(&self) {
-        if let Some(client) = self.client.get() {
-            client.close_idle();
+        if let Some(https) = self.https.get() {
+            https.close_idle();
         }
     }
 
@@ -83,11 +83,11 @@ impl Endpoints {
     }
 
     fn client(&self) -> Result<&Client, ClientError> {
-        if let Some(client) = self.client.get() {
+        if let Some(client) = self.https.get() {
             return Ok(client);
         }
         let client = Client::new(self.limits)?;
-        Ok(self.client.get_or_init(|| client))
+        Ok(self.https.get_or_init(|| client))
     }
 }
 
