@@ -17,6 +17,7 @@ mod ending;
 mod function;
 mod items;
 mod reasons;
+mod remote_batch;
 mod remote_calls;
 mod remote_ends;
 mod remote_state;

@@ -7,13 +7,11 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use longshore_domain::ids::ItemKey;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::outcome::{Outcome, Rejection};
 use longshore_domain::ports::{Files, Queues, Store};
 use longshore_domain::remote::{
-    AfterFault, Attempts, Backpressure, Batch, BatchBuilder, BatchCounts, Bisection, CallOutcome, Fault, ItemOutcome,
-    Pushed, RequestBatch, RequestHead, RequestItem, RequestJob,
+    AfterFault, Attempts, Backpressure, BatchCounts, Bisection, CallOutcome, Fault, ItemOutcome,
 };
 use longshore_domain::timestamp::Timestamp;
 
@@ -21,9 +19,10 @@ use super::attempt::{Attempt, Interrupt};
 use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
+use super::remote_batch::SentBatch;
 use super::remote_state::{Allowed, FailedBatch, SharedState};
 use super::stored::StoredItems;
-use crate::handler::{CellReader, Outputs, Processed, RawItem, Shape};
+use crate::handler::{Outputs, Processed};
 use crate::remote::{CallHandlers, NotCalled, RemoteCall, RemoteJob};
 
 /// Wait after backpressure without a wait of its own.
@@ -39,15 +38,7 @@ pub(super) struct RemoteCalls {
     /// What all workers of the type share.
     pub(super) shared: SharedState,
     /// Number of calls so far.
-    count: u32,
-}
-
-/// A batch, and the positions of its items.
-struct SentBatch {
-    id: String,
-    batch: Batch,
-    positions: Vec<usize>,
-    deadline: Timestamp,
+    pub(super) count: u32,
 }
 
 impl RemoteCalls {
@@ -129,78 +120,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         };
         let outcome = self.send(remote, handlers, &sent).await?;
         self.take_outcome(remote, handlers, items, &sent, outcome).await
-    }
-
-    /// Builds the next batch from the first items without an outcome. Items that cannot be read have one at once.
-    /// Returns `None` if no item is left to send.
-    fn next_batch(
-        &mut self,
-        remote: &RemoteJob,
-        items: &Items,
-        stored: &StoredItems,
-        most: u32,
-    ) -> Result<Option<SentBatch>, ChunkError> {
-        self.calls.count += 1;
-        let deadline = later((self.worker.clock)(), remote.timeout());
-        let (job, message) = (self.job, self.message);
-        let id = format!(
-            "{}-{}-{}-{}-{}{}",
-            job.job_id, job.generation, message.group, message.chunk, self.nonce, self.calls.count
-        );
-        let head = RequestHead {
-            mode: remote.mode(),
-            job: RequestJob {
-                id: job.job_id,
-                job_type: &job.job_type,
-                tenant: &job.tenant,
-                generation: job.generation + 1,
-                options: remote.options(),
-            },
-            batch: RequestBatch { id: &id, deadline },
-        };
-        let unusable = |error: serde_json::Error| self.unusable(&format!("the request cannot be written: {error}"));
-        let mut builder = BatchBuilder::new(&head, remote.batch_limits().at_most(most)).map_err(unusable)?;
-        let (mut cells, mut positions, mut unreadable) = (CellReader::default(), Vec::new(), Vec::new());
-        for i in self.tally.position..items.len() {
-            if self.calls.answers.contains_key(&i) {
-                continue;
-            }
-            let value = match self.raw_item(items, stored, i) {
-                Raw::Item(item) => remote.value(&item, &mut cells).map_err(Outcome::Reject),
-                Raw::Ended(outcome) => Err(outcome),
-                Raw::Unread => break,
-            };
-            let value = match value {
-                Ok(value) => value,
-                Err(outcome) => {
-                    unreadable.push((i, outcome));
-                    continue;
-                }
-            };
-            let key = ItemKey { job_id: job.job_id, number: items.number(i) };
-            let item = RequestItem { key, attempt: items.attempts(i) + 1, value: &value };
-            match builder.push(&item).map_err(unusable)? {
-                Pushed::Added => positions.push(i),
-                Pushed::Full => break,
-            }
-        }
-        self.calls.answers.extend(unreadable);
-        Ok(builder.finish().map(|batch| SentBatch { id, batch, positions, deadline }))
-    }
-
-    /// Returns an item as the input of a handler.
-    fn raw_item<'i>(&'i self, items: &'i Items, stored: &'i StoredItems, i: usize) -> Raw<'i> {
-        if items.is_too_long(i) {
-            return Raw::Ended(Outcome::Reject(reasons::row_too_long(self.definition.limits().item_bytes)));
-        }
-        if self.job.dataset().is_none() {
-            return Raw::Item(items.item(i, self.job.record_format(), self.definition));
-        }
-        match stored.records(&(i..i + 1)) {
-            [Some(record)] => Raw::Item(RawItem { number: items.number(i), shape: Shape::Stored(record) }),
-            [None] => Raw::Ended(Outcome::Skip { reason: reasons::REMOVED.to_owned() }),
-            _ => Raw::Unread,
-        }
     }
 
     async fn send(
@@ -295,16 +214,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 }
 
-/// An item before it is sent.
-enum Raw<'a> {
-    Item(RawItem<'a>),
-    /// It has an outcome without a call.
-    Ended(ItemOutcome),
-    /// Its record has not been read yet.
-    Unread,
-}
-
-fn later(time: Timestamp, by: Duration) -> Timestamp {
+pub(super) fn later(time: Timestamp, by: Duration) -> Timestamp {
     Timestamp(time.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
 }
 
