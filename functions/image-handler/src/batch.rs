@@ -102,7 +102,9 @@ impl<F: Files> Batch<'_, F> {
             Begun::Ended(outcome) => Ok(Ended::Outcome(outcome)),
             Begun::OutOfTime => Ok(Ended::OutOfTime),
             Begun::File(source, file) => {
-                let finished = timeout_at(self.until.into(), self.finish(item, source, file)).await;
+                // On the heap: the type of the future, with a call of S3 in it, is too deep for the compiler.
+                let finish = Box::pin(self.finish(item, source, file));
+                let finished = timeout_at(self.until.into(), finish).await;
                 finished.unwrap_or(Ok(Ended::OutOfTime))
             }
         }

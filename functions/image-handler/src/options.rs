@@ -58,6 +58,9 @@ pub(crate) struct BadOptions(String);
 impl JobOptions {
     /// Checks options.
     pub(crate) fn read(options: &Value) -> Result<Self, BadOptions> {
+        if !options.is_object() {
+            return Err(BadOptions("they are not an object".to_owned()));
+        }
         let options = ImageOptions::deserialize(options).map_err(|error| BadOptions(error.to_string()))?;
         if !(1..=COLUMN_CHARS).contains(&options.column.chars().count()) {
             return Err(BadOptions(format!("the name of a column has 1 to {COLUMN_CHARS} characters")));

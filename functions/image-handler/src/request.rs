@@ -99,6 +99,10 @@ impl Request {
     /// # Errors
     /// If the event is no request of the contract.
     pub fn read(event: &str) -> Result<Self, BadRequest> {
+        // A reader of members accepts an array of their values, too.
+        if !event.trim_start().starts_with('{') {
+            return Err(BadRequest::Schema);
+        }
         let Head { schema } = serde_json::from_str(event).map_err(|_| BadRequest::Schema)?;
         match schema.as_str() {
             PING_SCHEMA => {
@@ -172,6 +176,7 @@ mod tests {
         for event in [
             "null",
             "[]",
+            r#"["longshore.ping/1"]"#,
             "\"\"",
             "{}",
             "{",
