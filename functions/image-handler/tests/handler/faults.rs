@@ -1,15 +1,22 @@
 //! Servers that fail, and a bucket that fails.
 
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use image::ImageFormat::Png;
-use image_handler::TimeLimits;
+use image_handler::{ImageHandler, TimeLimits};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ports::{FileInfo, Files, PortError, PortResult, PrefixRemoval, Read, Unavailable};
 use longshore_domain::timestamp::Timestamp;
+use longshore_outbound::client::Client;
+use longshore_outbound::limits::Limits;
+use longshore_outbound::network::{Later, Network};
+use longshore_outbound::public_url::PublicUrls;
 use longshore_testing::MemoryFiles;
 use serde_json::json;
+use tokio::net::TcpStream;
 
 use crate::server::{Reaction, answer, ok, status};
 use crate::world::{LONG, World, request};
@@ -69,6 +76,29 @@ async fn a_download_that_fails_or_takes_too_long_is_tried_again() {
         crate::world::described(&world.send(request(json!({}), vec![closed], Duration::from_secs(60))).await),
         ["reject url_not_allowed"]
     );
+}
+
+/// A resolver of hosts within a network.
+struct PrivateHosts;
+
+impl Network for PrivateHosts {
+    fn resolve<'a>(&'a self, _: &'a str) -> Later<'a, Vec<IpAddr>> {
+        Box::pin(async { Ok(vec![IpAddr::from([10, 1, 2, 3])]) })
+    }
+
+    fn connect(&self, address: SocketAddr) -> Later<'_, TcpStream> {
+        panic!("connects to {address}")
+    }
+}
+
+#[tokio::test]
+async fn a_host_with_a_private_address_is_rejected_without_the_address() {
+    let client = Client::new(Limits::default()).unwrap().with_network(Arc::new(PrivateHosts));
+    let handler = ImageHandler::new(MemoryFiles::default(), client, PublicUrls::default(), LONG);
+    let event = request(json!({}), vec![json!("https://intranet.example.com/a")], Duration::from_secs(60)).to_string();
+    let answer = serde_json::to_value(handler.answer(&event, Timestamp(i64::MAX)).await.unwrap()).unwrap();
+    assert_eq!(answer["results"][0]["code"], "url_not_allowed", "{answer}");
+    assert!(!answer.to_string().contains("10.1.2.3"), "{answer}");
 }
 
 #[tokio::test]

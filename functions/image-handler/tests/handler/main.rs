@@ -3,6 +3,7 @@
 
 mod contract;
 mod faults;
+mod guide;
 mod images;
 mod server;
 mod times;
