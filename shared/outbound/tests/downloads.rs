@@ -1,5 +1,5 @@
 //! Downloads of public files, and servers that redirect them with malice.
-#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
+#![allow(clippy::unwrap_used, clippy::expect_used, reason = "a failed step fails the test")]
 
 mod support;
 
