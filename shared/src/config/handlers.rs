@@ -1,7 +1,7 @@
 //! The handlers that registrations may name: lists that the stack's owner sets. A missing or empty list permits none.
 
 use data_encoding::BASE64;
-use longshore_domain::registration::AllowedFunctions;
+use longshore_domain::registration::{AllowedFunctions, FunctionAlias};
 
 use super::{ConfigError, names, text};
 
@@ -11,6 +11,7 @@ const PEM_BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const FUNCTIONS: &str = "LONGSHORE_HANDLER_FUNCTIONS";
 const HOSTS: &str = "LONGSHORE_HANDLER_HOSTS";
 const PORTS: &str = "LONGSHORE_HANDLER_PORTS";
+const IMAGE: &str = "LONGSHORE_IMAGE_FUNCTION";
 
 /// Name of the running function, which Lambda sets.
 const OWN_FUNCTION: &str = "AWS_LAMBDA_FUNCTION_NAME";
@@ -55,6 +56,15 @@ fn read_pem(value: &str) -> Result<Vec<u8>, ConfigError> {
     decoded.filter(|pem| String::from_utf8_lossy(pem).contains(PEM_BEGIN)).ok_or(invalid)
 }
 
+/// Returns the function of the job type `image`, `LONGSHORE_IMAGE_FUNCTION`: the ARN of its alias. `None` if the stack has
+/// none.
+///
+/// # Errors
+/// If it is not the ARN of an alias.
+pub fn image_function() -> Result<Option<FunctionAlias>, ConfigError> {
+    read_function(&optional(IMAGE))
+}
+
 fn optional(name: &'static str) -> String {
     text(name).unwrap_or_default()
 }
@@ -74,6 +84,12 @@ fn read_functions(list: &str, own_function: &str) -> Result<AllowedFunctions, Co
     })
 }
 
+fn read_function(arn: &str) -> Result<Option<FunctionAlias>, ConfigError> {
+    let parse =
+        |arn| FunctionAlias::parse(arn).map_err(|_| ConfigError::Invalid { name: IMAGE, expected: "ARN of an alias" });
+    (!arn.is_empty()).then(|| parse(arn)).transpose()
+}
+
 fn read_ports(list: &str) -> Result<Vec<u16>, ConfigError> {
     let ports: Result<_, _> = entries(list).map(str::parse).collect();
     ports.map_err(|_| ConfigError::Invalid { name: PORTS, expected: "port numbers" })
@@ -81,8 +97,6 @@ fn read_ports(list: &str) -> Result<Vec<u16>, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::registration::FunctionAlias;
-
     use super::*;
 
     #[test]
@@ -101,6 +115,14 @@ mod tests {
         let invalid = ConfigError::Invalid { name: FUNCTIONS, expected: "ARNs of aliases" };
         assert_eq!(read_functions("prod-web", ""), Err(invalid));
         assert!(!handler_functions().unwrap().permits(&alias) && handler_hosts().is_empty());
+    }
+
+    #[test]
+    fn the_function_of_image_jobs_is_an_alias_or_absent() {
+        let arn = "arn:aws:lambda:eu-central-1:123456789012:function:prod-image-handler:live";
+        assert_eq!(read_function(arn), Ok(Some(FunctionAlias::parse(arn).unwrap())));
+        assert_eq!((read_function(""), image_function()), (Ok(None), Ok(None)));
+        assert!(read_function("prod-image-handler").is_err());
     }
 
     #[test]
