@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use lambda_runtime::{LambdaEvent, service_fn};
-use longshore::config::take_calls;
+use longshore::config::{self, take_calls};
 use longshore::job_types::image::FETCH_SECONDS;
 use longshore::telemetry;
 use longshore_domain::ports::{Files, PortError};
@@ -11,6 +11,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_outbound::client::Client;
 use longshore_outbound::limits::Limits;
 use longshore_outbound::public_url::PublicUrls;
+use longshore_targets::local_permissions;
 use serde_json::value::RawValue;
 
 use crate::answer::{Answer, Fatal};
@@ -108,8 +109,14 @@ impl<F: Files> ImageHandler<F> {
 /// # Errors
 /// If the operating system has no root certificates, or the runtime's API fails.
 pub async fn serve(files: impl Files + 'static) -> Result<(), lambda_runtime::Error> {
-    let client = Client::new(Limits::default())?;
-    let handler = &ImageHandler::new(files, client, PublicUrls::default(), TimeLimits::default());
+    let (client, urls) = match local_permissions()? {
+        Some(local) => {
+            let urls = PublicUrls::local(&config::handler_ports()?, &local);
+            (Client::local(Limits::default(), local)?, urls)
+        }
+        None => (Client::new(Limits::default())?, PublicUrls::default()),
+    };
+    let handler = &ImageHandler::new(files, client, urls, TimeLimits::default());
     lambda_runtime::run(service_fn(|event: LambdaEvent<Box<RawValue>>| async move {
         let (started, ends) = (Instant::now(), i64::try_from(event.context.deadline).unwrap_or(i64::MAX));
         let answer = handler.answer(event.payload.get(), Timestamp(ends)).await;
