@@ -177,6 +177,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             self.worker.ports.queues.send_chunks(&[message], 0).await?;
             return Err(Interrupt::End(ChunkEnd::Continued));
         }
+        self.check_live().await
+    }
+
+    /// Ends the delivery if the job has stopped since it was read more than [`CHECK_MS`] ago.
+    pub(super) async fn check_live(&mut self) -> Result<(), Interrupt> {
+        let now = (self.worker.clock)();
         if now.millis_since(self.checked_at) >= CHECK_MS {
             self.checked_at = now;
             let job = self.worker.ports.store.job(self.message.job_id).await?;

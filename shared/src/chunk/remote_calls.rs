@@ -21,7 +21,7 @@ use super::attempt::{Attempt, Interrupt};
 use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
-use super::remote_state::{Allowed, SharedState};
+use super::remote_state::{Allowed, FailedBatch, SharedState};
 use super::stored::StoredItems;
 use crate::handler::{CellReader, Outputs, Processed, RawItem, Shape};
 use crate::remote::{CallHandlers, NotCalled, RemoteCall, RemoteJob};
@@ -101,8 +101,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
             Allowed::NoneEver => {
-                let rejected = (self.tally.position..items.len()).map(|i| (i, Outcome::Reject(reasons::unavailable())));
-                self.calls.answers = rejected.collect();
+                for i in self.tally.position..items.len() {
+                    self.calls.answers.entry(i).or_insert_with(|| Outcome::Reject(reasons::unavailable()));
+                }
                 return self.take_answers(remote, items);
             }
         };
@@ -118,6 +119,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 return self.park(remote, items, until, reason).await;
             }
         }
+        // The waits above were up to half a minute.
+        if !self.has_time_for(remote.timeout() + handlers.reserve() * 2 / 3) {
+            return self.leave(remote, items).await;
+        }
+        self.check_live().await?;
         let Some(sent) = self.next_batch(remote, items, stored, reserved)? else {
             return self.take_answers(remote, items);
         };
@@ -226,6 +232,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 self.calls.bisection = Some(self.calls.bisection(remote).after_answer(counts));
                 let outcomes = sent.positions.iter().zip(answered.into_outcomes());
                 self.calls.answers.extend(outcomes.filter_map(|(i, outcome)| Some((*i, outcome?))));
+                if self.must_look() {
+                    // During a long call, faults of other chunks can have been recorded.
+                    self.look().await?;
+                }
                 self.note_answer().await?;
                 self.take_answers(remote, items)
             }
@@ -252,8 +262,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         fault: &Fault,
     ) -> Result<Option<Rejection>, Interrupt> {
         let (job_type, items_sent) = (self.job.job_type.as_str(), sent.positions.len());
-        tracing::warn!(job.id = %self.job.job_id, job.r#type = job_type, batch = sent.id, items_sent, %fault, "fault");
-        if let Allowed::NoneUntil(until, reason) = self.after_fault(remote, handlers).await? {
+        tracing::warn!(job.id = %self.job.job_id, job.r#type = job_type, batch = sent.id, items_sent, %fault, excerpt = fault.excerpt.for_operators(), "the call of a handler failed");
+        let failed = match sent.positions[..] {
+            [alone] if items.attempts(alone) > 0 => FailedBatch::KnownItem,
+            _ => FailedBatch::Unknown,
+        };
+        if let Allowed::NoneUntil(until, reason) = self.after_fault(remote, handlers, failed).await? {
             return self.park(remote, items, until, reason).await;
         }
         let (bisection, verdict) = self.calls.bisection(remote).after_fault(count(items_sent));

@@ -53,6 +53,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     ) -> Result<Option<Rejection>, Interrupt> {
         self.close_gaps(remote, items, &Outcome::Busy { reason })?;
         if self.tally.position == items.len() {
+            // The next round begins no earlier.
+            let wait_s = until.seconds_since((self.worker.clock)());
+            self.tally.requested_wait_s = self.tally.requested_wait_s.max(wait_s.into());
             return Ok(None);
         }
         self.commit_if_any().await?;

@@ -1,5 +1,7 @@
 //! What all workers of a registered type share: whether a call can begin now, and with how many items.
 
+use std::time::Duration;
+
 use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, Queues, Replaced, Store};
 use longshore_domain::random::nonce;
@@ -19,6 +21,9 @@ const LOOK_MS: i64 = 3_000;
 /// Maximum time that a worker waits for the ping of another worker before it parks its chunk.
 const PING_WAIT_MS: i64 = 8_000;
 
+/// Seconds for which a chunk is parked if no ping has decided in that time.
+const PING_LATER_S: i64 = 10;
+
 /// Maximum number of tries of a write to the shared state. A write that other workers prevent so often is left out:
 /// they have written the same.
 const TRIES: u32 = 20;
@@ -30,6 +35,15 @@ pub(super) struct SharedState {
     looked_at: Option<Timestamp>,
     /// True if the next call is the trial of an open breaker.
     is_trial: bool,
+}
+
+/// A batch that failed.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum FailedBatch {
+    /// The handler or one of the items can be the cause.
+    Unknown,
+    /// It is one item, which failed before.
+    KnownItem,
 }
 
 /// Number of items that can be sent now.
@@ -56,18 +70,17 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         for _ in 0..TRIES {
             let now = (self.worker.clock)();
             let breaker = &self.calls.shared.read.state.breaker;
-            let max_outage_ms = i64::from(remote.registration().max_outage_seconds) * 1_000;
-            if breaker.open().is_some()
-                && breaker.unanswered_since().is_some_and(|at| now.millis_since(at) > max_outage_ms)
-            {
-                return Ok(Allowed::NoneEver);
-            }
-            match breaker.before_call(now) {
+            let max_outage = Duration::from_secs(remote.registration().max_outage_seconds.into());
+            match breaker.before_call(now, max_outage) {
+                BeforeCall::GiveUp => return Ok(Allowed::NoneEver),
                 BeforeCall::Call => return Ok(Allowed::Items(u32::MAX)),
                 BeforeCall::Wait(until) => return Ok(none_until(breaker, until)),
                 BeforeCall::Try(breaker) => {
-                    if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
-                        return self.try_handler(remote, handlers, now).await;
+                    if !self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
+                        continue;
+                    }
+                    if let Some(allowed) = self.try_handler(remote, handlers, now).await? {
+                        return Ok(allowed);
                     }
                 }
             }
@@ -75,31 +88,32 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(Allowed::NoneUntil((self.worker.clock)().plus_seconds(1), "the handler's breaker is busy".into()))
     }
 
-    /// Sends the ping of an open breaker. If its batches failed although pings were good, one item is the trial.
+    /// Sends the ping of an open breaker. If its batches failed although pings were good, one item is the trial. Returns
+    /// `None` if the breaker stays open.
     async fn try_handler(
         &mut self,
         remote: &RemoteJob,
         handlers: &dyn CallHandlers,
         began_at: Timestamp,
-    ) -> Result<Allowed, ChunkError> {
+    ) -> Result<Option<Allowed>, ChunkError> {
         let result = self.ping(remote, handlers, began_at).await?;
-        let breaker = &self.calls.shared.read.state.breaker;
-        Ok(match breaker.open() {
-            None => Allowed::Items(u32::MAX),
+        Ok(match self.calls.shared.read.state.breaker.open() {
+            None => Some(Allowed::Items(u32::MAX)),
             Some(open) if open.reason == OpenReason::BatchesFail && result == PingResult::Good => {
                 self.calls.shared.is_trial = true;
-                Allowed::Items(1)
+                Some(Allowed::Items(1))
             }
-            Some(open) => none_until(breaker, open.trial_at),
+            Some(_) => None,
         })
     }
 
     /// Decides what follows a fault: `Items` if the batch is at fault, which is judged. While the breaker is open, only
-    /// the fault of its trial is.
+    /// the fault of its trial is. The fault of a single item that has failed before says nothing about the handler.
     pub(super) async fn after_fault(
         &mut self,
         remote: &RemoteJob,
         handlers: &dyn CallHandlers,
+        batch: FailedBatch,
     ) -> Result<Allowed, ChunkError> {
         let ended_at = (self.worker.clock)();
         let is_trial = self.calls.shared.is_trial;
@@ -111,7 +125,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let chunk = ChunkOfJob { job: self.message.job_id, chunk: ChunkId::new(id.group, id.chunk) };
         let now = (self.worker.clock)();
         self.update(|state| {
-            let is_judged = is_trial || state.breaker.open().is_none();
+            let is_judged = is_trial || (state.breaker.open().is_none() && batch == FailedBatch::Unknown);
             is_judged.then(|| with_breaker(state, state.breaker.after_failed_batch(chunk, now)))
         })
         .await?;
@@ -135,6 +149,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 AfterFault::Wait(until) => {
                     handlers.sleep(until).await;
                     self.look().await?;
+                }
+                AfterFault::Ping(_) if now.millis_since(ended_at) > PING_WAIT_MS => {
+                    // A ping that was put off decides nothing, and the next one is another worker's.
+                    return Ok(Some(none_until(breaker, now.plus_seconds(PING_LATER_S))));
                 }
                 AfterFault::Ping(breaker) => {
                     if self.replace(with_breaker(&self.calls.shared.read.state, breaker)).await? {
@@ -210,7 +228,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Ok(result)
     }
 
-    async fn look(&mut self) -> Result<(), ChunkError> {
+    pub(super) async fn look(&mut self) -> Result<(), ChunkError> {
         let now = (self.worker.clock)();
         let read = self.worker.ports.store.handler_state(&self.job.job_type).await?;
         self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };

@@ -32,6 +32,9 @@ const EARLY_MS: i64 = 2_000;
 /// cannot count them itself, because each wake sends a new message.
 const MAX_FAILURES: u32 = 10;
 
+/// Maximum number of parked chunks that are read for one wake-up: less than a page of a query.
+const MAX_READ: usize = 1_000;
+
 impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
     /// Processes a chunk until it is finished, the job stops, its turn has ended, or `deadline` is near.
     ///
@@ -105,7 +108,11 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         if message.parked_until.is_some() {
             // Woken by its own delayed message: nobody else is to wake it while it runs.
             let parked = ParkedChunk::new(&state.job, message, limiter.limit);
-            self.ports.store.unpark(&state.job.job_type, &parked).await?;
+            if let Err(error) = self.wake_itself(&state.job.job_type, &parked).await {
+                // Somebody wakes it once more, and a duplicate message is harmless. The permit must be released.
+                let error = telemetry::chain(&error);
+                tracing::warn!(job.id = %message.job_id, error, "cannot remove a parked chunk");
+            }
         }
         let end = self.attempt(delivery, state).await;
         if let Err(error) = limiter.release(&permit).await {
@@ -114,6 +121,13 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             tracing::warn!(job.id = %message.job_id, error, "cannot release a permit");
         }
         end
+    }
+
+    /// Counts the wake-up by a chunk's own delayed message as progress, as every other, and removes the parked chunk.
+    async fn wake_itself(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
+        let (message, store) = (&parked.message, &self.ports.store);
+        store.chunk_woken(message.job_id, message.group, (self.clock)()).await?;
+        store.unpark(job_type, parked).await
     }
 
     /// Returns the end of a delivery that passes no item to a handler.
@@ -223,14 +237,20 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
     pub async fn wake(&self) -> PortResult<usize> {
         let store = &self.ports.store;
         // Twice the limit, because other processes may be waking the first chunks at the same time.
-        let parked = store.parked(self.job_type, 2 * self.limit as usize).await?;
+        let first = 2 * self.limit as usize;
+        let mut parked = store.parked(self.job_type, first).await?;
         if parked.is_empty() {
             return Ok(0);
         }
         let now = (self.clock)();
         let free = free_permits(&store.permits(self.job_type).await?, self.limit, now).len();
+        let can_be_woken = |parked: &ParkedChunk| parked.may_be_woken(now);
+        if parked.len() == first && parked.iter().filter(|parked| can_be_woken(parked)).count() < free {
+            // Chunks that are parked for a while hide those behind them.
+            parked = store.parked(self.job_type, MAX_READ).await?;
+        }
         let mut woken = Vec::new();
-        for parked in parked.into_iter().filter(|parked| parked.may_be_woken(now)).take(free) {
+        for parked in parked.into_iter().filter(can_be_woken).take(free) {
             if store.mark_woken(self.job_type, &parked, now).await? == WakeMark::Marked {
                 woken.push(ParkedChunk { woken_at: Some(now), ..parked });
             }

@@ -144,8 +144,12 @@ fn create_example_handler(stack: &Stack<'_>, state: &mut State) -> Result<()> {
     // A role that permits nothing but logs.
     let role = cloud.physical_id(NAME, "WebRole")?;
     cloud.create_python_function(EXAMPLE_HANDLER, "lambda_function.lambda_handler", &files, &role)?;
-    state.example_handler = format!("arn:aws:lambda:us-east-1:000000000000:function:{EXAMPLE_HANDLER}:live");
+    state.example_handler = example_arn();
     Ok(())
+}
+
+fn example_arn() -> String {
+    format!("arn:aws:lambda:us-east-1:000000000000:function:{EXAMPLE_HANDLER}:live")
 }
 
 /// Updates one function's code on the stack.
@@ -174,7 +178,10 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     let log = stack.project.log("deploy")?;
     let mut file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let folder = stack.project.template_dir()?;
-    let overrides = "Environment=local Architecture=arm64 RequireTls=false AllowedOrigins=*".to_owned();
+    let overrides = format!(
+        "Environment=local Architecture=arm64 RequireTls=false AllowedOrigins=* HandlerFunctions={}",
+        example_arn()
+    );
     let parameters = cfg!(target_arch = "aarch64").then_some(overrides);
     let deployment = Deployment { folder: &folder, stack: NAME, parameters };
     let mut sam = deployment.command(stack.tools, stack.endpoint);

@@ -7483,7 +7483,7 @@ export interface operations {
             };
             401: components["responses"]["NoToken"];
             /**
-             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             * @description `not-an-operator`: The token is valid, but its user is not an operator. Only operators can see dead letters, because they contain rows of all tenants, and register job types, because all tenants use them. In a deployment that is open to everyone, no user is an operator.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

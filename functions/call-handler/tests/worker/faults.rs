@@ -66,7 +66,7 @@ async fn a_handler_that_does_not_answer_its_ping_is_left_alone_and_no_item_spend
     assert_eq!((handler.batches().len(), handler.pings()), (2, 4), "pings after 30, 60 and 120 s");
     assert_eq!(handler.received.lock().unwrap().last().unwrap().body["items"][0]["try"], 1);
     assert!(clock().seconds() >= 1_000 + 30 + 60 + 120);
-    assert_eq!(world.breaker().await.unanswered_since(), None);
+    assert_eq!(world.breaker().await.after_answer(), None, "as after an answer");
 }
 
 #[tokio::test]
@@ -101,6 +101,23 @@ async fn rows_fail_when_the_handler_was_unavailable_for_too_long() {
     assert_eq!(world.run(1).await, [ChunkEnd::Finished]);
     assert_eq!(world.counts().await, Counts { failed: 8, ..Counts::default() });
     assert!(world.codes().await.values().all(|code| code == "handler_unavailable"));
+}
+
+#[tokio::test]
+async fn a_handler_that_is_back_after_a_long_outage_is_called_again() {
+    let handler = Scripted::new(|received| {
+        let is_down = received.at.millis_since(longshore_domain::timestamp::Timestamp(1_000_000)) < 100_000;
+        if is_down { RemoteReply::TimedOut } else { all(received) }
+    });
+    *handler.bad_pings.lock().unwrap() = 1;
+    let mut registration = registration();
+    registration.max_outage_seconds = 600;
+    let world = World::new(&handler, registration, 1, 8).await;
+    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    pass(6_000);
+    assert_eq!(world.run(9).await.last(), Some(&ChunkEnd::Finished));
+    assert_eq!(world.counts().await.succeeded, 8);
+    assert_eq!(world.breaker().await.open(), None);
 }
 
 #[tokio::test]

@@ -17,7 +17,7 @@ use utoipa::ToSchema;
 use super::find::find;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::JobTypeInPath;
-use crate::openapi::refusals::JobTypeRefusals;
+use crate::openapi::refusals::JobTypeSecretRefusals;
 
 /// The secret of an endpoint.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
@@ -48,7 +48,7 @@ pub struct SecretDocument {
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!({ "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw" }),
         ),
-        JobTypeRefusals,
+        JobTypeSecretRefusals,
     ),
 )]
 pub(crate) async fn secret<B: Backend>(

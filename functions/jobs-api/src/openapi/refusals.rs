@@ -72,6 +72,10 @@ refusals!(
     JobTypeRefusals: NotFound
 );
 refusals!(
+    /// Refusals of `GET /api/job-types/{name}/secret`.
+    operator JobTypeSecretRefusals: NotFound, RateLimited
+);
+refusals!(
     /// Refusals of `PUT /api/job-types/{name}`. 404 if the name cannot be decoded.
     operator PutJobTypeRefusals: MalformedJson, NotFound, TooManyJobTypes, PreconditionFailed, BodyTooLarge,
     UnsupportedMediaType, InvalidRequest, RateLimited

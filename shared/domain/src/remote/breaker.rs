@@ -119,6 +119,8 @@ pub enum BeforeCall {
     Call,
     /// No call until then, at the earliest.
     Wait(Timestamp),
+    /// No call: nothing was answered for longer than the maximum, and the last ping, a moment ago, was bad.
+    GiveUp,
     /// Once the state is stored, this worker sends a ping and, if it is good, a batch of one item.
     Try(Breaker),
 }
@@ -140,16 +142,15 @@ impl Breaker {
         self.open
     }
 
-    /// Returns the time of the first fault since the last answer.
-    pub fn unanswered_since(&self) -> Option<Timestamp> {
-        self.unanswered_since
-    }
-
-    /// Decides whether a call can begin.
-    pub fn before_call(&self, now: Timestamp) -> BeforeCall {
+    /// Decides whether a call can begin. After an outage of `max_outage`, trials follow each other in the first interval
+    /// again, so that items are given up only because of a recent ping, and a handler that is back is noticed.
+    pub fn before_call(&self, now: Timestamp, max_outage: Duration) -> BeforeCall {
         let Some(open) = self.open else { return BeforeCall::Call };
-        if now < open.trial_at {
-            return BeforeCall::Wait(open.trial_at);
+        let is_over = now > later(self.unanswered_since.unwrap_or(open.since), max_outage);
+        let last_ping = self.ping.map_or(open.since, |ping| ping.began_at);
+        let trial_at = if is_over { open.trial_at.min(later(last_ping, FIRST_WAIT)) } else { open.trial_at };
+        if now < trial_at {
+            return if is_over { BeforeCall::GiveUp } else { BeforeCall::Wait(trial_at) };
         }
         // If this worker dies, the next trial is not later than after a failed one.
         let open = Open { trial_at: later(now, seconds(open.wait_s)), ..open };
@@ -209,7 +210,9 @@ impl Breaker {
     }
 
     fn with_ping(&self, ended_at: Timestamp, now: Timestamp) -> Self {
-        let unanswered_since = Some(self.unanswered_since.unwrap_or(ended_at));
+        // During an outage a ping follows every ten minutes. Faults before a longer break are another one.
+        let is_same = self.ping.is_some_and(|ping| ended_at <= later(ping.began_at, 3 * MAX_WAIT));
+        let unanswered_since = Some(self.unanswered_since.filter(|_| is_same).unwrap_or(ended_at));
         Self { ping: Some(LastPing { began_at: now, result: None }), unanswered_since, ..self.clone() }
     }
 }

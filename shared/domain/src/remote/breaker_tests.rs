@@ -4,6 +4,9 @@ use proptest::prelude::*;
 
 use super::*;
 
+/// Maximum outage: a day.
+const OUTAGE: Duration = Duration::from_secs(86_400);
+
 const fn at(seconds: i64) -> Timestamp {
     Timestamp(seconds * 1_000)
 }
@@ -26,13 +29,13 @@ fn opened() -> Breaker {
 fn a_bad_ping_after_a_fault_opens_the_breaker_and_a_good_one_closes_it() {
     let breaker = opened();
     assert_eq!(breaker.open().unwrap().reason, OpenReason::Unreachable);
-    assert_eq!(breaker.before_call(at(129)), BeforeCall::Wait(at(130)));
-    let BeforeCall::Try(breaker) = breaker.before_call(at(130)) else { panic!() };
-    assert_eq!(breaker.before_call(at(130)), BeforeCall::Wait(at(160)), "another worker");
+    assert_eq!(breaker.before_call(at(129), OUTAGE), BeforeCall::Wait(at(130)));
+    let BeforeCall::Try(breaker) = breaker.before_call(at(130), OUTAGE) else { panic!() };
+    assert_eq!(breaker.before_call(at(130), OUTAGE), BeforeCall::Wait(at(160)), "another worker");
     let closed = breaker.after_ping(at(130), PingResult::Good, at(131)).unwrap();
-    assert_eq!(closed.before_call(at(131)), BeforeCall::Call);
-    assert_eq!(closed.unanswered_since(), Some(at(100)), "until an answer arrives");
-    assert_eq!(closed.after_answer().unwrap().unanswered_since(), None);
+    assert_eq!(closed.before_call(at(131), OUTAGE), BeforeCall::Call);
+    assert_eq!(closed.unanswered_since, Some(at(100)), "until an answer arrives");
+    assert_eq!(closed.after_answer().unwrap().unanswered_since, None);
 }
 
 #[test]
@@ -42,7 +45,7 @@ fn the_time_to_the_next_trial_doubles_up_to_ten_minutes() {
         let trial_at = breaker.open().unwrap().trial_at;
         waits.push(trial_at.seconds() - now.seconds());
         now = trial_at;
-        let BeforeCall::Try(tried) = breaker.before_call(now) else { panic!() };
+        let BeforeCall::Try(tried) = breaker.before_call(now, OUTAGE) else { panic!() };
         breaker = tried.after_ping(now, PingResult::Bad, now).unwrap();
     }
     assert_eq!(waits, [30, 60, 120, 240, 480, 600, 600]);
@@ -72,7 +75,7 @@ fn a_ping_that_asks_for_patience_decides_nothing() {
     let breaker = pinged(Breaker::default().after_fault(at(100), at(100)), at(100), PingResult::Undecided);
     assert_eq!(breaker.open(), None);
     assert_eq!(breaker.after_fault(at(100), at(101)), AfterFault::Wait(at(105)));
-    let BeforeCall::Try(tried) = opened().before_call(at(130)) else { panic!() };
+    let BeforeCall::Try(tried) = opened().before_call(at(130), OUTAGE) else { panic!() };
     assert_eq!(tried.after_ping(at(130), PingResult::Undecided, at(131)).unwrap().open().unwrap().trial_at, at(160));
 }
 
@@ -84,11 +87,11 @@ fn failed_batches_of_five_chunks_in_a_row_open_the_breaker_although_pings_are_go
     assert_eq!(answered.after_failed_batch(chunk(4), at(100)).open(), None, "an answer begins a new row");
     let open = breaker.after_failed_batch(chunk(4), at(100));
     assert_eq!(open.open().unwrap().reason, OpenReason::BatchesFail);
-    let BeforeCall::Try(tried) = open.before_call(at(130)) else { panic!() };
+    let BeforeCall::Try(tried) = open.before_call(at(130), OUTAGE) else { panic!() };
     let pinged = tried.after_ping(at(130), PingResult::Good, at(131)).unwrap();
-    assert_eq!(pinged.before_call(at(131)), BeforeCall::Wait(at(160)), "only the trial call closes it");
+    assert_eq!(pinged.before_call(at(131), OUTAGE), BeforeCall::Wait(at(160)), "only the trial call closes it");
     assert_eq!(pinged.after_failed_batch(chunk(9), at(132)).open().unwrap().trial_at, at(192));
-    assert_eq!(pinged.after_answer().unwrap().before_call(at(132)), BeforeCall::Call);
+    assert_eq!(pinged.after_answer().unwrap().before_call(at(132), OUTAGE), BeforeCall::Call);
 }
 
 #[test]
@@ -124,11 +127,12 @@ proptest! {
                 3 => breaker.after_ping(last, PingResult::Good, now).unwrap_or(breaker),
                 4 => breaker.after_ping(last, PingResult::Undecided, now).unwrap_or(breaker),
                 5 => breaker.after_answer().unwrap_or(breaker),
-                _ => match breaker.before_call(now) {
+                _ => match breaker.before_call(now, OUTAGE) {
                     BeforeCall::Try(next) => {
                         began.push(now);
                         next
                     }
+                    BeforeCall::GiveUp => panic!("no outage is so long"),
                     BeforeCall::Wait(until) => {
                         prop_assert!(until > now && breaker.open().is_some());
                         breaker
@@ -140,4 +144,30 @@ proptest! {
             prop_assert!(near, "{:?} at {:?}", breaker, now);
         }
     }
+}
+
+#[test]
+fn items_are_given_up_only_because_of_a_recent_ping_and_a_handler_that_is_back_is_noticed() {
+    const HOUR: Duration = Duration::from_secs(3_600);
+    let tried = |breaker: &Breaker, now, result| {
+        let BeforeCall::Try(tried) = breaker.before_call(now, HOUR) else { panic!("no trial at {now:?}") };
+        tried.after_ping(now, result, now).unwrap()
+    };
+    let bad = tried(&opened(), at(3_600), PingResult::Bad);
+    assert_eq!(bad.before_call(at(3_659), HOUR), BeforeCall::Wait(at(3_660)), "the outage is shorter");
+    let bad = tried(&bad, at(3_701), PingResult::Bad);
+    assert_eq!(bad.before_call(at(3_730), HOUR), BeforeCall::GiveUp);
+    let good = tried(&bad, at(3_731), PingResult::Good);
+    assert_eq!(good.before_call(at(3_731), HOUR), BeforeCall::Call);
+}
+
+#[test]
+fn a_fault_after_a_long_break_begins_another_outage() {
+    let poison = pinged(Breaker::default().after_fault(at(100), at(100)), at(100), PingResult::Good);
+    let much_later = at(100_000);
+    let breaker = pinged(poison.after_fault(much_later, much_later), much_later, PingResult::Bad);
+    assert_eq!(breaker.unanswered_since, Some(much_later));
+    assert!(matches!(breaker.before_call(at(100_010), Duration::from_secs(3_600)), BeforeCall::Wait(_)));
+    let soon = pinged(poison.after_fault(at(700), at(700)), at(700), PingResult::Bad);
+    assert_eq!(soon.unanswered_since, Some(at(100)));
 }
