@@ -3,6 +3,7 @@
 use data_encoding::BASE64;
 use longshore_domain::registration::{AllowedFunctions, FunctionAlias};
 
+use super::variable::parsed;
 use super::{ConfigError, names, text};
 
 /// Beginning of a certificate in PEM.
@@ -54,6 +55,14 @@ fn read_pem(value: &str) -> Result<Vec<u8>, ConfigError> {
     let invalid = ConfigError::Invalid { name: names::HANDLER_CA, expected: "certificates in PEM, or their base64" };
     let decoded = BASE64.decode(value.trim().as_bytes()).ok();
     decoded.filter(|pem| String::from_utf8_lossy(pem).contains(PEM_BEGIN)).ok_or(invalid)
+}
+
+/// Returns the maximum number of concurrent chunks of one registered type: `LONGSHORE_HANDLER_CHUNKS_PER_TYPE`.
+///
+/// # Errors
+/// If it is missing or not a number.
+pub fn handler_chunks_per_type() -> Result<u32, ConfigError> {
+    parsed("LONGSHORE_HANDLER_CHUNKS_PER_TYPE")
 }
 
 /// Returns the function of the job type `image`, `LONGSHORE_IMAGE_FUNCTION`: the ARN of its alias. `None` if the stack has
