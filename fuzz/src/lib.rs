@@ -8,7 +8,9 @@
 //! | `rows` | a record, its columns, and a corrected file |
 //! | `messages` | queue messages and stored records |
 //! | `requests` | a request to the HTTP API |
+//! | `images` | an image to be resized |
 
+mod images;
 mod messages;
 mod oracle;
 mod requests;
@@ -31,11 +33,12 @@ pub struct Target {
 }
 
 /// All targets.
-pub const TARGETS: [Target; 4] = [
+pub const TARGETS: [Target; 5] = [
     Target { name: "splitter", call: splitter::check },
     Target { name: "rows", call: rows::check },
     Target { name: "messages", call: messages::check },
     Target { name: "requests", call: requests::check },
+    Target { name: "images", call: images::check },
 ];
 
 /// Returns the target of this name.

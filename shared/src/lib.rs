@@ -21,6 +21,7 @@ pub mod formula;
 pub mod handler;
 pub mod header;
 pub mod http;
+pub mod image_file;
 pub mod job_types;
 pub mod json_schema;
 pub mod openapi;

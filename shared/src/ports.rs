@@ -6,6 +6,7 @@ use longshore_domain::message::CreateMessage;
 use longshore_domain::ports::Queues;
 use longshore_domain::tenant::TenantId;
 
+use crate::image_file::ImageFile;
 use crate::telemetry;
 
 /// Store, queues and files: real ones in a function, fakes in its tests.
@@ -35,7 +36,7 @@ pub fn upload_key(tenant: &TenantId, id: FileGuid) -> String {
 }
 
 /// Key prefix of one job's files: the items of its request, its work files, the records that it has
-/// overwritten and its report, below its tenant's name.
+/// overwritten, the images that it has resized and its report, below its tenant's name.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct JobFolder<'a> {
     /// The tenant that owns the job.
@@ -64,6 +65,11 @@ impl<'a> JobFolder<'a> {
     /// Returns the key of a file with the previous versions of records that the job has overwritten. Its name is unique.
     pub fn versions_key(self, file: &str) -> String {
         format!("jobs/{}/{}/versions/{file}.jsonl", self.tenant, self.id)
+    }
+
+    /// Returns the key of an image that the job has resized. The job's files are removed and expire together.
+    pub fn image_key(self, file: &ImageFile) -> String {
+        format!("jobs/{}/{}/images/{file}", self.tenant, self.id)
     }
 
     /// Returns the folder of a chunk.

@@ -44,7 +44,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 35] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 36] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -54,6 +54,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 35] = [
     ("GET", "/api/jobs/{jobId}", Target::Job),
     ("GET", "/api/jobs/{jobId}/output", Target::Job),
     ("GET", "/api/jobs/{jobId}/output/{file}", Target::Job),
+    ("GET", "/api/jobs/{jobId}/images/{file}", Target::Job),
     ("GET", "/api/jobs/{jobId}/results", Target::Job),
     ("GET", "/api/jobs/{jobId}/failures", Target::Job),
     ("GET", "/api/jobs/{jobId}/audit", Target::Job),

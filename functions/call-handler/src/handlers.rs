@@ -21,6 +21,8 @@ use super::lambda;
 pub struct Handlers {
     /// Name of the stack.
     pub stack: String,
+    /// Maximum number of concurrent chunks of one type.
+    pub max_concurrency: u32,
     /// The targets that may be called.
     pub targets: AllowedTargets,
     /// Lambda functions.
@@ -45,13 +47,18 @@ impl Handlers {
         let base = aws.clone();
         let functions =
             Functions::new(move || LambdaConfig::from(&base.with_new_connections()).interceptor(CountCalls));
-        Ok(Self { stack: config::text(names::STACK)?, targets, functions, endpoints })
+        let max_concurrency = config::handler_chunks_per_type()?;
+        Ok(Self { stack: config::text(names::STACK)?, max_concurrency, targets, functions, endpoints })
     }
 }
 
 impl CallHandlers for Handlers {
     fn stack(&self) -> &str {
         &self.stack
+    }
+
+    fn max_concurrency(&self) -> u32 {
+        self.max_concurrency
     }
 
     fn begin_invocation(&self) {

@@ -15,7 +15,7 @@ pub(super) async fn invoke(
     alias: &FunctionAlias,
     call: RemoteCall<'_>,
 ) -> Result<RemoteReply, NotCalled> {
-    if !targets.permits(alias) {
+    if !targets.may_call(alias) {
         return Ok(RemoteReply::Connection(ConnectionError::NotAllowed));
     }
     let timeout = time_until(call.deadline);

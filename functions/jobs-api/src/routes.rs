@@ -36,6 +36,7 @@ longshore::routes! {
     GET    "/api/jobs/{jobId}"                get::get<B>,
     GET    "/api/jobs/{jobId}/output"         output::get::get<B>,
     GET    "/api/jobs/{jobId}/output/{file}"  output::file::get<B>,
+    GET    "/api/jobs/{jobId}/images/{file}"  output::image::get<B>,
     GET    "/api/jobs/{jobId}/results"        results::list::list<B>,
     GET    "/api/jobs/{jobId}/failures"       failures::list::list<B>,
     GET    "/api/jobs/{jobId}/audit"          audit::get::get<B> costs 20,

@@ -9,6 +9,7 @@ macro_rules! seed {
     }};
 }
 
+mod images;
 mod messages;
 mod requests;
 mod rows;
@@ -18,7 +19,8 @@ mod splitter;
 pub type Seed = (&'static str, &'static [u8]);
 
 /// The seeds of all targets.
-pub const SEEDS: [(&str, &[Seed]); 4] = [
+pub const SEEDS: [(&str, &[Seed]); 5] = [
+    ("images", images::SEEDS),
     ("messages", messages::SEEDS),
     ("requests", requests::SEEDS),
     ("rows", rows::SEEDS),

@@ -23,13 +23,18 @@ pub(crate) struct Source {
     pub(crate) pixels: Pixels,
 }
 
-/// Decodes a file.
-pub(crate) fn decode(bytes: &[u8]) -> Result<Source, Rejection> {
+/// Recognizes a file, and reads its header. Returns the bytes that the decoder may see, too.
+pub(crate) fn checked_header(bytes: &[u8]) -> Result<(Header, &[u8]), Rejection> {
     if bytes.len() > FILE_BYTES {
         return Err(Rejection::FileTooLarge(bytes.len()));
     }
-    let format = recognize(bytes)?;
-    let (header, bytes) = header::read(bytes, format)?;
+    header::read(bytes, recognize(bytes)?)
+}
+
+/// Decodes a file.
+pub(crate) fn decode(bytes: &[u8]) -> Result<Source, Rejection> {
+    let (header, bytes) = checked_header(bytes)?;
+    let format = header.format;
     without_panics(format, || match format {
         Format::Jpeg => read(&header, JpegDecoder::new(Cursor::new(bytes))),
         Format::Png => read(&header, PngDecoder::with_limits(Cursor::new(bytes), limits())),

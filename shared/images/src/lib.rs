@@ -13,6 +13,7 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `convert` | [`convert()`]: one image to all its sizes |
+//! | `probe` | [`probe()`]: type and dimensions, without decoding |
 //! | [`options`] | sizes, format and quality, checked |
 //! | [`limits`] | limits of files, pixels, memory and results |
 //! | [`rejection`] | reasons for which an image is refused |
@@ -33,6 +34,7 @@ mod jpeg_header;
 pub mod limits;
 pub mod options;
 mod pixels;
+mod probe;
 pub mod rejection;
 mod resize;
 mod webp_header;
@@ -41,4 +43,5 @@ mod webp_lossless;
 pub use convert::{ConvertedImage, OriginalInfo, ResultImage, ResultInfo, convert};
 pub use format::Format;
 pub use options::{CheckedOptions, Fit, Options, OutputFormat, SizeOptions};
+pub use probe::{Probed, probe};
 pub use rejection::Rejection;

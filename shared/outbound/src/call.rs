@@ -14,7 +14,7 @@ use crate::secret::Secrets;
 use crate::signature::{MessageId, sign};
 use crate::url::HandlerUrl;
 
-const AGENT: &str = concat!("Longshore/", env!("CARGO_PKG_VERSION"));
+pub(crate) const AGENT: &str = concat!("Longshore/", env!("CARGO_PKG_VERSION"));
 const JSON: HeaderValue = HeaderValue::from_static("application/json");
 
 /// A signed `POST` of a JSON document.

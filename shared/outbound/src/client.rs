@@ -27,7 +27,7 @@ use crate::probe::{AnswerHeaders, Probed, Signing};
 use crate::retry_after::retry_after;
 use crate::url::Origin;
 
-/// A client for signed calls. Calls may run concurrently; each has a connection of its own.
+/// A client for signed calls, and for downloads of public files. Calls may run concurrently; each has a connection of its own.
 pub struct Client {
     dialer: Dialer,
     pool: Pool<Connection>,
@@ -100,47 +100,47 @@ impl Client {
         if deadline <= begun {
             return Err(CallFailure::TimedOut(Phase::Start));
         }
-        let exchanged = self.exchange(call.url.origin(), call.to_request(signing)?, deadline).await?;
+        let request = call.to_request(signing)?;
+        let exchanged = self.exchange(call.url.origin(), request, &self.limits, deadline).await?;
         Ok((answer(&exchanged, call.now + begun.elapsed()), AnswerHeaders::new(exchanged.head.headers())))
     }
 
     /// Sends a request on an idle connection, or on a new one if there is none that takes it.
-    async fn exchange(
+    pub(crate) async fn exchange(
         &self,
         origin: &Origin,
         mut request: Outgoing,
+        limits: &Limits,
         deadline: Instant,
     ) -> Result<Exchanged, CallFailure> {
-        while let Some(connection) = self.idle(origin) {
-            match self.exchange_on(connection, origin, request, deadline).await {
-                Ok(exchanged) => return Ok(exchanged),
+        while let Some(mut connection) = self.idle(origin) {
+            match connection.exchange(request, limits, deadline).await {
+                Ok(exchanged) => return Ok(self.keep(origin, connection, exchanged)),
                 Err(Unanswered::Failed(failure)) => return Err(failure),
                 Err(Unanswered::Unsent(unsent)) => request = *unsent,
             }
         }
-        let until = deadline.min(Instant::now() + self.limits.connect);
-        let connection = Connection::start(self.dialer.open(origin, until).await?, &self.limits).await?;
-        match self.exchange_on(connection, origin, request, deadline).await {
-            Ok(exchanged) => Ok(exchanged),
+        let until = deadline.min(Instant::now() + limits.connect);
+        let mut connection = Connection::start(self.dialer.open(origin, until).await?, limits).await?;
+        match connection.exchange(request, limits, deadline).await {
+            Ok(exchanged) => Ok(self.keep(origin, connection, exchanged)),
             Err(Unanswered::Failed(failure)) => Err(failure),
             Err(Unanswered::Unsent(_)) => Err(CallFailure::Closed("it was closed before the request".to_owned())),
         }
     }
 
-    /// Exchanges on a connection, and keeps the connection if it is ready for another request.
-    async fn exchange_on(
-        &self,
-        mut connection: Connection,
-        origin: &Origin,
-        request: Outgoing,
-        deadline: Instant,
-    ) -> Result<Exchanged, Unanswered> {
-        let exchanged = connection.exchange(request, &self.limits, deadline).await?;
+    /// Keeps the connection of an exchange if it is ready for another request.
+    fn keep(&self, origin: &Origin, connection: Connection, exchanged: Exchanged) -> Exchanged {
         if exchanged.after == After::Ready {
             let opened = connection.opened;
             self.pool.put(origin, connection, opened, Instant::now());
         }
-        Ok(exchanged)
+        exchanged
+    }
+
+    /// Returns the limits of a call.
+    pub(crate) const fn limits(&self) -> Limits {
+        self.limits
     }
 
     fn idle(&self, origin: &Origin) -> Option<Connection> {
@@ -148,7 +148,7 @@ impl Client {
     }
 }
 
-fn answer(exchanged: &Exchanged, now: SystemTime) -> Answer {
+pub(crate) fn answer(exchanged: &Exchanged, now: SystemTime) -> Answer {
     let Exchanged { head, body, .. } = exchanged;
     let body: Bytes = body.clone();
     Answer { status: head.status().as_u16(), retry_after: retry_after(head.headers(), now), body }

@@ -27,6 +27,8 @@ enum Localhost {
 
 #[derive(Clone, Eq, PartialEq, Debug)]
 enum HostPattern {
+    /// Every host with a domain.
+    Any,
     /// One host.
     Exact(String),
     /// Every host that ends with this suffix, which begins with a dot.
@@ -71,6 +73,18 @@ impl UrlPolicy {
         if policy.ports.contains(&0) { Err(UrlPolicyError::Port) } else { Ok(policy) }
     }
 
+    /// Creates the policy of files that anyone may name: every host with a domain, and port 443.
+    pub fn any_host() -> Self {
+        Self { hosts: vec![HostPattern::Any], ..Self::default() }
+    }
+
+    /// Allows other ports, in a local stack.
+    #[must_use]
+    pub fn with_local_ports(mut self, ports: &[u16], _: &LocalOnly) -> Self {
+        self.ports.extend_from_slice(ports);
+        self
+    }
+
     /// Allows `localhost`, in a local stack.
     #[must_use]
     pub fn with_localhost(self, _: &LocalOnly) -> Self {
@@ -109,6 +123,7 @@ impl HostPattern {
 
     fn matches(&self, host: &str) -> bool {
         match self {
+            Self::Any => true,
             Self::Exact(name) => host == name,
             Self::Below(suffix) => host.len() > suffix.len() && host.ends_with(suffix.as_str()),
         }
@@ -136,6 +151,18 @@ mod tests {
             assert_eq!(policy.check_host(host).is_ok(), allowed, "{host}");
         }
         for (port, allowed) in [(443, true), (8443, true), (80, false), (0, false)] {
+            assert_eq!(policy.check_port(port).is_ok(), allowed, "{port}");
+        }
+    }
+
+    #[test]
+    fn a_policy_of_any_host_allows_names_with_a_domain_and_port_443() {
+        let policy = UrlPolicy::any_host();
+        for (host, allowed) in [("example.com", true), ("a.b.example", true), ("localhost", false), ("intranet", false)]
+        {
+            assert_eq!(policy.check_host(host).is_ok(), allowed, "{host}");
+        }
+        for (port, allowed) in [(443, true), (8443, false), (80, false)] {
             assert_eq!(policy.check_port(port).is_ok(), allowed, "{port}");
         }
     }

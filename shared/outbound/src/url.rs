@@ -40,9 +40,7 @@ pub enum UrlError {
     #[error("The URL is not valid: {0}. Write it as https://host/path.")]
     Invalid(String),
     /// A name or a password before the host.
-    #[error(
-        "The URL has a user name or password (\"@\" before the path). Remove it: calls are authenticated by their signature."
-    )]
+    #[error("The URL has a user name or password (\"@\" before the path). Remove it: no password is sent.")]
     UserInfo,
     /// A fragment.
     #[error("The URL has a fragment (\"#\"). Remove it: it is never sent.")]
@@ -70,6 +68,7 @@ impl HandlerUrl {
     /// Returns the first reason for which the policy, or any policy, refuses the URL.
     pub fn parse(text: &str, policy: &UrlPolicy) -> Result<Self, UrlError> {
         check_text(text)?;
+        check_start(text)?;
         let url = Url::parse(text).map_err(|error| UrlError::Invalid(error.to_string()))?;
         if url.fragment().is_some() {
             return Err(UrlError::Fragment);
@@ -103,13 +102,18 @@ impl HandlerUrl {
 }
 
 /// Checks the text as it was written. The parser would drop tabs and line ends, and read a backslash as a slash.
-fn check_text(text: &str) -> Result<(), UrlError> {
+pub(crate) fn check_text(text: &str) -> Result<(), UrlError> {
     if text.len() > URL_BYTES {
         return Err(UrlError::TooLong);
     }
     if let Some(bad) = text.chars().find(|c| c.is_control() || c.is_whitespace() || *c == '\\') {
         return Err(UrlError::Character(bad));
     }
+    Ok(())
+}
+
+/// Checks scheme and authority as they were written.
+fn check_start(text: &str) -> Result<(), UrlError> {
     let scheme = text.get(..8).filter(|scheme| scheme.eq_ignore_ascii_case("https://")).ok_or(UrlError::NotHttps)?;
     let authority = text[scheme.len()..].split(['/', '?', '#']).next().unwrap_or_default();
     match authority {

@@ -1,8 +1,9 @@
 //! The handlers that registrations may name: lists that the stack's owner sets. A missing or empty list permits none.
 
 use data_encoding::BASE64;
-use longshore_domain::registration::AllowedFunctions;
+use longshore_domain::registration::{AllowedFunctions, FunctionAlias};
 
+use super::variable::parsed;
 use super::{ConfigError, names, text};
 
 /// Beginning of a certificate in PEM.
@@ -11,6 +12,7 @@ const PEM_BEGIN: &str = "-----BEGIN CERTIFICATE-----";
 const FUNCTIONS: &str = "LONGSHORE_HANDLER_FUNCTIONS";
 const HOSTS: &str = "LONGSHORE_HANDLER_HOSTS";
 const PORTS: &str = "LONGSHORE_HANDLER_PORTS";
+const IMAGE: &str = "LONGSHORE_IMAGE_FUNCTION";
 
 /// Name of the running function, which Lambda sets.
 const OWN_FUNCTION: &str = "AWS_LAMBDA_FUNCTION_NAME";
@@ -55,6 +57,23 @@ fn read_pem(value: &str) -> Result<Vec<u8>, ConfigError> {
     decoded.filter(|pem| String::from_utf8_lossy(pem).contains(PEM_BEGIN)).ok_or(invalid)
 }
 
+/// Returns the maximum number of concurrent chunks of one registered type: `LONGSHORE_HANDLER_CHUNKS_PER_TYPE`.
+///
+/// # Errors
+/// If it is missing or not a number.
+pub fn handler_chunks_per_type() -> Result<u32, ConfigError> {
+    parsed("LONGSHORE_HANDLER_CHUNKS_PER_TYPE")
+}
+
+/// Returns the function of the job type `image`, `LONGSHORE_IMAGE_FUNCTION`: the ARN of its alias. `None` if the stack has
+/// none.
+///
+/// # Errors
+/// If it is not the ARN of an alias.
+pub fn image_function() -> Result<Option<FunctionAlias>, ConfigError> {
+    read_function(&optional(IMAGE))
+}
+
 fn optional(name: &'static str) -> String {
     text(name).unwrap_or_default()
 }
@@ -74,6 +93,12 @@ fn read_functions(list: &str, own_function: &str) -> Result<AllowedFunctions, Co
     })
 }
 
+fn read_function(arn: &str) -> Result<Option<FunctionAlias>, ConfigError> {
+    let parse =
+        |arn| FunctionAlias::parse(arn).map_err(|_| ConfigError::Invalid { name: IMAGE, expected: "ARN of an alias" });
+    (!arn.is_empty()).then(|| parse(arn)).transpose()
+}
+
 fn read_ports(list: &str) -> Result<Vec<u16>, ConfigError> {
     let ports: Result<_, _> = entries(list).map(str::parse).collect();
     ports.map_err(|_| ConfigError::Invalid { name: PORTS, expected: "port numbers" })
@@ -81,8 +106,6 @@ fn read_ports(list: &str) -> Result<Vec<u16>, ConfigError> {
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::registration::FunctionAlias;
-
     use super::*;
 
     #[test]
@@ -101,6 +124,14 @@ mod tests {
         let invalid = ConfigError::Invalid { name: FUNCTIONS, expected: "ARNs of aliases" };
         assert_eq!(read_functions("prod-web", ""), Err(invalid));
         assert!(!handler_functions().unwrap().permits(&alias) && handler_hosts().is_empty());
+    }
+
+    #[test]
+    fn the_function_of_image_jobs_is_an_alias_or_absent() {
+        let arn = "arn:aws:lambda:eu-central-1:123456789012:function:prod-image-handler:live";
+        assert_eq!(read_function(arn), Ok(Some(FunctionAlias::parse(arn).unwrap())));
+        assert_eq!((read_function(""), image_function()), (Ok(None), Ok(None)));
+        assert!(read_function("prod-image-handler").is_err());
     }
 
     #[test]

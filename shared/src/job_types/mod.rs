@@ -3,6 +3,7 @@
 mod batch_results;
 pub mod delete_dataset;
 pub mod export;
+pub mod image;
 pub mod import;
 #[cfg(test)]
 #[path = "spied_tests.rs"]

@@ -124,6 +124,11 @@ pub trait CallHandlers: Send + Sync {
     fn reserve(&self) -> Duration {
         RESERVE
     }
+    /// Returns the maximum number of concurrent chunks of one type, whatever its registration says: a part of the
+    /// function's concurrency, so that one slow handler does not delay the other types.
+    fn max_concurrency(&self) -> u32 {
+        u32::MAX
+    }
     /// Waits until a time.
     fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>>;
 }

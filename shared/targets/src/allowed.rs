@@ -37,6 +37,8 @@ pub struct AllowedTargets {
     pub functions: AllowedFunctions,
     /// Hosts and ports of endpoints.
     pub urls: UrlPolicy,
+    /// The function of the job type `image`, which only that type calls.
+    pub image_function: Option<FunctionAlias>,
 }
 
 impl AllowedTargets {
@@ -51,10 +53,15 @@ impl AllowedTargets {
             Some(local) => urls.with_localhost(local),
             None => urls,
         };
-        Ok(Self { functions: config::handler_functions()?, urls })
+        Ok(Self { functions: config::handler_functions()?, urls, image_function: config::image_function()? })
     }
 
-    /// Returns true if the list has this alias, and it is none of this stack's functions.
+    /// Returns true if this alias may be called: registrations may name it, or it is that of the job type `image`.
+    pub fn may_call(&self, alias: &FunctionAlias) -> bool {
+        self.permits(alias) || self.image_function.as_ref() == Some(alias)
+    }
+
+    /// Returns true if registrations may name this alias: the list has it, and it is none of this stack's functions.
     pub fn permits(&self, alias: &FunctionAlias) -> bool {
         self.functions.permits(alias)
     }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
-const SHARED: [(&str, &[&str]); 9] = [
+const SHARED: [(&str, &[&str]); 10] = [
     ("process-item", &["chunk", "job_types"]),
     ("call-handler", &["chunk", "remote"]),
     (
@@ -31,6 +31,7 @@ const SHARED: [(&str, &[&str]); 9] = [
     ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs"]),
     ("jobs-api", &["header.rs", "chunk/ending.rs", "ports.rs"]),
     ("dead-letters", &["ports.rs"]),
+    ("image-handler", &[]),
     ("upload", &[]),
     ("web", &[]),
 ];

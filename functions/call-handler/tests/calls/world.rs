@@ -50,7 +50,8 @@ pub(crate) fn handlers(aws_url: &str, authority: &Authority, port: u16) -> Handl
     let base = aws(aws_url);
     Handlers {
         stack: "longshore-test".into(),
-        targets: AllowedTargets { functions: AllowedFunctions::read(ALIAS).unwrap(), urls },
+        max_concurrency: 5,
+        targets: AllowedTargets { functions: AllowedFunctions::read(ALIAS).unwrap(), urls, image_function: None },
         functions: Functions::new(move || LambdaConfig::from(&base.with_new_connections())),
         endpoints: Endpoints::local(limits(), local, root_secret(aws_url)).unwrap(),
     }

@@ -9,6 +9,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use longshore::http::{Answer, Failure, JsonFields, Operator, PathText};
+use longshore::job_types::image;
 use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::message::PingMessage;
@@ -63,7 +64,8 @@ pub(crate) async fn put<B: Backend>(
     JsonFields(fields): JsonFields<BODY_BYTES>,
 ) -> Answer {
     let registrations = &api.job_types;
-    let is_built_in = api.registry.find(&name).is_some();
+    // The name of a type that this deployment has switched off is reserved, too.
+    let is_built_in = api.registry.find(&name).is_some() || name == image::NAME;
     let registration = request::read(fields, &name, is_built_in, &registrations.targets)?;
     for _ in 0..ATTEMPTS {
         let stored = registrations.store.job_type(&registration.name).await?;

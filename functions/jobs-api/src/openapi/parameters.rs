@@ -27,6 +27,15 @@ pub(crate) struct FileInPath {
     file: String,
 }
 
+/// Path parameter that identifies a file of an image job.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct ImageInPath {
+    /// Name of the file: number of the item, name of the size, and type.
+    #[param(pattern = "^[1-9][0-9]*-[a-z0-9-]{1,32}[.](jpg|png|webp)$", example = "17-320.webp")]
+    file: String,
+}
+
 /// Path parameter that identifies a dataset.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]

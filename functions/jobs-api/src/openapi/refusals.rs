@@ -56,6 +56,10 @@ refusals!(
     OutputFileRefusals: NotFound, NotFinished, NoReport
 );
 refusals!(
+    /// Refusals of `GET /api/jobs/{jobId}/images/{file}`.
+    ImageRefusals: NotFound
+);
+refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/results`.
     ResultsRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
 );

@@ -13,7 +13,7 @@ use crate::jobs::document::output_path;
 use super::document::{FileLink, FileLinks, OutputDocument, ReceiptLink};
 
 /// Lifetime of a link in seconds: long enough for a click, too short to be shared.
-const LINK_SECONDS: i64 = 15 * 60;
+pub(super) const LINK_SECONDS: i64 = 15 * 60;
 
 /// Signs links to the files of a job's report.
 pub(crate) struct Linker<'a, F> {

@@ -4,6 +4,7 @@
 mod document;
 pub(crate) mod file;
 pub(crate) mod get;
+pub(crate) mod image;
 pub(crate) mod linker;
 pub(crate) mod stored;
 

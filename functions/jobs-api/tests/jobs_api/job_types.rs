@@ -20,7 +20,7 @@ pub(crate) const FUNCTION: &str = "arn:aws:lambda:eu-central-1:123456789012:func
 pub(crate) fn targets() -> AllowedTargets {
     let own = FUNCTION.replace("invite", "prod-jobs-api");
     let functions = AllowedFunctions::read(&[FUNCTION, &own].join(",")).unwrap().without_stack("prod");
-    AllowedTargets { functions, urls: UrlPolicy::new(["*.example.com"], [8443]).unwrap() }
+    AllowedTargets { functions, urls: UrlPolicy::new(["*.example.com"], [8443]).unwrap(), image_function: None }
 }
 
 /// A world whose caller is an operator.

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 35] = [
+const ROWS: [(&str, &str, Class); 36] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -28,6 +28,7 @@ const ROWS: [(&str, &str, Class); 35] = [
     ("GET", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/jobs/{jobId}/output", Class::Usual),
     ("GET", "/api/jobs/{jobId}/output/{file}", Class::Usual),
+    ("GET", "/api/jobs/{jobId}/images/{file}", Class::Usual),
     ("GET", "/api/jobs/{jobId}/results", Class::List),
     ("GET", "/api/jobs/{jobId}/failures", Class::List),
     ("GET", "/api/jobs/{jobId}/audit", Class::Audit),

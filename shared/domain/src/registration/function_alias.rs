@@ -134,12 +134,13 @@ pub struct AllowedFunctions {
 
 impl AllowedFunctions {
     /// The stack's functions, without the name of the stack and the hyphen before them. None of them is a handler.
-    pub const OWN: [&str; 12] = [
+    pub const OWN: [&str; 13] = [
         "call-handler",
         "complete-job",
         "create-job",
         "dead-letters",
         "deliver",
+        "image-handler",
         "inspect",
         "jobs-api",
         "prepare",

@@ -26,17 +26,29 @@ impl TypeName {
     /// # Errors
     /// If the text is not a valid name.
     pub fn parse(text: &str) -> Result<Self, BadTypeName> {
-        let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
-        let is_name = text.len() <= MAX_CHARS
-            && text.bytes().next().is_some_and(|first| first.is_ascii_lowercase())
-            && text.bytes().all(is_allowed);
-        if is_name { Ok(Self(text.to_owned())) } else { Err(BadTypeName) }
+        if is_name(text) { Ok(Self(text.to_owned())) } else { Err(BadTypeName) }
+    }
+
+    /// Creates a name that is part of the program.
+    ///
+    /// # Panics
+    /// If the name is not valid.
+    pub fn from_static(name: &'static str) -> Self {
+        assert!(is_name(name), "not a valid name of a job type");
+        Self(name.to_owned())
     }
 
     /// Returns the name as text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
+}
+
+fn is_name(text: &str) -> bool {
+    let is_allowed = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
+    text.len() <= MAX_CHARS
+        && text.bytes().next().is_some_and(|first| first.is_ascii_lowercase())
+        && text.bytes().all(is_allowed)
 }
 
 impl TryFrom<String> for TypeName {

@@ -7,19 +7,21 @@
 )]
 
 use std::future::Future;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use hyper::body::Bytes;
 use longshore_outbound::call::{Answer, Call, CallOutcome};
 use longshore_outbound::client::Client;
 use longshore_outbound::failure::CallFailure;
+use longshore_outbound::fetch::{Fetch, FetchFailure};
 use longshore_outbound::limits::Limits;
 use longshore_outbound::local::LocalOnly;
 use longshore_outbound::network::Network;
 use longshore_outbound::policy::UrlPolicy;
 use longshore_outbound::probe::{Probed, Signing};
+use longshore_outbound::public_url::PublicUrls;
 use longshore_outbound::secret::{RootSecret, Secrets};
 use longshore_outbound::signature::MessageId;
 use longshore_outbound::url::HandlerUrl;
@@ -35,6 +37,9 @@ use tokio_rustls::server::TlsStream;
 
 pub const BODY: &[u8] = br#"{"test": 2432232314}"#;
 pub const OK: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}";
+
+/// The requests that a server has received.
+pub type Requests = Arc<Mutex<Vec<String>>>;
 
 /// A certificate authority, made for one test.
 pub struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -164,6 +169,26 @@ impl World {
         .await
     }
 
+    /// Starts a server that answers each path as the function says, and records the requests.
+    pub async fn routing(limits: Limits, answer: fn(&str) -> Vec<u8>) -> (Self, Requests) {
+        let requests = Requests::default();
+        let recorded = Arc::clone(&requests);
+        let world = Self::new(limits, move |mut accepted| {
+            let recorded = Arc::clone(&recorded);
+            async move {
+                while let Some(request) = accepted.request().await {
+                    let path = request.split(' ').nth(1).unwrap().to_owned();
+                    recorded.lock().unwrap().push(request);
+                    if !accepted.send(&answer(&path)).await {
+                        return;
+                    }
+                }
+            }
+        })
+        .await;
+        (world, requests)
+    }
+
     /// Replaces resolver and TCP of the client.
     pub fn with_network(self, network: Arc<dyn Network>) -> Self {
         Self { client: self.client.with_network(network), ..self }
@@ -199,6 +224,19 @@ impl World {
     pub async fn probe(&self, signing: Signing) -> Probed {
         let body = Bytes::from_static(BODY);
         probe_body(&self.client, &self.url("localhost"), body, Duration::from_secs(60), signing).await
+    }
+
+    /// Downloads a file of this server of at most so many bytes.
+    pub async fn get(&self, path: &str, body_bytes: usize) -> Result<Answer, FetchFailure> {
+        self.get_within(path, body_bytes, Duration::from_secs(60)).await
+    }
+
+    pub async fn get_within(&self, path: &str, body_bytes: usize, time: Duration) -> Result<Answer, FetchFailure> {
+        let allowed = PublicUrls::local(&[self.port], &Authority::new().local_only());
+        let url = allowed.parse(&format!("https://localhost:{}{path}", self.port)).unwrap();
+        let (now, deadline) = (SystemTime::UNIX_EPOCH, Instant::now() + time);
+        let fetch = Fetch { url: &url, allowed: &allowed, accept: "image/webp,image/*", body_bytes, now, deadline };
+        self.client.get(&fetch).await
     }
 
     fn url(&self, host: &str) -> HandlerUrl {
