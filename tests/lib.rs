@@ -10,6 +10,7 @@ pub mod harness {
     //! | [`faults`] | a proxy in front of the emulator that loses replies, refuses, or throttles |
     //! | [`aws_limits`] | a proxy in front of the emulator that enforces the limits of AWS |
     //! | [`stack`] | the system, deployed from the template |
+    //! | [`handlers`] | the handlers that a stack may call: functions, and a local HTTPS endpoint |
     //! | [`backdoor`] | access to its resources, and states that a crash leaves behind, created without a crash |
     //! | [`users`] | users of the stack's pool, signed in |
     //! | [`client`], [`jobs`], [`parts`], [`watch`] | a browser that checks every response |
@@ -18,6 +19,7 @@ pub mod harness {
     pub mod backdoor;
     pub mod client;
     pub mod faults;
+    pub mod handlers;
     pub mod jobs;
     pub mod parts;
     pub mod setup;

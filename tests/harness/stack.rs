@@ -5,7 +5,6 @@
 
 use std::collections::BTreeMap;
 use std::future::Future;
-use std::path::PathBuf;
 
 use anyhow::{Context, Result, bail, ensure};
 use local_cloud::cloud::Cloud;
@@ -173,16 +172,6 @@ impl Stack {
         Ok(())
     }
 
-    /// Creates a function in Python with the alias `live`: a handler of a team.
-    ///
-    /// # Errors
-    /// If the emulator refuses it.
-    pub fn create_python_function(&self, name: &str, handler: &str, files: &[PathBuf]) -> Result<()> {
-        // A role that permits nothing but logs.
-        let role = self.cloud.physical_id(NAME, "WebRole")?;
-        self.cloud.create_python_function(name, handler, files, &role)
-    }
-
     /// Returns true if this process started the emulator: its processes can be killed, and its functions share this
     /// machine's files.
     pub fn is_own(&self) -> bool {
@@ -233,8 +222,13 @@ impl Stack {
     /// # Errors
     /// If the stack has no such output.
     pub fn processes(&self, function_output: &str) -> Result<Vec<u32>> {
-        let name = format!("AWS_LAMBDA_FUNCTION_NAME={}", self.output(function_output)?);
-        Ok(self.emulator.as_ref().map(|emulator| emulator.process().children_with(&name)).unwrap_or_default())
+        Ok(self.processes_of(self.output(function_output)?))
+    }
+
+    /// Processes of the function of this name, including idle ones.
+    pub fn processes_of(&self, function: &str) -> Vec<u32> {
+        let name = format!("AWS_LAMBDA_FUNCTION_NAME={function}");
+        self.emulator.as_ref().map(|emulator| emulator.process().children_with(&name)).unwrap_or_default()
     }
 
     /// Log events of a function so far.

@@ -12,13 +12,24 @@ mod faults {
     //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] |
     //! | [`chains`] | the same, and killed functions, in an undo, an export, a copy and a deletion of a dataset |
     //! | [`losses`] | functions are killed at random; the emulator is restarted; the sweeper's schedule is stopped |
+    //! | [`handler_calls`] | the same in calls of registered job types: of functions, of `call-handler`, and for registrations |
+    //! | [`endpoint`] | an HTTPS endpoint resets, is late, refuses, or answers something else |
+    //! | [`handler_losses`] | `call-handler` and handlers are killed; messages of their queue are lost and doubled |
     //! | [`poison`] | every queue contains an unreadable message |
     //!
-    //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one.
+    //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one. The jobs
+    //! of registered types are those of [`handled`]; their [`handlers`] record what they process.
 
     mod calls;
     mod chains;
+    mod effects;
+    mod endpoint;
+    mod handled;
+    mod handler_calls;
+    mod handler_losses;
+    mod handlers;
     mod jobs;
+    mod kinds;
     mod losses;
     mod operations;
     mod poison;

@@ -48,7 +48,8 @@ impl Functions {
     /// Invokes a function in the region of its ARN, once. Nothing is repeated: neither by the SDK nor here.
     pub async fn invoke(&self, invocation: Invocation<'_>) -> Invoked {
         let Invocation { arn, payload, timeout: time } = invocation;
-        let invoke = self.client(region(arn)).invoke().function_name(arn).payload(Blob::new(payload));
+        let client = self.client(region(arn));
+        let invoke = client.invoke().function_name(arn).payload(Blob::new(payload));
         let invoke = invoke.invocation_type(InvocationType::RequestResponse).send();
         match timeout(time, invoke).await {
             Err(_) => Invoked::TimedOut,

@@ -8,10 +8,12 @@ The proxy drops required headers:
 
 The proxy also mistakes the calls of a multipart upload for other calls, because it looks for `UploadId`
 instead of `uploadId`. A rule for them would never match.
+
+It passes the payload of an invocation on without reading it. A rule for batches or for pings needs it.
 """
 
 from aiohttp import web
-from microburst import forward
+from microburst import detection, forward
 from microburst.detection import operation
 
 outbound_headers = forward.Upstream._outbound_headers
@@ -49,6 +51,7 @@ def match_with_parts(service, method, path, query, headers, body=None):
     return match(service, method, path, query, headers, body)
 
 
+detection._STREAMING_OPS.discard(("lambda", "Invoke"))
 operation.match_rest_operation = match_with_parts
 forward.Upstream._outbound_headers = with_signed_headers
 forward._stream_to_client = with_length

@@ -19,7 +19,8 @@ use longshore_tests::harness::stack::Stack;
 use serde_json::json;
 
 use super::jobs::{Outcome, Variant, faulty, patient, work};
-use super::operations::{KINDS, Kind, OPERATIONS, Operation};
+use super::kinds::{KINDS, Kind};
+use super::operations::{OPERATIONS, Operation};
 
 /// Environment variable that selects the faults of a run: `Query` or `Query 500` or `500`.
 const SELECTION: &str = "LONGSHORE_FAULT";

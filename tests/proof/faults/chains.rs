@@ -19,8 +19,9 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
 use super::jobs::{END_PATIENCE, Outcome, faulty, own, patient, record_outcome, sweeping};
-use super::losses::{Kills, kill_some, seed};
-use super::operations::{KINDS, Kind, OPERATIONS, Operation};
+use super::kinds::{KINDS, Kind};
+use super::losses::{Kills, VICTIMS, kill_some, seed};
+use super::operations::{OPERATIONS, Operation};
 use crate::sample::compare;
 
 /// Number of records of the dataset.
@@ -72,7 +73,7 @@ fn datasets_are_undone_exported_copied_and_deleted_while_functions_are_killed() 
     let (outcome, killed) = thread::scope(|scope| {
         let chain = || {
             let first = import_first(&stack)?;
-            let killing = scope.spawn(|| kill_some(&stack, &over, Kills { seed, max }));
+            let killing = scope.spawn(|| kill_some(&stack, &over, Kills { seed, max, victims: &VICTIMS }));
             let differences = run(&stack, &first);
             over.store(true, Ordering::Relaxed);
             Ok((differences?, killing.join().expect("the kills have panicked")?))

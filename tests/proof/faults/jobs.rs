@@ -202,7 +202,7 @@ fn delete(stack: &Stack, client: &Client, id: &str) -> Result<()> {
 /// The sweeper pushes jobs without progress after five seconds, because it is part of the tested recovery. No message
 /// is dead-lettered, because each row must have its own expected outcome. Workers have fifteen seconds, so that only
 /// deliberate delays exceed their timeout on a slow machine. A file of several megabytes is uploaded in parts.
-const PARAMETERS: [(&str, &str); 5] = [
+pub(crate) const PARAMETERS: [(&str, &str); 5] = [
     ("MultipartBytes", "5242880"),
     ("MaxTenantUploadBytesPerDay", UPLOAD_BYTES_PER_DAY),
     ("StallSeconds", "5"),
@@ -245,7 +245,8 @@ pub(crate) fn record_outcome(fault: &str, count: &dyn Display, outcome: &Outcome
     outcome.assert_clean(command);
 }
 
-fn has_own_emulator() -> bool {
+/// Returns true if this process starts its emulators.
+pub(crate) fn has_own_emulator() -> bool {
     let own = std::env::var_os("LONGSHORE_ENDPOINT").is_none();
     if !own {
         measurements::skipped("it needs an emulator of its own");

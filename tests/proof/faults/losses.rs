@@ -28,7 +28,7 @@ use crate::sample::Sample;
 const SEED: &str = "LONGSHORE_SEED";
 
 /// Outputs of the functions that are killed. Workers are listed twice, because they have the most state in progress.
-const VICTIMS: [&str; 7] = [
+pub(super) const VICTIMS: [&str; 7] = [
     "UploadFunctionName",
     "JobsApiFunctionName",
     "CreateJobFunctionName",
@@ -51,7 +51,7 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     let seed = seed();
     let variants = [Variant::Plain, Variant::Deleted].repeat(if measurements::is_complete_run() { 6 } else { 2 });
     let kills = if measurements::is_complete_run() { 60 } else { 15 };
-    let killed = work(&stack, &variants, |over| kill_some(&stack, over, Kills { seed, max: kills }));
+    let killed = work(&stack, &variants, |over| kill_some(&stack, over, Kills { seed, max: kills, victims: &VICTIMS }));
     let (mut outcome, killed) = killed.unwrap_or_else(|error| panic!("{error:?}"));
     if killed == 0 {
         outcome.violations.push("no process was killed".into());
@@ -60,10 +60,11 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     record_outcome("function processes killed", &killed, &outcome, &command);
 }
 
-/// Seed and maximum number of the kills.
+/// Seed and maximum number of the kills, and the outputs with the names of the functions.
 pub(super) struct Kills {
     pub(super) seed: u64,
     pub(super) max: u64,
+    pub(super) victims: &'static [&'static str],
 }
 
 /// Kills processes until the jobs are over. Returns the number of killed processes.
@@ -71,7 +72,7 @@ pub(super) fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Resul
     let (mut rng, mut killed, start) = (Rng::with_seed(kills.seed), 0, Instant::now());
     while killed < kills.max && !over.load(Ordering::Relaxed) && start.elapsed() < MAX_DURATION {
         std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
-        let victim = VICTIMS[rng.usize(..VICTIMS.len())];
+        let victim = kills.victims[rng.usize(..kills.victims.len())];
         let mut processes = stack.processes(victim)?;
         processes.sort_unstable();
         if let Some(process) = processes.get(rng.usize(..processes.len().max(1))) {

@@ -1,10 +1,7 @@
-//! The AWS operations that the functions call, compared with the source code, and the kinds of faults of a call, as
-//! rules of the proxy.
+//! The AWS operations that the functions call, compared with the source code and with a role of the template.
 //!
-//! Only the library's stores, queues and files use the SDK. Every method that they call on a client is a call that can
-//! fail.
-
-use serde_json::{Value, json};
+//! Only the library's stores, queues and files, and the packages for functions and for the root secret use the SDK.
+//! Every method that they call on a client is a call that can fail.
 
 /// A service and one of its operations.
 #[derive(Copy, Clone, Eq, Ord, PartialEq, PartialOrd, Debug)]
@@ -49,6 +46,36 @@ pub(crate) const OPERATIONS: [Operation; 28] = [
     operation("s3", "AbortMultipartUpload"),
 ];
 
+/// The operations of registered job types only: calls of functions, and reads of the secret of endpoints.
+pub(crate) const OF_HANDLERS: [Operation; 2] =
+    [operation("lambda", "Invoke"), operation("secretsmanager", "GetSecretValue")];
+
+/// The operations that `call-handler` calls: those that its role permits, without those of its queue's mapping.
+pub(crate) const OF_CALL_HANDLER: [Operation; 12] = [
+    operation("dynamodb", "BatchGetItem"),
+    operation("dynamodb", "DeleteItem"),
+    operation("dynamodb", "GetItem"),
+    operation("dynamodb", "Query"),
+    operation("dynamodb", "UpdateItem"),
+    operation("s3", "GetObject"),
+    operation("s3", "PutObject"),
+    operation("sqs", "ChangeMessageVisibility"),
+    operation("sqs", "SendMessage"),
+    operation("sqs", "SendMessageBatch"),
+    OF_HANDLERS[0],
+    OF_HANDLERS[1],
+];
+
+/// The operations that `jobs-api` calls for registrations.
+pub(crate) const OF_REGISTRATIONS: [Operation; 6] = [
+    operation("dynamodb", "GetItem"),
+    operation("dynamodb", "Query"),
+    operation("dynamodb", "TransactWriteItems"),
+    operation("dynamodb", "UpdateItem"),
+    operation("sqs", "SendMessage"),
+    OF_HANDLERS[1],
+];
+
 impl Operation {
     /// Returns true if only dead letters use the operation.
     pub(crate) fn is_of_dead_letters(self) -> bool {
@@ -71,80 +98,6 @@ impl Operation {
     }
 }
 
-/// A kind of fault.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Kind {
-    /// The call is executed, and its reply is lost.
-    Lost,
-    /// The call is refused because of throttling.
-    Throttled,
-    /// The call is refused with the service's own status 500.
-    Failed,
-    /// The connection of the call is reset.
-    Reset,
-    /// The response arrives after the worker's timeout.
-    Late,
-}
-
-/// All kinds.
-pub(crate) const KINDS: [Kind; 5] = [Kind::Lost, Kind::Throttled, Kind::Failed, Kind::Reset, Kind::Late];
-
-/// Delay of a late response: more than the worker's timeout of fifteen seconds on the stacks of these tests.
-const LATE_MS: u64 = 16_000;
-
-/// Maximum number of faults in a wave. Every third call has a fault; the SDK makes up to six attempts.
-const TIMES: u64 = 12;
-
-/// Maximum number of faults in a wave for parts of a report. A part takes some seconds on a slow machine.
-const PART_TIMES: u64 = 3;
-
-impl Kind {
-    /// Name of the kind in tables.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::Lost => "executed, reply lost",
-            Self::Throttled => "throttled",
-            Self::Failed => "500",
-            Self::Reset => "reset",
-            Self::Late => "timeout",
-        }
-    }
-
-    /// The rule that injects the fault into calls of this operation.
-    pub(crate) fn rule(self, on: Operation) -> Value {
-        let (effect, value) = match self {
-            Self::Lost => ("response", json!({ "abort_bytes": 0 })),
-            Self::Throttled => ("error", throttling(on.service)),
-            Self::Failed => ("error", json!({ "code": internal(on.service), "status": 500 })),
-            Self::Reset => ("reset", json!(true)),
-            Self::Late => ("timeout_ms", json!(LATE_MS)),
-        };
-        let times = match self {
-            Self::Late => 1,
-            _ if on.is_of_parts() || on.is_of_results() => PART_TIMES,
-            _ => TIMES,
-        };
-        let mut rule = json!({ "service": on.service, "operation": on.name, "times": times });
-        rule[effect] = value;
-        if self != Self::Late {
-            rule["sequence"] = json!({ "fail": 1, "pass": 2 });
-        }
-        rule
-    }
-}
-
-fn throttling(service: &str) -> Value {
-    match service {
-        "dynamodb" => json!({ "code": "ProvisionedThroughputExceededException", "status": 400 }),
-        "sqs" => json!({ "code": "RequestThrottled", "status": 403 }),
-        _ => json!({ "code": "SlowDown", "status": 503 }),
-    }
-}
-
-fn internal(service: &str) -> &'static str {
-    if service == "dynamodb" { "InternalServerError" } else { "InternalError" }
-}
-
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;
@@ -153,7 +106,13 @@ mod tests {
 
     use super::*;
 
-    const SERVICES: [(&str, &str); 3] = [("dynamodb", "store"), ("sqs", "queues"), ("s3", "files")];
+    const SERVICES: [(&str, &str); 5] = [
+        ("dynamodb", "shared/src/store"),
+        ("sqs", "shared/src/queues"),
+        ("s3", "shared/src/files"),
+        ("lambda", "shared/invoke/src"),
+        ("secretsmanager", "shared/targets/src"),
+    ];
 
     /// The text of all source files under a folder of the project, without white space.
     fn source(folder: &str) -> String {
@@ -171,13 +130,13 @@ mod tests {
         text
     }
 
-    /// The operations called in the source: `client.put_item()` is a call of `PutItem`. `config()` only returns the
-    /// configuration of a client.
+    /// The operations called in the source: `client.put_item()` is a call of `PutItem`. `config()` and `clone()` call
+    /// nothing.
     fn calls(source: &str) -> BTreeSet<String> {
         let calls = source.split("client.").skip(1);
         let names = calls.filter_map(|call| call.split_once("()")).map(|(name, _)| name);
         let is_name = |name: &&str| name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_');
-        names.filter(is_name).filter(|name| *name != "config").map(camel_case).collect()
+        names.filter(is_name).filter(|name| !["config", "clone"].contains(name)).map(camel_case).collect()
     }
 
     fn camel_case(name: &str) -> String {
@@ -187,8 +146,8 @@ mod tests {
     #[test]
     fn the_list_of_operations_equals_the_calls_in_the_source() {
         for (service, folder) in SERVICES {
-            let called = calls(&source(&format!("shared/src/{folder}")));
-            let listed = OPERATIONS.iter().filter(|operation| operation.service == service);
+            let called = calls(&source(folder));
+            let listed = OPERATIONS.iter().chain(&OF_HANDLERS).filter(|operation| operation.service == service);
             assert_eq!(called, listed.map(|operation| operation.name.to_owned()).collect(), "{service}");
         }
     }
@@ -196,15 +155,56 @@ mod tests {
     /// A call outside the scanned folders would be missing from the list above.
     #[test]
     fn no_other_folder_calls_the_sdk() {
-        let elsewhere =
-            ["functions", "shared/src/chunk", "shared/src/handler", "shared/src/http", "shared/src/job_types"];
+        let elsewhere = [
+            "functions",
+            "shared/domain/src",
+            "shared/images/src",
+            "shared/outbound/src",
+            "shared/src/chunk",
+            "shared/src/handler",
+            "shared/src/http",
+            "shared/src/job_types",
+            "shared/src/remote",
+        ];
         for folder in elsewhere {
-            assert_eq!(calls(&source(folder)), BTreeSet::new(), "{folder}");
+            // The client of HTTPS only closes connections by a call without arguments.
+            let called = calls(&source(folder));
+            assert!(called.iter().all(|name| name == "CloseIdle"), "{folder}: {called:?}");
         }
         for (_, folder) in SERVICES {
-            let text = source(&format!("shared/src/{folder}"));
-            let clients = text.matches("aws_sdk_").count();
+            let clients = source(folder).matches("aws_sdk_").count();
             assert!(clients > 0, "{folder} does not use the SDK any more; find the folder that does");
         }
+    }
+
+    /// Actions of the role that are no calls of the function: those of its queue's mapping, one that only makes S3 answer
+    /// 404, and keys of conditions.
+    const NO_CALLS: [&str; 6] = [
+        "sqs:ReceiveMessage",
+        "sqs:DeleteMessage",
+        "sqs:GetQueueAttributes",
+        "s3:ListBucket",
+        "s3:prefix",
+        "dynamodb:LeadingKeys",
+    ];
+
+    #[test]
+    fn the_operations_of_call_handler_are_those_that_its_role_permits() {
+        let template = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../template.yaml")).unwrap();
+        let (_, role) = template.split_once("\n  CallHandlerRole:").unwrap();
+        let (role, _) = role.split_once("\n  CallHandler:").unwrap();
+        let words = role.split(|c: char| !c.is_ascii_alphanumeric() && c != ':');
+        let is_action = |word: &&str| {
+            let service = word.split_once(':').filter(|(_, name)| !name.is_empty()).map(|(service, _)| service);
+            SERVICES.iter().any(|(known, _)| Some(*known) == service) && !NO_CALLS.contains(word)
+        };
+        let permitted: BTreeSet<_> = words.filter(is_action).map(str::to_owned).collect();
+        let called = OF_CALL_HANDLER.iter().map(|operation| match operation.name {
+            // One permission is for both calls.
+            "SendMessageBatch" => "sqs:SendMessage".to_owned(),
+            "Invoke" => "lambda:InvokeFunction".to_owned(),
+            name => format!("{}:{name}", operation.service),
+        });
+        assert_eq!(called.collect::<BTreeSet<_>>(), permitted);
     }
 }

@@ -119,6 +119,20 @@ impl Cloud {
         Ok(serde_json::from_slice(&payload)?)
     }
 
+    /// Enables or disables the mapping of a queue to a function.
+    ///
+    /// # Errors
+    /// If the function has no mapping.
+    pub fn enable_mapping(&self, function: &str, is_enabled: bool) -> Result<()> {
+        let call = self.lambda().list_event_source_mappings().function_name(function);
+        let mappings = self.block_on(call.send()).with_context(|| format!("cannot read the mapping of {function}"))?;
+        let id = mappings.event_source_mappings().first().and_then(|mapping| mapping.uuid());
+        let id = id.with_context(|| format!("{function} has no mapping"))?;
+        let call = self.lambda().update_event_source_mapping().uuid(id).enabled(is_enabled);
+        self.block_on(call.send()).with_context(|| format!("cannot change the mapping of {function}"))?;
+        Ok(())
+    }
+
     fn lambda(&self) -> aws_sdk_lambda::Client {
         aws_sdk_lambda::Client::new(&self.config)
     }

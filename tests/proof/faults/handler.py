@@ -1,0 +1,140 @@
+"""A handler that records what it processes, as a Lambda function and as an HTTPS endpoint.
+
+An item names its outcome in `action`. `busy` and `unanswered` are what they say the first time only. The job's option
+`effects` is a folder: its file `log` gets a line for each call, with the batch and the numbers of the processed items.
+
+The endpoint is `python3 handler.py PORT FAULTS`. A file in the folder FAULTS is one fault, and is removed when it
+occurs: `items-1-reset` is that of a batch, `ping-1-reset` that of a ping.
+"""
+import json
+import os
+import socket
+import ssl
+import struct
+import sys
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+SLOW_SECONDS = 8  # more than the time-out of the registration
+
+
+def lambda_handler(event, context):
+    return answer(event)
+
+
+def answer(message):
+    """Returns the answer to a batch or a ping."""
+    if message["schema"] == "longshore.ping/1":
+        return {"schemas": ["longshore.items/1"], "challenge": message["challenge"], "modes": ["run"]}
+    folder, batch, items = message["job"]["options"]["effects"], message["batch"]["id"], message["items"]
+    if any([is_first(folder, item) for item in items if item["value"]["action"] == "busy"]):
+        record(folder, batch, [])
+        return {"retryBatch": {"after": 1, "reason": "busy"}}
+    is_left_out = [item["value"]["action"] == "unanswered" and is_first(folder, item) for item in items]
+    answered = [item for item, left_out in zip(items, is_left_out) if not left_out] or items
+    record(folder, batch, answered)
+    return {"results": [{"key": item["key"], **result(item)} for item in answered]}
+
+
+def result(item):
+    action = item["value"]["action"]
+    if action == "reject":
+        return {"outcome": "reject", "code": "bad_row", "field": "action"}
+    if action == "skip":
+        return {"outcome": "skip", "code": "unchanged"}
+    if action == "retry" and item["try"] == 1:
+        return {"outcome": "retry", "after": 1, "reason": "later"}
+    return {"outcome": "ok", "output": {"id": item["value"]["id"]}}
+
+
+def is_first(folder, item):
+    try:
+        os.close(os.open(os.path.join(folder, item["key"]), os.O_CREAT | os.O_EXCL))
+        return True
+    except FileExistsError:
+        return False
+
+
+def record(folder, batch, items):
+    line = json.dumps({"batch": batch, "numbers": [item["number"] for item in items]}) + "\n"
+    log = os.open(os.path.join(folder, "log"), os.O_CREAT | os.O_APPEND | os.O_WRONLY)
+    os.write(log, line.encode())
+    os.close(log)
+
+
+class Endpoint(BaseHTTPRequestHandler):
+    """The endpoint. It answers signed requests only."""
+    protocol_version = "HTTP/1.1"
+
+    def do_POST(self):
+        body = self.rfile.read(int(self.headers["content-length"]))
+        if not is_signed(self.headers, body, os.environ["LONGSHORE_SECRETS"]):
+            return self.send(401, {"error": "no valid signature"})
+        message = json.loads(body)
+        fault = take_fault("ping" if message["schema"] == "longshore.ping/1" else "items")
+        if fault == "reset":
+            return self.reset()
+        if fault and fault.isdigit():
+            return self.send(int(fault), {"error": "a fault"}, [("Retry-After", "1"), ("Location", "/elsewhere")])
+        content = answer(message)
+        if fault == "lost":
+            return self.reset()
+        if fault == "slow":
+            time.sleep(SLOW_SECONDS)
+        if fault == "text":
+            content = "done"
+        self.send(200, content, paused=fault == "drip", cut=fault == "cut")
+
+    def send(self, status, content, headers=(), paused=False, cut=False):
+        content = json.dumps(content).encode()
+        self.send_response(status)
+        for name, value in [("Content-Length", str(len(content))), *headers]:
+            self.send_header(name, value)
+        self.end_headers()
+        half = len(content) // 2
+        self.wfile.write(content[:half])
+        for _ in range(2 * SLOW_SECONDS if paused else 0):
+            time.sleep(0.5)
+            self.wfile.write(content[half:half + 1])
+            half += 1
+        if cut:
+            self.reset()
+        else:
+            self.wfile.write(content[half:])
+
+    def reset(self):
+        """Closes the connection with a reset."""
+        self.close_connection = True
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        for stream in (self.wfile, self.rfile, self.connection):
+            stream.close()
+
+    def log_message(self, *_):
+        pass
+
+
+def take_fault(message):
+    """Returns the next fault of this kind of message, or None. Concurrent requests get different ones."""
+    calls[message] += 1
+    if message == "items" and calls[message] % 3 != 1:
+        return None  # Not all batches in a row fail.
+    for name in sorted(os.listdir(sys.argv[2])):
+        kind, _, fault = name.split("-")
+        if kind == message:
+            try:
+                os.unlink(os.path.join(sys.argv[2], name))
+                return fault
+            except FileNotFoundError:
+                pass
+    return None
+
+
+if __name__ == "__main__":
+    from longshore_signature import is_signed
+
+    calls = {"items": 0, "ping": 0}
+    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Endpoint)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"])
+    server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
+    server.serve_forever()

@@ -1,0 +1,113 @@
+//! Losses in jobs of registered types: killed processes of `call-handler` and of a handler, and messages of their queue
+//! that are lost, doubled, and late.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+use anyhow::{Result, ensure};
+use longshore_domain::random::nonce;
+use longshore_tests::harness::handlers::Delivery;
+
+use super::effects::{ITEMS, Processed};
+use super::handled::{Handled, Target, run_all};
+use super::handlers::{Handlers, handlers, wait_until};
+use super::jobs::{Outcome, record_outcome, sweeping};
+use super::losses::{Kills, kill_some, seed};
+
+/// Outputs of the functions that are killed.
+const VICTIMS: [&str; 6] = [
+    "CallHandlerFunctionName",
+    "CallHandlerFunctionName",
+    "JobsApiFunctionName",
+    "CreateJobFunctionName",
+    "CompleteJobFunctionName",
+    "SweepFunctionName",
+];
+
+/// Output with the URL of the queue.
+const QUEUE: &str = "HandlerChunkQueueUrl";
+
+/// Output with the name of its function.
+const FUNCTION: &str = "CallHandlerFunctionName";
+
+#[test]
+fn no_item_is_lost_when_processes_of_call_handler_are_killed() {
+    let Some(handlers) = handlers() else { return };
+    let (seed, over) = (seed(), AtomicBool::new(false));
+    let max = if measurements::is_complete_run() { 25 } else { 8 };
+    let kills = Kills { seed, max, victims: &VICTIMS };
+    // A killed worker has sent at most one batch whose answer it has not committed, or whose answers wait for others.
+    let processed = |_| Ok(Processed::UpToMore(max));
+    let (mut outcome, killed) = thread::scope(|scope| {
+        let killing = scope.spawn(|| kill_some(&handlers.stack, &over, kills));
+        let outcome = sweeping(&handlers.stack, || run_all(&handlers, &Target::ALL, processed));
+        over.store(true, Ordering::Relaxed);
+        (outcome, killing.join().unwrap_or(Ok(0)).unwrap_or_default())
+    });
+    if killed == 0 {
+        outcome.violations.push("no process was killed".into());
+    }
+    let command = format!("LONGSHORE_SEED={seed} cargo test -p longshore-tests --test proof processes_of_call_handler");
+    record_outcome("processes killed in jobs of registered types", &killed, &outcome, &command);
+}
+
+#[test]
+fn lost_doubled_and_late_messages_of_call_handler_change_no_count() {
+    let Some(handlers) = handlers() else { return };
+    let (outcome, count) = with_messages(&handlers).unwrap_or_else(|error| panic!("{error:?}"));
+    let command = "cargo test -p longshore-tests --test proof lost_doubled_and_late";
+    record_outcome("messages to call-handler lost, doubled, and late", &count, &outcome, command);
+}
+
+fn with_messages(handlers: &Handlers) -> Result<(Outcome, usize)> {
+    let stack = &handlers.stack;
+    stack.faults()?.set(&[])?;
+    stack.set_delivery(FUNCTION, Delivery::Off)?;
+    let name = format!("lost-{}", nonce());
+    let targets = [Target::Function, Target::Endpoint];
+    let jobs: Result<Vec<_>> = targets.iter().map(|target| Handled::start(handlers, *target)).collect();
+    let jobs = jobs?;
+    handlers.operator.put_job_type(&name, &handlers.content(Target::Function))?.expect(202)?;
+    let bodies = messages(handlers, &jobs)?;
+    let is_of_job = |body: &&String| jobs.iter().any(|job| body.contains(&job.id));
+    // Every other chunk is lost, and so is the ping. The sweeper finds the chunks.
+    for body in bodies.iter().filter(is_of_job).skip(1).step_by(2) {
+        stack.send_message(QUEUE, body)?;
+        stack.send_message(QUEUE, body)?;
+    }
+    stack.set_delivery(FUNCTION, Delivery::On)?;
+    let mut outcome = Outcome::default();
+    let mut documents = Vec::new();
+    sweeping(stack, || {
+        for job in &jobs {
+            let document = job.end()?;
+            // A doubled message: two workers process the same chunk.
+            outcome.add(Outcome::of(ITEMS, job.differences(&document, Processed::UpToMore(2))));
+            documents.push(document);
+        }
+        anyhow::Ok(())
+    })?;
+    ensure!(!handlers.operator.is_active(&name)?, "a job type is active without its ping");
+    handlers.register(&name, Target::Function)?;
+    let calls: Result<Vec<_>> = jobs.iter().map(Handled::calls).collect();
+    for body in &bodies {
+        stack.send_message(QUEUE, body)?;
+    }
+    wait_until("late messages are consumed", || Ok(stack.peek(QUEUE)?.iter().all(|body| !bodies.contains(body))))?;
+    for ((job, document), calls) in jobs.iter().zip(&documents).zip(calls?) {
+        ensure!(job.calls()? == calls, "a late message called the handler of job {}", job.id);
+        let after = job.end()?;
+        ensure!(after == *document, "a late message has changed {document}\nto {after}");
+    }
+    ensure!(handlers.operator.is_active(&name)?, "a late ping has changed the job type");
+    Ok((outcome, bodies.len()))
+}
+
+/// Takes the messages of all chunks, and that of a ping, from the queue.
+fn messages(handlers: &Handlers, jobs: &[Handled<'_>]) -> Result<Vec<String>> {
+    let count = 3 * jobs.len() + 1;
+    wait_until("all messages are in the queue", || Ok(handlers.stack.peek(QUEUE)?.len() >= count))?;
+    let bodies = handlers.stack.take_messages(QUEUE)?;
+    ensure!(bodies.len() == count, "{} messages instead of {count}", bodies.len());
+    Ok(bodies)
+}

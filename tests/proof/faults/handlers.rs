@@ -1,0 +1,188 @@
+//! A stack with job types whose handlers record what they process: a Lambda function, also over a dataset, and an HTTPS
+//! endpoint that has faults on request.
+
+use std::fs;
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, Result, ensure};
+use longshore_domain::random::nonce;
+use longshore_tests::harness::client::Client;
+use longshore_tests::harness::handlers::{Endpoint, alias, content};
+use longshore_tests::harness::stack::{Stack, StackOptions};
+use longshore_tests::harness::watch::Watch;
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::handled::{Target, file};
+use super::jobs::{PARAMETERS, has_own_emulator, patient};
+
+/// Name of the handler's function, which the stack may invoke.
+const FUNCTION: &str = "effects";
+
+/// Number of items in a batch.
+pub(super) const BATCH_ITEMS: u32 = 20;
+
+/// Maximum time until a condition is met on a busy machine, with faults in each call.
+const PATIENCE: Duration = Duration::from_secs(200);
+
+/// Longer than a late reply of AWS, and than the time-out of a call: a chunk is sent once more only after a loss.
+const STALL_SECONDS: (&str, &str) = ("StallSeconds", "30");
+
+/// A stack with handlers.
+pub(super) struct Handlers {
+    pub(super) stack: Stack,
+    /// A client of an operator, with retries.
+    pub(super) operator: Client,
+    /// The dataset of the jobs over a dataset.
+    pub(super) dataset: String,
+    endpoint: Endpoint,
+    /// The secret of the endpoint.
+    secret: String,
+    /// The certificate, the faults of the endpoint, and the records of the handlers.
+    folder: TempDir,
+    server: Mutex<Option<Server>>,
+}
+
+/// The stack with handlers and fault injection, for one test at a time. `None` on an emulator that this process did not
+/// start.
+pub(super) fn handlers() -> Option<MutexGuard<'static, Handlers>> {
+    static HANDLERS: OnceLock<Mutex<Handlers>> = OnceLock::new();
+    let start = || Mutex::new(Handlers::start().unwrap_or_else(|error| panic!("the stack does not start: {error:?}")));
+    has_own_emulator().then(|| HANDLERS.get_or_init(start).lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+/// The process of the endpoint, until it is dropped.
+struct Server(Child);
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Handlers {
+    fn start() -> Result<Self> {
+        let endpoint = Endpoint::new()?;
+        let parameters = [&PARAMETERS[..], &endpoint.parameters(&[FUNCTION]), &[STALL_SECONDS]].concat();
+        let stack = Stack::start(&StackOptions { faults: true, parameters, ..Default::default() })?;
+        stack.create_python_function(FUNCTION, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
+        let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
+        let operator = patient(&stack).with_token(&user.token);
+        let dataset = format!("handled-{}", nonce());
+        let (folder, secret) = (tempfile::tempdir()?, String::new());
+        let mut handlers = Self { stack, operator, dataset, endpoint, secret, folder, server: Mutex::new(None) };
+        handlers.prepare()?;
+        Ok(handlers)
+    }
+
+    /// Registers the job types, starts the endpoint, and imports the dataset.
+    fn prepare(&mut self) -> Result<()> {
+        fs::create_dir(self.faults())?;
+        // The secret exists from the first registration on, whose ping is refused.
+        let name = Target::Endpoint.job_type();
+        self.operator.put_job_type(name, &self.content(Target::Endpoint))?.expect(202)?;
+        wait_until("the first ping is refused", || Ok(self.operator.is_active(name).is_err()))?;
+        self.secret = self.read_secret(name)?;
+        self.serve()?;
+        for target in Target::ALL {
+            self.register(target.job_type(), target)?;
+        }
+        let options = json!({ "dataset": self.dataset, "key": "id" });
+        let import = patient(&self.stack).start_once("import", &file(), &options)?;
+        let job = Watch::new(&self.stack, &import).end()?;
+        ensure!(job["status"] == "completed" && job["counts"]["failed"] == 0, "{job}");
+        Ok(())
+    }
+
+    /// Registers a job type with this target, and waits until it is active.
+    pub(super) fn register(&self, name: &str, target: Target) -> Result<()> {
+        self.operator.put_job_type(name, &self.content(target))?.expect(202)?;
+        wait_until("a job type is active", || self.operator.is_active(name))
+    }
+
+    /// The registration of a target.
+    pub(super) fn content(&self, target: Target) -> Value {
+        let function = json!({ "function": alias(FUNCTION) });
+        let mut registration = match target {
+            Target::Function | Target::Dataset => content(&function, BATCH_ITEMS),
+            Target::Endpoint => content(&json!({ "url": self.endpoint.url() }), BATCH_ITEMS),
+        };
+        match target {
+            Target::Function => {}
+            Target::Endpoint => registration["itemsPerSecond"] = 100.into(),
+            Target::Dataset => registration["input"] = "dataset".into(),
+        }
+        registration
+    }
+
+    /// Reads the secret of an endpoint, as an operator does.
+    pub(super) fn read_secret(&self, name: &str) -> Result<String> {
+        let secret = self.operator.get(&format!("/api/job-types/{name}/secret"))?.expect(200)?;
+        Ok(secret["secret"].as_str().context("no secret")?.to_owned())
+    }
+
+    /// Starts the endpoint.
+    pub(super) fn serve(&self) -> Result<()> {
+        let (certificate, key) = (self.folder.path().join("certificate.pem"), self.folder.path().join("key.pem"));
+        fs::write(&certificate, &self.endpoint.certificate)?;
+        fs::write(&key, &self.endpoint.key)?;
+        let mut python = Command::new("python3");
+        let port = self.endpoint.port.to_string();
+        python.arg(source("tests/proof/faults/handler.py")).arg(&port).arg(self.faults()).stderr(Stdio::null());
+        python.env("LONGSHORE_SECRETS", &self.secret).env("TLS_CERTIFICATE", certificate).env("TLS_KEY", key);
+        python.env("PYTHONPATH", source("examples/handlers/python")).env("PYTHONDONTWRITEBYTECODE", "1");
+        self.set_server(Some(Server(python.spawn().context("cannot run python3")?)));
+        wait_until("the endpoint is reachable", || Ok(TcpStream::connect(("127.0.0.1", self.endpoint.port)).is_ok()))
+    }
+
+    /// Stops the endpoint: connections are refused.
+    pub(super) fn stop_serving(&self) {
+        self.set_server(None);
+    }
+
+    fn set_server(&self, server: Option<Server>) {
+        *self.server.lock().unwrap_or_else(PoisonError::into_inner) = server;
+    }
+
+    /// Requests one fault for each of these names, such as `items-01-reset`.
+    pub(super) fn request_faults(&self, names: &[String]) -> Result<()> {
+        names.iter().try_for_each(|name| Ok(fs::write(self.faults().join(name), "")?))
+    }
+
+    /// The requested faults that have not occurred.
+    pub(super) fn missing_faults(&self) -> Result<Vec<String>> {
+        let names = fs::read_dir(self.faults())?.map(|entry| Ok(entry?.file_name().to_string_lossy().into_owned()));
+        names.collect()
+    }
+
+    fn faults(&self) -> PathBuf {
+        self.folder.path().join("faults")
+    }
+
+    /// Creates the folder for the records of one job's handler.
+    pub(super) fn effects(&self) -> Result<PathBuf> {
+        let folder = self.folder.path().join(nonce());
+        fs::create_dir(&folder)?;
+        Ok(folder)
+    }
+}
+
+/// A file of the checkout.
+fn source(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
+}
+
+/// Waits until a condition is met.
+pub(super) fn wait_until(condition: &str, is_met: impl Fn() -> Result<bool>) -> Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    while !is_met()? {
+        ensure!(Instant::now() < deadline, "not in time: {condition}");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    Ok(())
+}
