@@ -99,11 +99,11 @@ impl Stack {
     /// Access key with which a function of the template signs its calls. The emulator derives it from function and role.
     ///
     /// # Errors
-    /// If the template does not have both.
-    pub fn access_key(&self, function_output: &str, role: &str) -> Result<String> {
-        let function = function_arn(self.output(function_output)?);
-        let role = format!("arn:aws:iam::{ACCOUNT}:role/{}", self.cloud.physical_id(NAME, role)?);
-        let digest = Sha256::digest(format!("{function}:{role}"));
+    /// If the template does not have the function, with its role of the usual name.
+    pub fn access_key(&self, function: &str) -> Result<String> {
+        let role = self.cloud.physical_id(NAME, &format!("{function}Role"))?;
+        let function = function_arn(&self.cloud.physical_id(NAME, function)?);
+        let digest = Sha256::digest(format!("{function}:arn:aws:iam::{ACCOUNT}:role/{role}"));
         Ok(format!("ASIA{}", HEXUPPER.encode(&digest[..8])))
     }
 

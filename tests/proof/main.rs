@@ -12,7 +12,7 @@ mod faults {
     //! | [`calls`] | a call is executed and its reply lost, throttled, failed, reset or late: [`operations`] |
     //! | [`chains`] | the same, and killed functions, in an undo, an export, a copy and a deletion of a dataset |
     //! | [`losses`] | functions are killed at random; the emulator is restarted; the sweeper's schedule is stopped |
-    //! | [`handler_calls`] | the same in calls of registered job types: of functions, of `call-handler`, and for registrations |
+    //! | [`handler_calls`] | the same in calls of registered job types: of functions, of `call-handler`, of `image-handler`, and for registrations |
     //! | [`endpoint`] | an HTTPS endpoint resets, is late, refuses, or answers something else |
     //! | [`handler_losses`] | `call-handler` and handlers are killed; messages of their queue are lost and doubled |
     //! | [`poison`] | every queue contains an unreadable message |
@@ -28,6 +28,7 @@ mod faults {
     mod handler_calls;
     mod handler_losses;
     mod handlers;
+    mod images;
     mod jobs;
     mod kinds;
     mod losses;

@@ -3,9 +3,10 @@
 
 use anyhow::{Context, Result, ensure};
 
-use super::effects::Processed;
+use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
 use super::handlers::{Handlers, handlers, wait_until};
+use super::images::{IMAGES, run_images};
 use super::jobs::{Outcome, record_outcome, sweeping};
 
 /// The faults of batches, each with the number of times that the batch was processed.
@@ -24,6 +25,9 @@ const FAULTS: [(&str, u64); 12] = [
     ("503", 0),
 ];
 
+/// The faults of downloads of images, which are fewer than the tries of an image.
+const IMAGE_FAULTS: [&str; 4] = ["503", "cut", "reset", "429"];
+
 /// Maximum number of jobs until each fault has occurred.
 const JOBS: usize = 4;
 
@@ -33,7 +37,7 @@ fn with_every_fault_of_an_endpoint_every_item_is_counted_as_it_said() {
     let (outcome, count) = with_faults(&handlers).unwrap_or_else(|error| panic!("{error:?}"));
     let command = "cargo test -p longshore-tests --test proof with_every_fault_of_an_endpoint";
     record_outcome("faults of an HTTPS endpoint", &count, &outcome, command);
-    let outcome = Outcome::of(super::effects::ITEMS, stopped(&handlers));
+    let outcome = Outcome::of(ITEMS, stopped(&handlers));
     record_outcome("HTTPS endpoint stopped and started", &1, &outcome, command);
 }
 
@@ -41,11 +45,13 @@ fn with_every_fault_of_an_endpoint_every_item_is_counted_as_it_said() {
 fn with_faults(handlers: &Handlers) -> Result<(Outcome, usize)> {
     handlers.stack.faults()?.set(&[])?;
     let names: Vec<_> = (0..).zip(FAULTS).map(|(n, (fault, _))| format!("items-{n:02}-{fault}")).collect();
-    let count = names.len() + 1;
-    handlers.request_faults(&[names, vec!["ping-00-503".into()]].concat())?;
+    let count = names.len() + IMAGE_FAULTS.len() + 1;
+    let others = IMAGE_FAULTS.iter().map(|fault| format!("image-00-{fault}")).chain(["ping-00-503".into()]).collect();
+    handlers.request_faults(&[names, others].concat())?;
     let more = FAULTS.iter().map(|(_, processed)| processed).sum();
     let mut outcome = Outcome::default();
     sweeping(&handlers.stack, || {
+        outcome.add(Outcome::of(IMAGES, run_images(handlers)));
         for _ in 0..JOBS {
             outcome.add(run_all(handlers, &[Target::Endpoint], |_| Ok(Processed::UpToMore(more))));
             if handlers.missing_faults()?.is_empty() {

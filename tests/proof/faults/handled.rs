@@ -136,7 +136,7 @@ impl<'a> Handled<'a> {
 }
 
 /// Creates a job once, although calls fail.
-fn create(client: &Client, request: &Value) -> Result<String> {
+pub(super) fn create(client: &Client, request: &Value) -> Result<String> {
     let mark = nonce();
     let headers = [("content-type", "application/json"), ("idempotency-key", mark.as_str())];
     let job = client.call("POST", "/api/jobs", &headers, request.to_string().as_bytes())?.expect(202)?;

@@ -4,7 +4,8 @@ An item names its outcome in `action`. `busy` and `unanswered` are what they say
 `effects` is a folder: its file `log` gets a line for each call, with the batch and the numbers of the processed items.
 
 The endpoint is `python3 handler.py PORT FAULTS`. A file in the folder FAULTS is one fault, and is removed when it
-occurs: `items-1-reset` is that of a batch, `ping-1-reset` that of a ping.
+occurs: `items-1-reset` is that of a batch, `ping-1-reset` that of a ping, and `image-1-reset` that of a download of the
+image that every address has.
 """
 import json
 import os
@@ -13,6 +14,7 @@ import ssl
 import struct
 import sys
 import time
+import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 SLOW_SECONDS = 8  # more than the time-out of the registration
@@ -85,8 +87,16 @@ class Endpoint(BaseHTTPRequestHandler):
             content = "done"
         self.send(200, content, paused=fault == "drip", cut=fault == "cut")
 
+    def do_GET(self):
+        fault = take_fault("image")
+        if fault in ("reset", "lost"):
+            return self.reset()
+        if fault and fault.isdigit():
+            return self.send(int(fault), b"", [("Retry-After", "1")])
+        self.send(200, png(64, 48), cut=fault == "cut")
+
     def send(self, status, content, headers=(), paused=False, cut=False):
-        content = json.dumps(content).encode()
+        content = content if isinstance(content, bytes) else json.dumps(content).encode()
         self.send_response(status)
         for name, value in [("Content-Length", str(len(content))), *headers]:
             self.send_header(name, value)
@@ -115,7 +125,7 @@ class Endpoint(BaseHTTPRequestHandler):
 
 def take_fault(message):
     """Returns the next fault of this kind of message, or None. Concurrent requests get different ones."""
-    calls[message] += 1
+    calls[message] = calls.get(message, 0) + 1
     if message == "items" and calls[message] % 3 != 1:
         return None  # Not all batches in a row fail.
     for name in sorted(os.listdir(sys.argv[2])):
@@ -129,10 +139,19 @@ def take_fault(message):
     return None
 
 
+def png(width, height):
+    """Returns a grey image."""
+    def chunk(kind, data):
+        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+    head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
+    rows = zlib.compress((b"\0" + b"\x80" * width) * height)
+    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+
+
 if __name__ == "__main__":
     from longshore_signature import is_signed
 
-    calls = {"items": 0, "ping": 0}
+    calls = {}
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Endpoint)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"])

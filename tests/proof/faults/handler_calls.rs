@@ -1,8 +1,9 @@
-//! Injection of every kind of fault into the calls of registered job types: all operations of `call-handler`, and those of
-//! `jobs-api` for registrations.
+//! Injection of every kind of fault into the calls of registered job types: all operations of `call-handler` and of
+//! `image-handler`, and those of `jobs-api` for registrations and images.
 //!
 //! A wave has one fault for each operation. The complete set has a wave for each kind; in the reduced set the kinds
-//! alternate in one wave. Jobs of each [`Target`] run in a wave while job types are registered, changed and deleted.
+//! alternate in one wave. Jobs of each [`Target`] and an image job run in a wave, while job types are registered, changed
+//! and deleted.
 
 use std::time::{Duration, Instant};
 
@@ -15,9 +16,10 @@ use serde_json::{Value, json};
 use super::effects::Processed;
 use super::handled::{Target, run_all};
 use super::handlers::{Handlers, handlers};
+use super::images::{IMAGES, run_images};
 use super::jobs::{Outcome, sweeping};
 use super::kinds::{KINDS, Kind};
-use super::operations::{OF_CALL_HANDLER, OF_HANDLERS, OF_REGISTRATIONS, Operation};
+use super::operations::{OF_CALL_HANDLER, OF_HANDLERS, OF_IMAGE_HANDLER, OF_JOBS_API, Operation};
 
 /// Maximum time for one registration, whose ping can fail.
 const PATIENCE: Duration = Duration::from_secs(200);
@@ -31,17 +33,20 @@ enum Call {
     Ping,
     /// An operation of `jobs-api`.
     OfJobsApi(Operation),
+    /// An operation of `image-handler`.
+    OfImageHandler(Operation),
 }
 
 impl Call {
     fn all() -> Vec<Self> {
         let of_handler = OF_CALL_HANDLER.into_iter().map(Self::OfCallHandler).chain([Self::Ping]);
-        of_handler.chain(OF_REGISTRATIONS.into_iter().map(Self::OfJobsApi)).collect()
+        let of_handler = of_handler.chain([Self::OfImageHandler(OF_IMAGE_HANDLER)]);
+        of_handler.chain(OF_JOBS_API.into_iter().map(Self::OfJobsApi)).collect()
     }
 
     fn operation(self) -> Operation {
         match self {
-            Self::OfCallHandler(operation) | Self::OfJobsApi(operation) => operation,
+            Self::OfCallHandler(operation) | Self::OfJobsApi(operation) | Self::OfImageHandler(operation) => operation,
             Self::Ping => OF_HANDLERS[0],
         }
     }
@@ -52,6 +57,7 @@ impl Call {
             Self::OfCallHandler(_) => format!("call-handler: {service} {name}"),
             Self::Ping => format!("call-handler: {service} {name}, ping"),
             Self::OfJobsApi(_) => format!("registrations: {service} {name}"),
+            Self::OfImageHandler(_) => format!("image-handler: {service} {name}"),
         }
     }
 
@@ -68,11 +74,12 @@ impl Call {
 
     /// Restricts a rule to the calls of the function.
     fn from_its_function(self, mut rule: Value, stack: &Stack) -> Result<Value> {
-        let key = match self {
-            Self::OfCallHandler(_) | Self::Ping => stack.access_key("CallHandlerFunctionName", "CallHandlerRole")?,
-            Self::OfJobsApi(_) => stack.access_key("JobsApiFunctionName", "JobsApiRole")?,
+        let function = match self {
+            Self::OfCallHandler(_) | Self::Ping => "CallHandler",
+            Self::OfJobsApi(_) => "JobsApi",
+            Self::OfImageHandler(_) => "ImageHandler",
         };
-        rule["headers"] = json!({ "Authorization": format!("Credential={key}/") });
+        rule["headers"] = json!({ "Authorization": format!("Credential={}/", stack.access_key(function)?) });
         Ok(rule)
     }
 }
@@ -162,21 +169,20 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
         Some(rule) if target != Target::Endpoint => Ok(Processed::UpToMore(rule.fired()?)),
         _ => Ok(Processed::UpToMore(0)),
     };
-    let mut outcome = sweeping(stack, || {
+    let outcome = sweeping(stack, || {
         std::thread::scope(|scope| {
             let registrations = scope.spawn(|| registrations(handlers));
+            let images = scope.spawn(|| run_images(handlers));
             let mut outcome = run_all(handlers, &Target::ALL, processed);
-            match registrations.join().unwrap_or_else(|_| bail!("the registrations have panicked")) {
-                Ok(()) => {}
-                Err(error) => outcome.violations.push(format!("registrations: {error:#}")),
-            }
+            outcome.add(Outcome::of(IMAGES, images.join().unwrap_or_else(|_| bail!("the images have panicked"))));
+            let registered = registrations.join().unwrap_or_else(|_| bail!("the registrations have panicked"));
+            outcome.violations.extend(registered.err().map(|error| format!("registrations: {error:#}")));
             outcome
         })
     });
     let fired: Result<Vec<_>> = rules.iter().map(Rule::fired).collect();
     let fired = fired?;
     faults.set(&[])?;
-    outcome.violations.dedup();
     Ok((outcome, fired))
 }
 

@@ -29,8 +29,8 @@ pub(super) const BATCH_ITEMS: u32 = 20;
 /// Maximum time until a condition is met on a busy machine, with faults in each call.
 const PATIENCE: Duration = Duration::from_secs(200);
 
-/// Longer than a late reply of AWS, and than the time-out of a call: a chunk is sent once more only after a loss.
-const STALL_SECONDS: (&str, &str) = ("StallSeconds", "30");
+/// The time until the sweeper sends a chunk once more is longer than a late reply of AWS and the time-out of a call.
+const OTHERS: [(&str, &str); 2] = [("StallSeconds", "30"), ("ImageJobs", "true")];
 
 /// A stack with handlers.
 pub(super) struct Handlers {
@@ -68,7 +68,7 @@ impl Drop for Server {
 impl Handlers {
     fn start() -> Result<Self> {
         let endpoint = Endpoint::new()?;
-        let parameters = [&PARAMETERS[..], &endpoint.parameters(&[FUNCTION]), &[STALL_SECONDS]].concat();
+        let parameters = [&PARAMETERS[..], &endpoint.parameters(&[FUNCTION]), &OTHERS].concat();
         let stack = Stack::start(&StackOptions { faults: true, parameters, ..Default::default() })?;
         stack.create_python_function(FUNCTION, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
         let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
@@ -118,6 +118,11 @@ impl Handlers {
             Target::Dataset => registration["input"] = "dataset".into(),
         }
         registration
+    }
+
+    /// Address of an image that the endpoint serves.
+    pub(super) fn image_url(&self, number: u64) -> String {
+        format!("{}{number}.png", self.endpoint.url())
     }
 
     /// Reads the secret of an endpoint, as an operator does.

@@ -66,15 +66,19 @@ pub(crate) const OF_CALL_HANDLER: [Operation; 12] = [
     OF_HANDLERS[1],
 ];
 
-/// The operations that `jobs-api` calls for registrations.
-pub(crate) const OF_REGISTRATIONS: [Operation; 6] = [
+/// The operations that `jobs-api` calls for registrations, and for links to images.
+pub(crate) const OF_JOBS_API: [Operation; 7] = [
     operation("dynamodb", "GetItem"),
     operation("dynamodb", "Query"),
     operation("dynamodb", "TransactWriteItems"),
     operation("dynamodb", "UpdateItem"),
     operation("sqs", "SendMessage"),
+    operation("s3", "HeadObject"),
     OF_HANDLERS[1],
 ];
+
+/// The operation that `image-handler` calls.
+pub(crate) const OF_IMAGE_HANDLER: Operation = operation("s3", "PutObject");
 
 impl Operation {
     /// Returns true if only dead letters use the operation.
