@@ -67,7 +67,15 @@ impl Client {
     /// # Errors
     /// If it is refused.
     pub fn output(&self, id: &str, file: &str) -> Result<Vec<u8>> {
-        let redirect = self.get(&format!("/api/jobs/{id}/output/{file}"))?;
+        self.redirected(&format!("/api/jobs/{id}/output/{file}"))
+    }
+
+    /// Follows the redirect of an address to a file.
+    ///
+    /// # Errors
+    /// If it is refused.
+    pub fn redirected(&self, path: &str) -> Result<Vec<u8>> {
+        let redirect = self.get(path)?;
         ensure!(redirect.status == 303, "{} {}", redirect.status, redirect.text());
         let url = redirect.headers.get("location").context("no Location")?.clone();
         let answer = self.clone().signed_out().get(&url)?;

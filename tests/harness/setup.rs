@@ -169,13 +169,14 @@ pub(super) enum JobTypes {
 }
 
 /// The functions, each with a flag: true if it runs job types.
-const FUNCTIONS: [(&str, bool); 9] = [
+const FUNCTIONS: [(&str, bool); 10] = [
     ("upload", false),
     ("jobs-api", true),
     ("dead-letters", false),
     ("create-job", true),
     ("process-item", true),
     ("call-handler", false),
+    ("image-handler", false),
     ("complete-job", false),
     ("sweep", false),
     ("web", false),
