@@ -187,10 +187,12 @@ async fn the_published_signatures_are_those_of_the_requests_that_are_sent() {
         std::fs::write(&file, serde_json::to_string_pretty(&sent).unwrap() + "\n").unwrap();
     }
     let published: Vec<Vector> = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
-    let missing: Vec<_> = sent.iter().filter(|vector| !published.contains(vector)).map(|vector| &vector.name).collect();
+    let differing = sent.iter().filter(|vector| !published.contains(vector));
+    let differing = differing.chain(published.iter().filter(|vector| !sent.contains(vector)));
     assert!(
-        missing.is_empty() && sent.len() == published.len(),
-        "docs/contract/signatures.json differs from what is sent: {missing:?}. Receivers verify what is published. After an \
-         intended change, `cargo xtask test --update published_signatures` writes the file."
+        sent == published,
+        "docs/contract/signatures.json is not what is sent; these differ: {:?}. Receivers verify what is published. After \
+         an intended change, `cargo xtask test --update published_signatures` writes the file.",
+        differing.map(|vector| &vector.name).collect::<Vec<_>>()
     );
 }

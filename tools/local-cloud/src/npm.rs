@@ -12,8 +12,7 @@ use std::process::{Command, Stdio};
 pub fn install(project: &Project, folder: &str) -> Result<()> {
     let path = project.root.join(folder);
     let lock_file = path.join("package-lock.json");
-    let lock_file =
-        fs::read_to_string(&lock_file).with_context(|| format!("cannot read {}", lock_file.display()))?;
+    let lock_file = fs::read_to_string(&lock_file).with_context(|| format!("cannot read {}", lock_file.display()))?;
     let stamp = path.join("node_modules/.longshore");
     if has_content(&stamp, &lock_file) {
         return Ok(());
