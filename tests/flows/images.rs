@@ -33,6 +33,8 @@ fn images_are_resized_and_each_bad_one_fails_alone() -> Story {
     ];
     let names = good.iter().copied().chain(bad.map(|(name, _)| name));
     let items: Vec<_> = names.map(|name| json!({ "url": address(name) })).chain([json!({ "url": 1 })]).collect();
+    let listed = stack.client.get("/api/job-types/image")?.expect(200)?;
+    ensure!(listed["status"] == "active" && listed["target"].is_null(), "{listed}");
     let sizes = json!([{ "name": "small", "maxWidth": 16 }, { "name": "flat", "maxWidth": 400, "maxHeight": 12 }]);
     let request = json!({ "jobType": "image", "items": items, "options": { "sizes": sizes, "format": "webp" } });
     let job = stack.client.post("/api/jobs", &request)?.expect(202)?;

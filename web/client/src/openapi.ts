@@ -549,7 +549,7 @@ export interface paths {
         };
         /**
          * List the registered job types.
-         * @description Ordered by name. The deployment's own job types are not in the list. The target and the reason of a refusal are for operators only.
+         * @description Ordered by name. Job types in Rust are not in the list; `image` is, if the deployment offers it. The target and the reason of a refusal are for operators only.
          */
         get: operations["listJobTypes"];
         put?: never;
