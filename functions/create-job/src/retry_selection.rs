@@ -238,7 +238,8 @@ mod tests {
         {
             assert!(!waits(&retry_selection.replan(failed(n, code, damaged))), "{n} {code} {damaged}");
         }
-        let open = Entry { end: End::Transient { attempts: 2, reason: "busy".into(), due: None }, ..failed(1, "", false) };
+        let open =
+            Entry { end: End::Transient { attempts: 2, reason: "busy".into(), due: None }, ..failed(1, "", false) };
         assert!(waits(&retry_selection.replan(open)), "an item that has not ended runs in any case");
     }
 }

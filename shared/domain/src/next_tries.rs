@@ -115,7 +115,9 @@ mod tests {
     fn a_requested_wait_is_extended_by_at_most_an_eighth() {
         for chunk in [0, 1, 7, 15] {
             let mut tries = tries(chunk);
-            for (wait_s, now) in (0..=3_600).flat_map(|wait_s| [at(100_000), Timestamp(123_456_789)].map(|t| (wait_s, t))) {
+            for (wait_s, now) in
+                (0..=3_600).flat_map(|wait_s| [at(100_000), Timestamp(123_456_789)].map(|t| (wait_s, t)))
+            {
                 let waited_ms = tries.after_wait(wait_s * 1_000, now).0 - now.0;
                 let limit_ms = wait_s * 1_000 * (EXTENSION + 1) / EXTENSION;
                 assert!((wait_s * 1_000..limit_ms + 1_000).contains(&waited_ms), "{wait_s} s: {waited_ms} ms");
