@@ -109,8 +109,8 @@ pub(crate) fn has_answered(job: JobId, number: u64, outcome: &str) -> bool {
 /// Returns true if the item may have spent all its tries in one generation of its job.
 pub(crate) fn may_have_spent(job: JobId, number: u64, tries: u64) -> bool {
     ANSWERS.with_borrow(|answers| {
-        let generations = answers.items.iter().filter(|((of, _, n), _)| (*of, *n) == (job, number));
-        generations.into_iter().any(|(_, item)| item.next_tries.contains_key(&tries))
+        let mut generations = answers.items.iter().filter(|((of, _, n), _)| (*of, *n) == (job, number));
+        generations.any(|(_, item)| item.next_tries.contains_key(&tries))
     })
 }
 

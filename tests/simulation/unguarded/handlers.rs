@@ -6,6 +6,7 @@ use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
 use super::without;
+use crate::handler::Output;
 
 /// Returns the answer to a batch as a worker without the removed guard takes it.
 pub(crate) fn reply_as_taken(request: &Value, reply: RemoteReply) -> RemoteReply {
@@ -23,8 +24,13 @@ pub(crate) fn reply_as_taken(request: &Value, reply: RemoteReply) -> RemoteReply
         return answer(results);
     }
     if without("silence-is-no-success") {
-        let unanswered = keys(request).filter(|key| !results.iter().any(|result| result["key"] == **key));
-        let unanswered: Vec<_> = unanswered.map(|key| json!({ "key": key, "outcome": "ok" })).collect();
+        let items = request["items"].as_array().into_iter().flatten();
+        let unanswered = items.filter(|item| !results.iter().any(|result| result["key"] == item["key"]));
+        let ok = |item: &Value| {
+            let number = item["number"].as_u64().expect("a number");
+            json!({ "key": item["key"], "outcome": "ok", "output": Output::of(number) })
+        };
+        let unanswered: Vec<_> = unanswered.map(ok).collect();
         results.extend(unanswered);
         return answer(results);
     }

@@ -89,8 +89,9 @@ fn work_file_as_written(key: &str, bytes: Vec<u8>) -> Vec<u8> {
     }
     let Ok(mut file) = WorkFile::parse(&bytes) else { return bytes };
     if drops_gaps {
-        // The handler's own reason is another one.
-        file.entries.retain(|entry| !matches!(&entry.end, End::Transient { reason, .. } if reason != "busy"));
+        // The reason of an item in a gap is one of the worker, such as "the handler has not answered for the item".
+        let is_in_gap = |end: &End| matches!(end, End::Transient { reason, .. } if reason.starts_with("the handler"));
+        file.entries.retain(|entry| !is_in_gap(&entry.end));
     }
     for entry in &mut file.entries {
         if let End::Transient { due, .. } = &mut entry.end {
