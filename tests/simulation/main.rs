@@ -23,7 +23,7 @@
 //! | `undos` | imports and their undos without the other functions, compared with a plain program |
 //! | `undo_races` | an undo or a preview that another request interrupts |
 //! | `api` | calls of the real API |
-//! | `lying` | a remote handler that lies |
+//! | `lying`, `answers` | a remote handler that lies; its answers, and the checks of what follows |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
@@ -34,6 +34,7 @@
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
 
+mod answers;
 mod api;
 mod clock;
 mod concurrency;

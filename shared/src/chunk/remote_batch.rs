@@ -66,7 +66,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let mut builder = BatchBuilder::new(&head, remote.batch_limits().at_most(most)).map_err(unusable)?;
         let (mut cells, mut positions, mut unreadable) = (CellReader::default(), Vec::new(), Vec::new());
         for i in self.tally.position..items.len() {
-            if self.calls.answers.contains_key(&i) {
+            if self.calls.answers.contains_key(&i) || items.waiting(i).is_some() {
                 continue;
             }
             let value = match self.raw_item(items, stored, i) {

@@ -92,10 +92,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
             Allowed::NoneEver => {
-                for i in self.tally.position..items.len() {
-                    self.calls.answers.entry(i).or_insert_with(|| Outcome::Reject(reasons::unavailable()));
-                }
-                return self.take_answers(remote, items);
+                let unavailable = Outcome::Reject(reasons::unavailable());
+                return self.close_gaps_up_to(items.len(), remote, items, &unavailable);
             }
         };
         let wanted = self.calls.bisection(remote).next_size().min(allowed);
@@ -198,15 +196,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.take_answers(remote, items)
     }
 
-    /// Takes the outcomes up to the first item without one.
+    /// Takes the outcomes up to the first item that is due and has none.
     pub(super) fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
         let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
         let mut processed = Processed::default();
-        for i in self.tally.position.. {
+        for i in (self.tally.position..items.len()).filter(|i| items.waiting(*i).is_none()) {
             let Some(outcome) = self.calls.answers.remove(&i) else { break };
             remote.append(&mut processed, items.number(i), outcome, outputs);
         }
-        Ok(self.tally.take(items, processed))
+        Ok(self.tally.take(items, processed, (self.worker.clock)()))
     }
 
     fn has_time_for(&self, time: Duration) -> bool {

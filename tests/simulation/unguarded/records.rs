@@ -14,7 +14,11 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 
+use super::handlers::state_as_read;
 use super::{Unguarded, as_is, without};
+
+/// Minimum number of parked chunks that a sweep asks for. Those who wake chunks ask for fewer.
+const READ_OF_A_SWEEP: usize = 10_000;
 
 impl Permits for Unguarded<MemoryStore> {
     as_is! {
@@ -29,6 +33,9 @@ impl Permits for Unguarded<MemoryStore> {
     }
 
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
+        if without("permits-released") {
+            return Ok(());
+        }
         if without("permits-released-by-their-holder") {
             return self.force_release(job_type, permit.number).await;
         }
@@ -54,8 +61,14 @@ impl Unguarded<MemoryStore> {
 
 impl ParkedChunks for Unguarded<MemoryStore> {
     as_is! {
-        async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>>;
         async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
+    }
+
+    async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>> {
+        if limit >= READ_OF_A_SWEEP && without("parked-chunks-are-not-stalled") {
+            return Ok(Vec::new());
+        }
+        self.0.parked(job_type, limit).await
     }
 
     async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
@@ -75,8 +88,12 @@ impl ParkedChunks for Unguarded<MemoryStore> {
 
 impl HandlerStates for Unguarded<MemoryStore> {
     as_is! {
-        async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
+    }
+
+    async fn handler_state(&self, job_type: &str) -> PortResult<ReadState> {
+        let read = self.0.handler_state(job_type).await?;
+        Ok(ReadState { state: state_as_read(read.state), ..read })
     }
 }
 
