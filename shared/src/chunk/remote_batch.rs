@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
-use super::remote_calls::later;
+use super::remote_calls::{count, later};
 use super::stored::StoredItems;
 use crate::handler::{CellReader, RawItem, Shape};
 use crate::remote::RemoteJob;
@@ -65,6 +65,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let unusable = |error: serde_json::Error| self.unusable(&format!("the request cannot be written: {error}"));
         let mut builder = BatchBuilder::new(&head, remote.batch_limits().at_most(most)).map_err(unusable)?;
         let (mut cells, mut positions, mut unreadable) = (CellReader::default(), Vec::new(), Vec::new());
+        let fitted = self.calls.fits.take();
         for i in self.tally.position..items.len() {
             if self.calls.answers.contains_key(&i) {
                 continue;
@@ -85,7 +86,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let item = RequestItem { key, attempt: items.attempts(i) + 1, value: &value };
             match builder.push(&item).map_err(unusable)? {
                 Pushed::Added => positions.push(i),
-                Pushed::Full => break,
+                Pushed::Full => {
+                    // The next items can be a little smaller.
+                    let fits = count(positions.len());
+                    self.calls.fits = (fits < most || fitted.is_some()).then(|| fits + fits / 8 + 1);
+                    break;
+                }
             }
         }
         self.calls.answers.extend(unreadable);

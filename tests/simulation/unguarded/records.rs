@@ -7,9 +7,9 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{
     Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
-    ParkedChunks, Permits, PortResult, Removal, Replaced, Sweeps, TenantCounts, UploadRelease, WakeMark,
+    ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts, UploadRelease, WakeMark,
 };
-use longshore_domain::remote::{HandlerState, ReadState};
+use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
@@ -77,6 +77,15 @@ impl HandlerStates for Unguarded<MemoryStore> {
     as_is! {
         async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
+    }
+
+    /// Without the condition, a worker adds to the time that it last read.
+    async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
+        if !without("rate-added-to-the-current-time") {
+            return self.0.reserve_items(job_type, request).await;
+        }
+        let reserved = request.after(request.last_read).unwrap_or(request.earliest());
+        Ok(Reserved::Reserved(self.0.amend_reserved(job_type, reserved)))
     }
 }
 

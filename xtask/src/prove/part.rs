@@ -73,7 +73,7 @@ impl Part {
         match self {
             Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
             Self::Simulation => {
-                &["simulation", "simulation-runs", "simulation-faults", "simulation-broken", "simulation-layers"]
+                &["simulation", "simulation-runs", "simulation-faults", "simulation-broken", "simulation-layers", "rate"]
             }
             Self::Completion => &["completion"],
             Self::Faults => &["faults", "faults-other"],
