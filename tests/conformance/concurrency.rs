@@ -6,7 +6,7 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Acquisition, JobProgress, Replaced, Reserved, ResendCount, Store, WakeMark};
+use longshore_domain::ports::{Acquisition, JobProgress, Replaced, ResendCount, Reserved, Store, WakeMark};
 use longshore_domain::remote::{HandlerState, ItemsPerSecond, RateRequest, ReadState, ReservedUntil};
 
 use crate::fixtures::{at, split, waiting_job};
@@ -79,10 +79,10 @@ async fn concurrent_reservations_follow_each_other(store: impl Store) {
     let expected: Vec<_> = (1..=8).map(|n| Some(ReservedUntil(start + n * item_us))).collect();
     assert_eq!(ends, expected, "whatever the workers have read");
     let last = ends[7].unwrap();
-    let known = RateRequest { last_read: last, ..one_item(100_000) };
+    let known = one_item(100_000).with_last_read(last);
     assert_eq!(reserved(&store, known).await, Some(ReservedUntil(last.0 + item_us)));
     assert_eq!(reserved(&store, one_item(95_000)).await, None, "more than five seconds before");
-    let stale = RateRequest { last_read: last, ..one_item(200_000) };
+    let stale = one_item(200_000).with_last_read(last);
     let anew = Some(ReservedUntil(at(200_000).0 * 1_000 + item_us));
     assert_eq!(reserved(&store, stale).await, anew, "nothing is saved up");
     assert_eq!(store.handler_state("mail").await.unwrap().reserved, anew.unwrap());

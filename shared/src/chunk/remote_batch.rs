@@ -45,6 +45,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         most: u32,
     ) -> Result<Option<SentBatch>, ChunkError> {
         self.calls.count += 1;
+        let (fitted, mut fits) = (self.calls.fits, None);
         let deadline = later((self.worker.clock)(), remote.timeout());
         let (job, message) = (self.job, self.message);
         let id = format!(
@@ -65,7 +66,6 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let unusable = |error: serde_json::Error| self.unusable(&format!("the request cannot be written: {error}"));
         let mut builder = BatchBuilder::new(&head, remote.batch_limits().at_most(most)).map_err(unusable)?;
         let (mut cells, mut positions, mut unreadable) = (CellReader::default(), Vec::new(), Vec::new());
-        let fitted = self.calls.fits.take();
         for i in self.tally.position..items.len() {
             if self.calls.answers.contains_key(&i) {
                 continue;
@@ -88,12 +88,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 Pushed::Added => positions.push(i),
                 Pushed::Full => {
                     // The next items can be a little smaller.
-                    let fits = count(positions.len());
-                    self.calls.fits = (fits < most || fitted.is_some()).then(|| fits + fits / 8 + 1);
+                    let items = count(positions.len());
+                    fits = (items < most || fitted.is_some()).then(|| items + items / 8 + 1);
                     break;
                 }
             }
         }
+        self.calls.fits = fits;
         self.calls.answers.extend(unreadable);
         Ok(builder.finish().map(|batch| SentBatch { id, batch, positions, deadline }))
     }

@@ -50,7 +50,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Reserves items; `None` if all are reserved for longer than a worker waits.
     async fn reserve(&mut self, request: RateRequest) -> Result<Option<Reservation>, ChunkError> {
         let began_at = (self.worker.clock)();
-        let request = RateRequest { last_read: self.last_read().reserved, ..request };
+        let request = request.with_last_read(self.last_read().reserved);
         let reserved = self.worker.ports.store.reserve_items(&self.job.job_type, &request).await?;
         let (read, reservation) = match reserved {
             Reserved::Reserved(read) => {

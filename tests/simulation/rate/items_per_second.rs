@@ -56,7 +56,9 @@ impl Case {
     }
 
     fn settings(&self) -> Settings {
-        let items = ((self.per_second * RUN_S as f64 * 1.2 / 4.0) as u32).max(150);
+        // More chunks than instances and killed ones, whose chunks are not delivered again before the end.
+        let chunk = (4 * self.batch).clamp(20, 1_000);
+        let items = ((self.per_second * RUN_S as f64 * 1.2) as u32 / 4).max(10 * chunk);
         let job = |tenant| NewJob { job_type: TYPE, tenant, items, at: START };
         Settings {
             seed: 1,
@@ -80,12 +82,8 @@ impl Case {
     fn record(&self, measured: &[(&str, &dyn Display)]) {
         let instances = format!("{}{}", self.instances, if self.suffices() { "" } else { " (too few)" });
         let killed = if self.killed_every_ms.is_some() { "yes" } else { "no" };
-        let case: [(&str, &dyn Display); 4] = [
-            ("items/s", &self.per_second),
-            ("batch", &self.batch),
-            ("instances", &instances),
-            ("killed", &killed),
-        ];
+        let case: [(&str, &dyn Display); 4] =
+            [("items/s", &self.per_second), ("batch", &self.batch), ("instances", &instances), ("killed", &killed)];
         let row = [&case, measured].concat();
         println!("{}", row.iter().map(|(name, cell)| format!("{name} {cell}")).collect::<Vec<_>>().join(", "));
         if self.without.is_none() {

@@ -84,7 +84,7 @@ impl HandlerStates for Unguarded<MemoryStore> {
         if !without("rate-added-to-the-current-time") {
             return self.0.reserve_items(job_type, request).await;
         }
-        let reserved = request.after(request.last_read).unwrap_or(request.earliest());
+        let reserved = request.after(request.last_read()).unwrap_or(request.earliest());
         Ok(Reserved::Reserved(self.0.amend_reserved(job_type, reserved)))
     }
 }

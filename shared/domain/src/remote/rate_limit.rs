@@ -49,8 +49,7 @@ pub struct RateRequest {
     limit: ItemsPerSecond,
     items: u32,
     now_us: i64,
-    /// The reserved time as the worker last read it. It decides what an adapter tries first, and nothing else.
-    pub last_read: ReservedUntil,
+    last_read: ReservedUntil,
 }
 
 /// Reserved items.
@@ -96,6 +95,18 @@ impl RateRequest {
         let most = ((limit.0 * RESERVATION_S) as u32).max(1);
         let (items, last_read) = (wanted.clamp(1, most), ReservedUntil::default());
         Self { limit, items, now_us: now.0.saturating_mul(1_000), last_read }
+    }
+
+    /// Returns the request of a worker that has read the reserved time before. What was read decides what an adapter
+    /// tries first, and nothing else.
+    #[must_use]
+    pub const fn with_last_read(self, last_read: ReservedUntil) -> Self {
+        Self { last_read, ..self }
+    }
+
+    /// Returns the reserved time as the worker last read it.
+    pub const fn last_read(&self) -> ReservedUntil {
+        self.last_read
     }
 
     /// Returns the time of all items, in microseconds.

@@ -54,7 +54,7 @@ impl HandlerStates for DynamoStore {
     /// UpdateItem of `STATE`: adds to `reserved`, if that is neither past nor too late; else sets it, if it is past or
     /// absent. After a refusal the other one is tried. The time never decreases, so that at most three are needed.
     async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
-        let is_past = request.last_read < request.earliest();
+        let is_past = request.last_read() < request.earliest();
         let first = if is_past { Change::Set } else { Change::Add };
         for change in [first, first.other(), first, first.other()] {
             match self.update(change.update(job_type, request)).await? {
