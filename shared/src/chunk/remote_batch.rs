@@ -87,9 +87,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             match builder.push(&item).map_err(unusable)? {
                 Pushed::Added => positions.push(i),
                 Pushed::Full => {
-                    // The next items can be a little smaller.
                     let items = count(positions.len());
-                    fits = (items < most || fitted.is_some()).then(|| items + items / 8 + 1);
+                    fits = match items < most {
+                        true => Some(items),
+                        // The next items can be a little smaller than those before.
+                        false => fitted.map(|_| items + (items / 8).max(1)),
+                    };
                     break;
                 }
             }

@@ -122,7 +122,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// lost.
     fn wanted(&self, remote: &RemoteJob, items: &Items) -> u32 {
         let left = items.len() - self.tally.position - self.calls.answers.len();
-        let fits = self.calls.fits.unwrap_or(u32::MAX);
+        let fits = self.calls.fits.filter(|_| remote.rate().is_some()).unwrap_or(u32::MAX);
         self.calls.bisection(remote).next_size().min(count(left)).min(fits)
     }
 
