@@ -7,9 +7,9 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{
     Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
-    ParkedChunks, Permits, PortResult, Removal, Replaced, Sweeps, TenantCounts, UploadRelease, WakeMark,
+    ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts, UploadRelease, WakeMark,
 };
-use longshore_domain::remote::{HandlerState, ReadState};
+use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
@@ -94,6 +94,15 @@ impl HandlerStates for Unguarded<MemoryStore> {
     async fn handler_state(&self, job_type: &str) -> PortResult<ReadState> {
         let read = self.0.handler_state(job_type).await?;
         Ok(ReadState { state: state_as_read(read.state), ..read })
+    }
+
+    /// Without the condition, a worker adds to the time that it last read.
+    async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
+        if !without("rate-added-to-the-current-time") {
+            return self.0.reserve_items(job_type, request).await;
+        }
+        let reserved = request.after(request.last_read()).unwrap_or(request.earliest());
+        Ok(Reserved::Reserved(self.0.amend_reserved(job_type, reserved)))
     }
 }
 
