@@ -5,7 +5,7 @@
 //! and what any job costs once: about $0.0001 for the calls of the API, the split and the report.
 //!
 //! - S3 Batch Operations: a price for each job and for each object (<https://aws.amazon.com/s3/pricing/>). It invokes the
-//!   function once per object (<https://docs.aws.amazon.com/AmazonS3/latest/userguide/batch-ops-invoke-lambda.html>).
+//!   function once per object (<https://docs.aws.amazon.com/lambda/latest/dg/services-s3-batch.html>).
 //! - Distributed Map: one state transition for each child workflow that it starts
 //!   (<https://docs.aws.amazon.com/step-functions/latest/dg/concepts-transitions.html>), and the child workflow itself: a
 //!   transition for its one step, or a request and its time (<https://aws.amazon.com/step-functions/pricing/>).

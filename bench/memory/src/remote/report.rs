@@ -3,6 +3,7 @@
 use bench::handler_price::HandlerJob;
 use bench::markdown;
 
+use super::call_handler::Connections;
 use super::measure::{ITEMS, Pair, RUNS, Runs, Setting};
 use super::target::Kind;
 use crate::goal::Goal;
@@ -18,7 +19,8 @@ const RATIO: f64 = 0.5;
 #[derive(Copy, Clone, Debug)]
 struct Medians {
     job_s: f64,
-    work_s: f64,
+    /// Time of the job's calls, per worker.
+    in_calls_s: f64,
     bare_s: f64,
     /// Difference of a job and the bare calls beside it, in microseconds per item.
     overhead_us: f64,
@@ -27,11 +29,11 @@ struct Medians {
 }
 
 impl Medians {
-    fn new(runs: &Runs) -> Self {
+    fn new(setting: &Setting, runs: &Runs) -> Self {
         let of = |value: fn(&Pair) -> f64| median(runs.pairs.iter().map(value));
         Self {
             job_s: of(|pair| pair.job.total_s()),
-            work_s: of(|pair| pair.job.work_s),
+            in_calls_s: of(|pair| pair.in_calls_s) / setting.workers as f64,
             bare_s: of(|pair| pair.bare_s),
             overhead_us: of(|pair| micros(pair.job.total_s() - pair.bare_s)),
             ratio: of(|pair| pair.bare_s / pair.job.total_s()),
@@ -53,7 +55,7 @@ pub(crate) fn tables(measured: &[(Setting, Runs)]) -> String {
         "calls",
         "bytes a call",
         "job, µs per item",
-        "of it by call-handler",
+        "of it in calls",
         "bare calls",
         "overhead",
         "job, items/s",
@@ -66,24 +68,23 @@ pub(crate) fn tables(measured: &[(Setting, Runs)]) -> String {
 }
 
 fn row((setting, runs): &(Setting, Runs)) -> Vec<String> {
-    let (Medians { job_s, work_s, bare_s, overhead_us, ratio }, items) = (Medians::new(runs), ITEMS as f64);
-    let kind = match setting.kind {
-        Kind::Function => "Lambda function",
-        Kind::Endpoint => "HTTPS endpoint",
-    };
-    let times = [micros(job_s), micros(work_s), micros(bare_s), overhead_us].map(|micros| format!("{micros:.2}"));
+    let (Medians { job_s, in_calls_s, bare_s, overhead_us, ratio }, items) =
+        (Medians::new(setting, runs), ITEMS as f64);
+    let times = [micros(job_s), micros(in_calls_s), micros(bare_s), overhead_us].map(|micros| format!("{micros:.2}"));
     let speeds = [items / job_s, items / bare_s].map(|speed| format!("{speed:.0}"));
     let bytes = runs.bytes / runs.calls.max(1);
-    let first = [kind.to_owned(), setting.workers.to_string(), runs.calls.to_string(), bytes.to_string()];
+    let first = [setting.name.to_owned(), setting.workers.to_string(), runs.calls.to_string(), bytes.to_string()];
     first.into_iter().chain(times).chain(speeds).chain([format!("{ratio:.2}")]).collect()
 }
 
 /// Returns the goals.
 pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
-    let of = |kind| measured.iter().filter(move |(setting, _)| setting.kind == kind);
-    let alone = of(Kind::Function).find(|(setting, _)| setting.workers == 1);
-    let overhead = alone.map_or(f64::NAN, |(_, runs)| Medians::new(runs).overhead_us);
-    let ratios = of(Kind::Endpoint).map(|(_, runs)| Medians::new(runs).ratio);
+    let alone = measured.iter().find(|(setting, _)| setting.kind == Kind::Function && setting.workers == 1);
+    let overhead = alone.map_or(f64::NAN, |(setting, runs)| Medians::new(setting, runs).overhead_us);
+    let deployed = measured
+        .iter()
+        .filter(|(setting, _)| setting.kind == Kind::Endpoint && setting.connections == Connections::PerInvocation);
+    let ratios = deployed.map(|(setting, runs)| Medians::new(setting, runs).ratio);
     let ratio = ratios.fold(f64::INFINITY, f64::min);
     [
         Goal {

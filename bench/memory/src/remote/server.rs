@@ -1,8 +1,7 @@
-//! A server in this process whose handler does nothing: it answers each batch with the same bytes. It also answers for
-//! Invoke and for the root secret.
+//! A server in this process with a handler that does nothing. It also answers for Invoke and for the root secret.
 //!
-//! Each connection has a thread of its own, and nothing is parsed but the length of a request, so that the server costs
-//! little and is the same for all clients.
+//! Some threads wait for connections, and each serves one at a time, so that neither a runtime nor the start of a thread
+//! is measured.
 
 use std::io::{self, BufRead, BufReader, Read, Write};
 use std::mem::take;
@@ -11,9 +10,14 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
-/// The answer to a batch.
-pub(super) const ANSWER: &str = r#"{"all":"ok"}"#;
+/// The answer for a whole batch.
+const ALL: &str = r#"{"all":"ok"}"#;
+
+/// Number of threads: more than open connections.
+const THREADS: usize = 12;
 
 /// ARN of the root secret.
 pub(super) const SECRET_ARN: &str = "arn:aws:secretsmanager:eu-central-1:123456789012:secret:root";
@@ -27,6 +31,15 @@ const BUFFER_BYTES: usize = 64 << 10;
 /// The bodies of batches.
 type Batches = Arc<Mutex<Vec<Vec<u8>>>>;
 
+/// What the handler does with a batch.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(crate) enum Handler {
+    /// Answers for all items at once, without reading them.
+    Unread,
+    /// Parses the items, and answers for each.
+    EachItem,
+}
+
 /// The server.
 pub(super) struct Server {
     pub(super) port: u16,
@@ -35,34 +48,34 @@ pub(super) struct Server {
 
 impl Server {
     /// Starts a server without TLS.
-    pub(super) fn plain() -> io::Result<Self> {
-        Self::start(Ok)
+    pub(super) fn plain(handler: Handler) -> io::Result<Self> {
+        Self::start(handler, Ok)
     }
 
     /// Starts a server with TLS.
-    pub(super) fn with_tls(config: Arc<ServerConfig>) -> io::Result<Self> {
-        Self::start(move |stream| {
+    pub(super) fn with_tls(handler: Handler, config: Arc<ServerConfig>) -> io::Result<Self> {
+        Self::start(handler, move |stream| {
             let connection = ServerConnection::new(Arc::clone(&config)).map_err(io::Error::other)?;
             Ok(StreamOwned::new(connection, stream))
         })
     }
 
     fn start<S: Read + Write>(
+        handler: Handler,
         accept: impl Fn(TcpStream) -> io::Result<S> + Clone + Send + 'static,
     ) -> io::Result<Self> {
-        let listener = TcpListener::bind(("127.0.0.1", 0))?;
+        let listener = Arc::new(TcpListener::bind(("127.0.0.1", 0))?);
         let (port, batches) = (listener.local_addr()?.port(), Batches::default());
-        let received = Arc::clone(&batches);
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (accept, received) = (accept.clone(), Arc::clone(&received));
-                // It ends with its connection. A client reports the error of a broken one.
-                thread::spawn(move || {
-                    stream.set_nodelay(true)?;
-                    serve(accept(stream)?, &received)
-                });
-            }
-        });
+        for _ in 0..THREADS {
+            let (listener, received, accept) = (Arc::clone(&listener), Arc::clone(&batches), accept.clone());
+            thread::spawn(move || {
+                for stream in listener.incoming().flatten() {
+                    // A client reports the error of a broken connection.
+                    let _ = stream.set_nodelay(true);
+                    let _ = accept(stream).and_then(|stream| serve(stream, handler, &received));
+                }
+            });
+        }
         Ok(Self { port, batches })
     }
 
@@ -72,23 +85,57 @@ impl Server {
     }
 }
 
-fn serve(stream: impl Read + Write, batches: &Mutex<Vec<Vec<u8>>>) -> io::Result<()> {
+fn serve(stream: impl Read + Write, handler: Handler, batches: &Mutex<Vec<Vec<u8>>>) -> io::Result<()> {
     let secret = format!(r#"{{"ARN":"{SECRET_ARN}","SecretString":"{}"}}"#, "0123456789abcdef".repeat(4));
     let mut stream = BufReader::with_capacity(BUFFER_BYTES, stream);
     while let Some(Request { line, body }) = read(&mut stream)? {
         let answer = if line.contains("/invocations ") || line.contains(PATH) {
+            let answer = handler.answer(&body)?;
             batches.lock().unwrap_or_else(PoisonError::into_inner).push(body);
-            ANSWER
+            answer
         } else {
-            &secret
+            secret.clone()
         };
         let length = answer.len();
-        let response =
-            format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n{answer}");
-        stream.get_mut().write_all(response.as_bytes())?;
+        let head = format!("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n");
+        stream.get_mut().write_all((head + &answer).as_bytes())?;
         stream.get_mut().flush()?;
     }
     Ok(())
+}
+
+#[derive(Deserialize)]
+struct Batch {
+    items: Vec<Item>,
+}
+
+#[derive(Deserialize)]
+struct Item {
+    key: String,
+    #[serde(rename = "value")]
+    _value: Value,
+}
+
+#[derive(Serialize)]
+struct Results {
+    results: Vec<ItemResult>,
+}
+
+#[derive(Serialize)]
+struct ItemResult {
+    key: String,
+    outcome: &'static str,
+}
+
+impl Handler {
+    fn answer(self, batch: &[u8]) -> io::Result<String> {
+        if self == Self::Unread {
+            return Ok(ALL.to_owned());
+        }
+        let batch: Batch = serde_json::from_slice(batch)?;
+        let results = batch.items.into_iter().map(|item| ItemResult { key: item.key, outcome: "ok" }).collect();
+        Ok(serde_json::to_string(&Results { results })?)
+    }
 }
 
 struct Request {

@@ -23,7 +23,7 @@ use longshore_targets::root_secret::RootSecretReader;
 use rustls::ClientConfig;
 
 use super::authority::{Authority, HOST};
-use super::server::{PATH, SECRET_ARN, Server};
+use super::server::{Handler, PATH, SECRET_ARN, Server};
 
 /// Name of the job type.
 pub(super) const JOB_TYPE: &str = "nothing";
@@ -49,9 +49,10 @@ pub(super) struct Target {
 }
 
 impl Target {
-    pub(super) fn new(kind: Kind) -> Result<Self> {
+    pub(super) fn new(kind: Kind, handler: Handler) -> Result<Self> {
         let authority = Authority::new()?;
-        Ok(Self { kind, aws: Server::plain()?, https: Server::with_tls(authority.server()?)?, authority })
+        let https = Server::with_tls(handler, authority.server()?)?;
+        Ok(Self { kind, aws: Server::plain(handler)?, https, authority })
     }
 
     /// Returns the server that receives the batches.
