@@ -28,9 +28,33 @@ pub struct Options {
     /// Measure only whole jobs over in-memory services
     #[arg(long, conflicts_with_all = ["quick", "beside", "export", "keep"])]
     memory: bool,
+    /// Measure only remote handlers over in-memory services, and images
+    #[arg(long, conflicts_with_all = ["quick", "beside", "export", "keep", "memory"])]
+    handlers: bool,
     /// Keep the benchmark's stack running, for another run
     #[arg(long)]
     keep: bool,
+}
+
+/// Measurements over in-memory services, without a stack.
+#[derive(Clone, Copy)]
+struct InMemory {
+    /// Command that makes them.
+    command: &'static str,
+    /// Argument of the program.
+    argument: Option<&'static str>,
+    /// File of the results.
+    document: &'static str,
+}
+
+const MEMORY: InMemory = InMemory { command: "cargo xtask bench --memory", argument: None, document: "memory.md" };
+const HANDLERS: InMemory =
+    InMemory { command: "cargo xtask bench --handlers", argument: Some("handlers"), document: "handlers.md" };
+
+impl Options {
+    fn in_memory(&self) -> Option<InMemory> {
+        if self.memory { Some(MEMORY) } else { self.handlers.then_some(HANDLERS) }
+    }
 }
 
 /// A file of results, and its text.
@@ -39,10 +63,10 @@ type Document = (&'static str, String);
 /// Runs the command.
 pub fn run(project: &Project, options: &Options) -> Result<()> {
     let project = project.with(Build::Release);
-    if options.memory {
-        let text = measure_memory(&project)?;
+    if let Some(program) = options.in_memory() {
+        let text = measure_in_memory(&project, program)?;
         print(&format!("\n{text}"));
-        return record(&project, "memory.md", &text);
+        return record(&project, program.document, &text);
     }
     let guard = guard::post(&project)?;
     let documents = measure_on_stack(&project, options);
@@ -97,13 +121,15 @@ fn measure_beside(bench: &Bench<'_>) -> Result<BesideResults> {
     Ok(BesideResults { machine: machine::describe(bench.project)?, beside, reads })
 }
 
-/// Runs the jobs over in-memory services. Returns the document of their results.
-fn measure_memory(project: &Project) -> Result<String> {
+/// Runs measurements over in-memory services. Returns the document of their results.
+fn measure_in_memory(project: &Project, measurements: InMemory) -> Result<String> {
     let binaries = cargo::build_binaries(project, &["memory-bench".to_owned()])?;
     let program = binaries.get("memory-bench").context("cargo has not built memory-bench")?;
-    let output = process::Command::new(program).stderr(process::Stdio::inherit()).output()?;
-    ensure!(output.status.success(), "the jobs over in-memory services failed: see above");
-    Ok(report::write_memory(&machine::describe(project)?, &String::from_utf8(output.stdout)?))
+    let mut command = process::Command::new(program);
+    let output = command.args(measurements.argument).stderr(process::Stdio::inherit()).output()?;
+    ensure!(output.status.success(), "the measurements over in-memory services failed: see above");
+    let measured = String::from_utf8(output.stdout)?;
+    Ok(report::write_in_memory(measurements.command, &machine::describe(project)?, &measured))
 }
 
 fn measure(bench: &Bench<'_>, options: &Options) -> Result<Results> {

@@ -11,6 +11,7 @@
 //! | `environment` | the stack of the jobs |
 //! | `beside` | a small job beside a large one, and the cost of reads |
 //! | `export`, `export_report`, `records` | an export beside a script, and its records |
+//! | [`handler_price`] | the price of a million items of a Lambda handler; used by `bench/memory` |
 //! | `item_size` | the size of an item in a table |
 //! | `cold_start`, `runtime_api` | cold starts, and package sizes |
 //! | `results`, `statistics`, `report` | all measurements, and their evaluation |
@@ -23,6 +24,7 @@ mod command;
 mod environment;
 mod export;
 mod export_report;
+pub mod handler_price;
 mod item_size;
 pub mod machine;
 pub mod markdown;

@@ -11,17 +11,17 @@ use crate::usage::Calls;
 use std::collections::BTreeMap;
 
 /// Dollars per GB-second on arm64 (aws.amazon.com/lambda/pricing).
-const GB_SECOND: f64 = 0.000_013_333_4;
+pub(crate) const GB_SECOND: f64 = 0.000_013_333_4;
 /// Dollars per Lambda request.
-const INVOCATION: f64 = 0.20e-6;
+pub(crate) const INVOCATION: f64 = 0.20e-6;
 /// Dollars per write request unit (aws.amazon.com/dynamodb/pricing/on-demand).
-const WRITE_UNIT: f64 = 0.625e-6;
+pub(crate) const WRITE_UNIT: f64 = 0.625e-6;
 /// Dollars per read request unit, which is one strongly consistent read.
 pub(crate) const READ_UNIT: f64 = 0.125e-6;
 /// Dollars per request of 64 KB to a standard queue, for messages with a group (aws.amazon.com/sqs/pricing): the
 /// request plus the surcharge for fair queues. It is applied to all sends, receives and deletes, which is an upper
 /// bound.
-const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
+pub(crate) const FAIR_REQUEST: f64 = 0.40e-6 + 0.10e-6;
 /// Dollars per request of 64 KB to a FIFO queue.
 const FIFO_REQUEST: f64 = 0.50e-6;
 /// Dollars per PUT, POST or LIST (aws.amazon.com/s3/pricing).
@@ -66,7 +66,7 @@ pub(crate) fn run_price(run: &Run, memory_mb: &BTreeMap<String, u32>) -> Price {
 }
 
 /// Returns the service of a function's call, and its price.
-fn call_price(call: &str) -> (&'static str, f64) {
+pub(crate) fn call_price(call: &str) -> (&'static str, f64) {
     match call {
         "DynamoDB.GetItem" | "DynamoDB.Query" => ("DynamoDB", READ_UNIT),
         // A group and its job.

@@ -60,9 +60,9 @@ pub(crate) fn write(results: &Results) -> String {
     text
 }
 
-/// Returns the document of the jobs over in-memory services, from the table of their measurements.
-pub(crate) fn write_memory(machine: &[(&'static str, String)], measured: &str) -> String {
-    title("cargo xtask bench --memory", machine) + measured
+/// Returns the document of measurements over in-memory services, from their tables.
+pub(crate) fn write_in_memory(command: &str, machine: &[(&'static str, String)], measured: &str) -> String {
+    title(command, machine) + measured
 }
 
 /// Returns the title, and the table of the machine.

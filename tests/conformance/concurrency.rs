@@ -1,12 +1,13 @@
 //! Concurrency limits: never more holders than permits, and no parked chunk is lost or woken twice.
 
+use futures::future::join_all;
 use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes};
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{Acquisition, JobProgress, Replaced, ResendCount, Store, WakeMark};
-use longshore_domain::remote::{HandlerState, ReadState};
+use longshore_domain::ports::{Acquisition, JobProgress, Replaced, ResendCount, Reserved, Store, WakeMark};
+use longshore_domain::remote::{HandlerState, ItemsPerSecond, RateRequest, ReadState, ReservedUntil};
 
 use crate::fixtures::{at, split, waiting_job};
 
@@ -23,6 +24,8 @@ on_both_stores! {
     waking_a_chunk_only_counts_as_progress_of_its_group,
     a_handlers_state_is_replaced_if_it_is_unchanged,
     a_repeated_replacement_of_a_handlers_state_succeeds,
+    concurrent_reservations_follow_each_other,
+    reservations_and_changes_of_the_state_do_not_prevent_each_other,
 }
 
 async fn a_handlers_state_is_replaced_if_it_is_unchanged(store: impl Store) {
@@ -34,12 +37,15 @@ async fn a_handlers_state_is_replaced_if_it_is_unchanged(store: impl Store) {
     };
     let (first, second) = (lowered(1), lowered(2));
     assert_eq!(store.replace_handler_state("mail", 0, &first, "a").await.unwrap(), Replaced::Replaced);
-    let current = ReadState { state: first, version: 1 };
+    let current = ReadState { state: first, version: 1, ..ReadState::default() };
     let refused = store.replace_handler_state("mail", 0, &second, "b").await.unwrap();
     assert_eq!(refused, Replaced::Changed(current.clone()), "another worker was faster");
     assert_eq!(store.handler_state("mail").await.unwrap(), current);
     assert_eq!(store.replace_handler_state("mail", 1, &second, "b").await.unwrap(), Replaced::Replaced);
-    assert_eq!(store.handler_state("mail").await.unwrap(), ReadState { state: second, version: 2 });
+    assert_eq!(
+        store.handler_state("mail").await.unwrap(),
+        ReadState { state: second, version: 2, ..ReadState::default() }
+    );
     assert_eq!(store.handler_state("other").await.unwrap(), ReadState::default());
 }
 
@@ -52,6 +58,48 @@ async fn a_repeated_replacement_of_a_handlers_state_succeeds(store: impl Store) 
     // Two workers can write the same state: one of them is the first.
     let changed = store.replace_handler_state("mail", 0, &state, "b").await.unwrap();
     assert!(matches!(changed, Replaced::Changed(_)));
+}
+
+/// A request for one item at ten per second.
+fn one_item(now: i64) -> RateRequest {
+    RateRequest::new(ItemsPerSecond::new(10.0).unwrap(), 1, at(now))
+}
+
+async fn reserved(store: &impl Store, request: RateRequest) -> Option<ReservedUntil> {
+    match store.reserve_items("mail", &request).await.unwrap() {
+        Reserved::Reserved(read) => Some(read.reserved),
+        Reserved::TooLate(_) => None,
+    }
+}
+
+async fn concurrent_reservations_follow_each_other(store: impl Store) {
+    let (start, item_us) = (at(100_000).0 * 1_000, one_item(0).duration_us());
+    let mut ends = join_all((0..8).map(|_| reserved(&store, one_item(100_000)))).await;
+    ends.sort_unstable();
+    let expected: Vec<_> = (1..=8).map(|n| Some(ReservedUntil(start + n * item_us))).collect();
+    assert_eq!(ends, expected, "whatever the workers have read");
+    let last = ends[7].unwrap();
+    let known = one_item(100_000).with_last_read(last);
+    assert_eq!(reserved(&store, known).await, Some(ReservedUntil(last.0 + item_us)));
+    assert_eq!(reserved(&store, one_item(95_000)).await, None, "more than five seconds before");
+    let stale = one_item(200_000).with_last_read(last);
+    let anew = Some(ReservedUntil(at(200_000).0 * 1_000 + item_us));
+    assert_eq!(reserved(&store, stale).await, anew, "nothing is saved up");
+    assert_eq!(store.handler_state("mail").await.unwrap().reserved, anew.unwrap());
+}
+
+async fn reservations_and_changes_of_the_state_do_not_prevent_each_other(store: impl Store) {
+    let end = reserved(&store, one_item(100_000)).await.unwrap();
+    let lowered = HandlerState::default().concurrency.lowered(40, at(1_000)).unwrap();
+    let state = HandlerState { concurrency: lowered, ..HandlerState::default() };
+    let unread = ReadState { reserved: end, ..ReadState::default() };
+    assert_eq!(store.handler_state("mail").await.unwrap(), unread, "the state of a working handler");
+    assert_eq!(store.replace_handler_state("mail", 0, &state, "a").await.unwrap(), Replaced::Replaced);
+    let next = reserved(&store, one_item(100_000)).await.unwrap();
+    let changed = ReadState { state: state.clone(), reserved: next, version: 1 };
+    assert_eq!(store.handler_state("mail").await.unwrap(), changed);
+    assert_eq!(store.replace_handler_state("mail", 1, &state, "b").await.unwrap(), Replaced::Replaced);
+    assert_eq!(store.handler_state("mail").await.unwrap(), ReadState { version: 2, ..changed });
 }
 
 fn permit(number: u32, holder: &str, until: i64) -> Permit {

@@ -1,55 +1,29 @@
 //! Registered job types: Lambda functions in Python, and an HTTPS endpoint with the certificate of a local authority.
 
 use std::collections::BTreeMap;
-use std::net::TcpStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
-use std::sync::OnceLock;
 use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
-use data_encoding::BASE64;
-use local_cloud::process::free_port;
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
+use crate::https_server::{self, Running, Site};
 use crate::shared::{Story, counts, impatient, lines, wait_until, work};
 
 /// ARNs of the functions that the stack may invoke begin with this.
 const FUNCTION: &str = "arn:aws:lambda:us-east-1:000000000000:function";
 
-/// The endpoint of a local stack: its port and its certificate are parameters of the deployment.
-struct Endpoint {
-    port: u16,
-    certificate: String,
-    key: String,
-}
-
-fn endpoint() -> &'static Endpoint {
-    static ENDPOINT: OnceLock<Endpoint> = OnceLock::new();
-    ENDPOINT.get_or_init(|| {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
-        let made = made.unwrap_or_else(|error| panic!("no certificate can be made: {error}"));
-        let port = free_port().unwrap_or_else(|error| panic!("no port is free: {error}"));
-        Endpoint { port, certificate: made.cert.pem(), key: made.signing_key.serialize_pem() }
-    })
-}
-
 /// Parameters of a stack with handlers.
 pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
     let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let Endpoint { port, certificate, .. } = endpoint();
-    // Without padding, whose signs end a value on the command line.
-    let padding = "\n".repeat((3 - certificate.len() % 3) % 3);
     let functions = ["contacts", "faulty"].map(|name| format!("{FUNCTION}:{name}:live")).join(",");
-    vec![
-        ("HandlerFunctions", leaked(functions)),
-        ("HandlerPorts", leaked(port.to_string())),
-        ("LocalHandlerCa", leaked(BASE64.encode(format!("{certificate}{padding}").as_bytes()))),
-    ]
+    let mut parameters = vec![("ImageJobs", "true"), ("HandlerFunctions", leaked(functions))];
+    parameters.extend(https_server::parameters().map(|(name, value)| (name, leaked(value))));
+    parameters
 }
 
 fn examples(names: &[&str]) -> Vec<PathBuf> {
@@ -130,45 +104,15 @@ fn an_item_with_a_fault_fails_alone() -> Story {
     Ok(())
 }
 
-/// An HTTPS endpoint in Python, until it is dropped.
-struct Running(Child);
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
-}
-
-const SERVE: &str = "
-import os, ssl, sys
-from wsgiref.simple_server import make_server
-from https_endpoint import application
-server = make_server('127.0.0.1', int(sys.argv[1]), application)
-tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-tls.load_cert_chain(os.environ['TLS_CERTIFICATE'], os.environ['TLS_KEY'])
-server.socket = tls.wrap_socket(server.socket, server_side=True)
-server.serve_forever()
-";
-
-fn serve(secret: &str, folder: &Path) -> Result<Running> {
-    let Endpoint { port, certificate, key } = endpoint();
-    std::fs::write(folder.join("certificate.pem"), certificate)?;
-    std::fs::write(folder.join("key.pem"), key)?;
-    let mut python = Command::new("python3");
-    python.args(["-c", SERVE, &port.to_string()]).current_dir(examples(&[""]).remove(0));
-    python.env("LONGSHORE_SECRETS", secret).env("PYTHONDONTWRITEBYTECODE", "1");
-    python.env("TLS_CERTIFICATE", folder.join("certificate.pem")).env("TLS_KEY", folder.join("key.pem"));
-    let running = Running(python.stderr(std::process::Stdio::null()).spawn().context("cannot run python3")?);
-    wait_until(|| Ok(TcpStream::connect(("127.0.0.1", *port)).is_ok()))?;
-    Ok(running)
+fn serve(secret: &str) -> Result<Running> {
+    Site::Endpoint.serve(&examples(&[""]).remove(0), "https_endpoint", &[("LONGSHORE_SECRETS", secret)])
 }
 
 #[test]
 fn an_endpoint_gets_signed_calls_and_a_job_waits_while_it_is_down() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
-    let (operator, folder) = (operator(stack)?, tempfile::tempdir()?);
-    let content = json!({ "target": { "url": format!("https://localhost:{}/", endpoint().port) }, "outputSchema": {},
+    let operator = operator(stack)?;
+    let content = json!({ "target": { "url": Site::Endpoint.url() }, "outputSchema": {},
         "batch": { "items": 10, "timeoutSeconds": 5 } });
     let put = |status| -> Result<Value> {
         let headers = [("content-type", "application/json")];
@@ -180,11 +124,11 @@ fn an_endpoint_gets_signed_calls_and_a_job_waits_while_it_is_down() -> Story {
     let secret = secret["secret"].as_str().context("no secret")?;
     stack.client.get("/api/job-types/endpoint/secret")?.expect(403)?;
     wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
-    let wrong = serve("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", folder.path())?;
+    let wrong = serve("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
     put(202)?;
     wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
     drop(wrong);
-    let endpoint = serve(secret, folder.path())?;
+    let endpoint = serve(secret)?;
     register(&operator, "endpoint", &content)?;
     let row = |n: usize| format!("a{n}@example.com,France");
     let file = lines(["email,country".to_owned()].into_iter().chain((0..100).map(row)));
@@ -198,7 +142,7 @@ fn an_endpoint_gets_signed_calls_and_a_job_waits_while_it_is_down() -> Story {
         let job = stack.client.get(&path)?.expect(200)?;
         Ok(job["waitingFor"]["reason"] == "handler_unavailable" && job["waitingFor"]["nextTry"].is_string())
     })?;
-    let _endpoint = serve(secret, folder.path())?;
+    let _endpoint = serve(secret)?;
     let job = Watch::new(stack, &id).patient(Duration::from_secs(120)).end()?;
     ensure!(counts(&job) == [100, 0, 0], "{job}");
     Ok(())

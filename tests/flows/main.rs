@@ -19,6 +19,8 @@ mod datasets;
 mod dead_letters;
 mod exports;
 mod handlers;
+mod https_server;
+mod images;
 mod imports;
 mod items;
 mod large_uploads;

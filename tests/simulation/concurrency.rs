@@ -20,11 +20,16 @@ proptest! {
     }
 }
 
-#[test]
-fn chunks_run_up_to_the_concurrency_limit() {
+/// No sweep runs, and time does not pass.
+pub(crate) fn workers_wake_all_parked_chunks() {
     let mut world = World::limited(&[0; 40]);
     world.run_in_turns((0..64).collect());
-    assert_eq!(max_running(), CONCURRENCY_LIMIT);
+    assert_eq!((max_running(), world.job().status), (CONCURRENCY_LIMIT, Status::Completed));
+}
+
+#[test]
+fn chunks_run_up_to_the_concurrency_limit() {
+    workers_wake_all_parked_chunks();
 }
 
 /// A worker of the limited type is killed at each of its steps in turn. Its permit expires, and a parked chunk is
@@ -52,6 +57,10 @@ fn a_slow_worker_keeps_its_permit_until_it_is_killed() {
 
 #[test]
 fn chunks_that_are_parked_for_a_day_are_neither_pushed_nor_given_up() {
+    chunks_are_parked_for_a_day();
+}
+
+pub(crate) fn chunks_are_parked_for_a_day() {
     let mut world = World::limited(&[0; 40]);
     world.occupy_all_permits(24 * 60);
     world.wake_without_deliveries();

@@ -220,6 +220,9 @@ impl Kinds {
         if kind == Kind::Export || kind == Kind::Undo {
             return;
         }
+        if kind == Kind::Lying {
+            lying::check_ended(ended);
+        }
         for n in *succeeded {
             let can_succeed = possible[*n - 1] & (bit(OK) | bit(RETRY)) > 0;
             let has_succeeded = can_succeed && handler::has_succeeded(job.job_id, *n as u64);

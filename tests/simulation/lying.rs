@@ -15,16 +15,25 @@ use longshore_domain::remote::{ConnectionError, Mode};
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
+use crate::answers::{self, Content};
 use crate::clock::{CLOCK, clock, step};
 use crate::faults::{self, count_fault};
 use crate::handler::{self, CONCURRENCY_LIMIT, Output};
+use crate::report::Ended;
 use crate::rng::Rng;
+use crate::unguarded::reply_as_taken;
 
 /// Name of the job type.
 pub(crate) const NAME: &str = "lying";
 
 /// Time-out of a call in seconds.
 const TIMEOUT_S: u32 = 3;
+
+/// Number of tries of an item.
+const TRIES: u32 = 3;
+
+/// Waits that the handler asks for, in seconds.
+const WAITS_S: [Option<u32>; 4] = [None, Some(1), Some(20), Some(300)];
 
 /// Lies per thousand calls, while there are faults at all.
 const LIES: u32 = 300;
@@ -40,6 +49,7 @@ thread_local! {
 
 /// Begins a run.
 pub(crate) fn begin(rng: Rng) {
+    answers::begin();
     RNG.set(rng);
     RUNNING.set(0);
 }
@@ -51,7 +61,7 @@ pub(crate) fn registration() -> VersionedRegistration {
     registration.batch.items = 4;
     registration.batch.timeout_seconds = TIMEOUT_S;
     registration.concurrency = CONCURRENCY_LIMIT;
-    registration.tries = 3;
+    registration.tries = TRIES;
     registration.output_schema = Some(json!({}));
     let activation = Activation { modes: vec![Mode::Run], at: Timestamp(0) };
     VersionedRegistration { version: Version::stored("1-a"), registration, activation }
@@ -72,9 +82,13 @@ impl CallHandlers for Lying {
             if request["schema"] == "longshore.ping/1" {
                 return Ok(ping(&request));
             }
+            answers::check_request(&request);
             let _running = RunningCall::enter();
-            let answer = work(&request).await;
-            Ok(if clock() > call.deadline { RemoteReply::TimedOut } else { answer })
+            let (reply, content) = work(&request).await;
+            let is_late = clock() > call.deadline;
+            let (reply, content) = if is_late { (RemoteReply::TimedOut, Content::Fault) } else { (reply, content) };
+            answers::record_answer(&request, &content);
+            Ok(reply_as_taken(&request, reply))
         })
     }
 
@@ -127,11 +141,12 @@ fn ping(request: &Value) -> RemoteReply {
         count_fault("bad ping");
         return RemoteReply::Connection(ConnectionError::Connect);
     }
+    answers::record_good_ping();
     returned(&json!({ "schemas": ["longshore.items/1"], "challenge": request["challenge"], "modes": ["run"] }))
 }
 
-/// Does the work of a batch, and answers: honestly, or not.
-async fn work(request: &Value) -> RemoteReply {
+/// Does the work of a batch, and answers: honestly, or not. Returns the reply, and its content.
+async fn work(request: &Value) -> (RemoteReply, Content) {
     let items = request["items"].as_array().expect("items");
     assert!((1..=4).contains(&items.len()), "a batch is within its limits");
     let lie = often(LIES).then(|| below(10));
@@ -145,15 +160,33 @@ async fn work(request: &Value) -> RemoteReply {
     for item in &items[..done] {
         step().await;
         if item["value"]["action"] == "fatal" {
-            return returned(&json!({ "fatal": { "code": "fatal", "message": "requested" } }));
+            let fatal = json!({ "fatal": { "code": "fatal", "message": "requested" } });
+            return (returned(&fatal), Content::NoOutcome);
         }
         results.push(result(request, item));
     }
-    let Some(lie) = lie else { return returned(&json!({ "results": results })) };
+    let Some(lie) = lie else { return answered(results) };
     count_fault("lying answer");
     match lie {
-        0 => RemoteReply::Http { status: 429, retry_after: Some("2".into()), body: Vec::new() },
-        1 => returned(&json!({ "retryBatch": { "after": 1 } })),
+        0 => {
+            let reply = RemoteReply::Http { status: 429, retry_after: Some("2".into()), body: Vec::new() };
+            (reply, Content::NoOutcome)
+        }
+        1 => (returned(&json!({ "retryBatch": { "after": 1 } })), Content::NoOutcome),
+        2..9 => (fault(lie, results), Content::Fault),
+        // Some of the answers, in another order.
+        _ => {
+            let keep = below(results.len() + 1);
+            results.reverse();
+            results.truncate(keep);
+            answered(results)
+        }
+    }
+}
+
+/// A reply that is no answer of the contract.
+fn fault(lie: usize, mut results: Vec<Value>) -> RemoteReply {
+    match lie {
         2 => RemoteReply::TimedOut,
         3 => RemoteReply::Http { status: 500, retry_after: None, body: b"<html>".to_vec() },
         4 => RemoteReply::FunctionError { payload: b"{\"errorType\":\"Runtime.ExitError\"}".to_vec() },
@@ -166,15 +199,14 @@ async fn work(request: &Value) -> RemoteReply {
             results.extend(results.first().cloned());
             returned(&json!({ "results": results, "more": 1 }))
         }
-        8 => RemoteReply::Returned { payload: b"{\"results\":[{\"key\":".to_vec() },
-        // Some of the answers, in another order.
-        _ => {
-            let keep = below(results.len() + 1);
-            results.reverse();
-            results.truncate(keep);
-            returned(&json!({ "results": results }))
-        }
+        _ => RemoteReply::Returned { payload: b"{\"results\":[{\"key\":".to_vec() },
     }
+}
+
+/// An answer with these results. Without any, it is a fault.
+fn answered(results: Vec<Value>) -> (RemoteReply, Content) {
+    let reply = returned(&json!({ "results": results }));
+    (reply, if results.is_empty() { Content::Fault } else { Content::Results(results) })
 }
 
 /// Does the work of an item, and returns its result.
@@ -184,13 +216,35 @@ fn result(request: &Value, item: &Value) -> Value {
     let is_first = item["try"] == 1;
     match item["value"]["action"].as_str().expect("an action") {
         "skip" => json!({ "key": key, "outcome": "skip", "code": "requested" }),
-        "retry" if is_first => json!({ "key": key, "outcome": "retry", "reason": "busy" }),
+        "retry" if is_first => {
+            json!({ "key": key, "outcome": "retry", "reason": "busy", "after": WAITS_S[below(WAITS_S.len())] })
+        }
         "never" => json!({ "key": key, "outcome": "retry", "reason": "busy", "after": 0 }),
         "reject" => json!({ "key": key, "outcome": "reject", "code": "asked_to", "field": "action" }),
         _ => {
             handler::record_done(job, number);
             json!({ "key": key, "outcome": "ok", "output": Output::of(number) })
         }
+    }
+}
+
+/// Checks that each item of an ended job has ended as an answer has it.
+pub(crate) fn check_ended(ended: &Ended<'_>) {
+    let Ended { job, succeeded, skipped, failed, .. } = ended;
+    let has_answered = |n: usize, outcome| answers::has_answered(job.job_id, n as u64, outcome);
+    for n in *succeeded {
+        assert!(has_answered(*n, "ok"), "row {n} counts as succeeded, but no answer has this outcome");
+    }
+    for n in *skipped {
+        assert!(has_answered(*n, "skip"), "row {n} counts as skipped, but no answer has this outcome");
+    }
+    for (n, code) in *failed {
+        let is_explained = match code.as_str() {
+            "asked_to" => has_answered(*n, "reject"),
+            "handler_failed" | "retries_exhausted" => answers::may_have_spent(job.job_id, *n as u64, TRIES.into()),
+            _ => true,
+        };
+        assert!(is_explained, "row {n} failed with {code}, but nothing that the handler did explains it");
     }
 }
 

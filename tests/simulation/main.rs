@@ -23,17 +23,19 @@
 //! | `undos` | imports and their undos without the other functions, compared with a plain program |
 //! | `undo_races` | an undo or a preview that another request interrupts |
 //! | `api` | calls of the real API |
-//! | `lying` | a remote handler that lies |
+//! | `lying`, `answers` | a remote handler that lies; its answers, and the checks of what follows |
 //! | `exports` | the export, and the other program that writes to its dataset |
 //! | `fairness` | many tenants, one of which abuses the deployment: waiting times of the others |
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
+//! | `rate` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
 //! | `concurrency`, `corrections`, `recursion` | further situations that random runs seldom reach |
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, reason = "a failed step in a helper fails the test")]
 
+mod answers;
 mod api;
 mod clock;
 mod concurrency;
@@ -50,6 +52,7 @@ mod lineage;
 mod lying;
 mod plan;
 mod poison;
+mod rate;
 mod recursion;
 mod report;
 mod rng;

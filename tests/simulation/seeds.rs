@@ -152,7 +152,8 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 34] = [
+const FAULT_KINDS: [&str; 36] = [
+    "bad ping",
     "dead-lettered",
     "clock skew",
     "crash",
@@ -161,6 +162,7 @@ const FAULT_KINDS: [&str; 34] = [
     "expired",
     "duplicate",
     "lost",
+    "lying answer",
     "preview before the stall time",
     "preview begun",
     "preview of a reopened import",
@@ -190,9 +192,10 @@ const FAULT_KINDS: [&str; 34] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 19] = [
+const TRAITS: [&str; 20] = [
     "JSON Lines",
     "a job that expires",
+    "a remote handler",
     "chunks of many rows",
     "chunks of one row",
     "exports",

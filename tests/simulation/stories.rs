@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 
 use longshore_domain::job::{Priority, Status};
 
+use crate::concurrency::{chunks_are_parked_for_a_day, workers_wake_all_parked_chunks};
 use crate::kinds::Kind;
 use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
@@ -22,10 +23,12 @@ use crate::world::{Turns, World};
 const SEEDS: u64 = 20_000;
 
 /// Conditions whose removal random runs rarely detect, each with the story that fails without it.
-pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 5] = {
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 7] = {
     // A preview that writes is found by the seeds.
     let [undo, generation, retry, delete, _] = RACES;
-    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete]
+    let permits = ("permits-released", workers_wake_all_parked_chunks as fn());
+    let parked = ("parked-chunks-are-not-stalled", chunks_are_parked_for_a_day as fn());
+    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete, permits, parked]
 };
 
 /// Two splitters of a retry. One has written its group, and has not yet read the job again. The other reads the job,

@@ -10,7 +10,7 @@ use local_cloud::functions;
 use local_cloud::project::Project;
 use local_cloud::stack::NAME;
 use local_cloud::tools::Tools;
-use local_cloud::{cargo, guard, page, state, tools};
+use local_cloud::{cargo, guard, npm, page, state, tools};
 use longshore_cli::deploy_check::{self, AccountReport};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -120,8 +120,10 @@ fn run_handler_tests(project: &Project, tools: &Tools) -> Result<()> {
         python.env("PYTHONDONTWRITEBYTECODE", "1");
         ensure!(python.status()?.success(), "a test in {folder} failed: see above");
     }
+    let folder = "examples/handlers/node";
+    npm::install(project, folder)?;
     let mut node = Command::new("node");
-    node.args(["--test", "--test-reporter=dot"]).current_dir(project.root.join("examples/handlers/node"));
+    node.args(["--test", "--test-reporter=dot"]).current_dir(project.root.join(folder));
     ensure!(node.status().context("cannot run node")?.success(), "a test of the handlers in Node failed: see above");
     Ok(())
 }

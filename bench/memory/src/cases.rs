@@ -97,14 +97,14 @@ fn import_into(records: MemoryRecords, rows: u64, mut options: Value) -> Result<
     let (files, source) = upload(rows)?;
     let calls = RecordCalls::default();
     let registry = builtin(Counted { records, calls: calls.clone() }, files.clone());
-    let request = Request { job_type: "import", source, options, results: None };
+    let request = Request { job_type: "import", source, options, results: None, registration: None };
     Ok(SetUp { calls, ..SetUp::new(files, registry, request) })
 }
 
 fn outputs(rows: u64) -> Result<SetUp> {
     let (files, source) = upload(rows)?;
     let results = Some(ResultsForm::default());
-    let request = Request { job_type: WithOutput::NAME, source, options: json!({}), results };
+    let request = Request { job_type: WithOutput::NAME, source, options: json!({}), results, registration: None };
     Ok(SetUp::new(files, Registry::default().with(WithOutput), request))
 }
 
@@ -112,13 +112,14 @@ fn export(records: u64, format: ResultFormat) -> Result<SetUp> {
     let source = Source::Dataset(DatasetSource { dataset: "bench".into(), updated_since: None });
     let columns = NAMES.map(|name| ResultColumn { name: name.into(), heading: name.into() }).to_vec();
     let form = ResultsForm { row: ResultRow::Plain, format, columns, ..ResultsForm::default() };
-    let request = Request { job_type: Export::NAME, source, options: json!({}), results: Some(form) };
+    let request =
+        Request { job_type: Export::NAME, source, options: json!({}), results: Some(form), registration: None };
     let registry = Registry::default().with_records(Arc::new(Records(records))).with(Export);
     Ok(SetUp::new(MemoryFiles::default(), registry, request))
 }
 
 /// Puts the input file.
-fn upload(rows: u64) -> Result<(MemoryFiles, Source)> {
+pub(crate) fn upload(rows: u64) -> Result<(MemoryFiles, Source)> {
     let files = MemoryFiles::default();
     files.put(KEY, file(rows)?);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;

@@ -14,6 +14,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Source, Status};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::ResultsForm;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -23,7 +24,7 @@ use serde_json::Value;
 use tokio::runtime::{Builder, Runtime};
 
 /// Number of workers: the cores of the machine of the recorded run.
-const WORKERS: usize = 2;
+pub(crate) const WORKERS: usize = 2;
 
 /// Timeout of an invocation, in seconds.
 const TIMEOUT_S: i64 = 110;
@@ -32,7 +33,7 @@ const TIMEOUT_S: i64 = 110;
 pub(crate) const PART_BYTES: usize = 8 << 20;
 
 /// The services in memory.
-type Services = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
+pub(crate) type Services = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
 
 /// A job to run.
 pub(crate) struct Request {
@@ -40,6 +41,8 @@ pub(crate) struct Request {
     pub(crate) source: Source,
     pub(crate) options: Value,
     pub(crate) results: Option<ResultsForm>,
+    /// The handler of a registered type.
+    pub(crate) registration: Option<VersionedRegistration>,
 }
 
 /// The seconds of each phase of a job, and its calls.
@@ -66,21 +69,38 @@ impl Measured {
 
 /// Runs a job over these files, and verifies that each of the `items` has succeeded.
 pub(crate) fn run(files: MemoryFiles, registry: &Registry, request: Request, items: u64) -> Result<Measured> {
-    let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
+    let ports = services(files);
+    run_with(&ports, registry, request, items, |chunks| work(&ports, registry, chunks))
+}
+
+/// Returns new services with these files.
+pub(crate) fn services(files: MemoryFiles) -> Services {
+    Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files }
+}
+
+/// Runs a job whose chunks `work` processes, and verifies that each of the `items` has succeeded.
+pub(crate) fn run_with(
+    ports: &Services,
+    registry: &Registry,
+    request: Request,
+    items: u64,
+    work: impl FnOnce(&Chunks<'_>) -> Result<()>,
+) -> Result<Measured> {
     let runtime = runtime()?;
     let job = Job {
         source: Some(request.source),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), request.job_type, Timestamp::now())
     };
-    let definition = Definition { results: request.results, ..Definition::new(request.options) };
+    let definition =
+        Definition { results: request.results, registration: request.registration, ..Definition::new(request.options) };
     runtime.block_on(ports.store.create_job(&job, &definition, None))?;
     runtime.block_on(ports.send_create(&job));
-    let chunks = AtomicU64::new(0);
+    let chunks = Chunks::new(ports);
     let measured = Measured {
-        split_s: seconds(|| split(&ports, registry, &runtime))?,
-        work_s: seconds(|| work(&ports, registry, &chunks))?,
-        completion_s: seconds(|| complete(&ports, &runtime))?,
-        chunks: chunks.into_inner(),
+        split_s: seconds(|| split(ports, registry, &runtime))?,
+        work_s: seconds(|| work(&chunks))?,
+        completion_s: seconds(|| complete(ports, &runtime))?,
+        chunks: chunks.taken.into_inner(),
         ..Measured::default()
     };
     let ended = runtime.block_on(ports.store.job(job.job_id))?.context("the job is gone")?;
@@ -94,6 +114,38 @@ pub(crate) fn run(files: MemoryFiles, registry: &Registry, request: Request, ite
     Ok(measured)
 }
 
+/// The messages of chunks, which several workers take.
+pub(crate) struct Chunks<'a> {
+    queues: &'a MemoryQueues,
+    queue: Mutex<Vec<ChunkMessage>>,
+    /// Number of messages that were taken.
+    taken: AtomicU64,
+}
+
+impl<'a> Chunks<'a> {
+    fn new(ports: &'a Services) -> Self {
+        Self { queues: &ports.queues, queue: Mutex::default(), taken: AtomicU64::default() }
+    }
+
+    /// Takes a message; `None` if there is none.
+    pub(crate) fn take(&self) -> Option<ChunkMessage> {
+        let mut queue = self.queue.lock().unwrap_or_else(PoisonError::into_inner);
+        queue.extend(self.queues.take_chunks().into_iter().map(|sent| sent.message));
+        let message = queue.pop()?;
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        Some(message)
+    }
+}
+
+/// Runs each worker in a thread of its own.
+pub(crate) fn in_threads<W: Send>(workers: Vec<W>, run: impl Fn(W) -> Result<()> + Sync) -> Result<()> {
+    std::thread::scope(|scope| {
+        let run = &run;
+        let threads: Vec<_> = workers.into_iter().map(|worker| scope.spawn(move || run(worker))).collect();
+        threads.into_iter().try_for_each(|thread| thread.join().map_err(|_| anyhow!("a worker panicked"))?)
+    })
+}
+
 /// Processes create messages until none is left.
 fn split(ports: &Services, registry: &Registry, runtime: &Runtime) -> Result<()> {
     let splitter = Splitter { ports, registry, clock: Timestamp::now };
@@ -103,27 +155,16 @@ fn split(ports: &Services, registry: &Registry, runtime: &Runtime) -> Result<()>
     Ok(())
 }
 
-/// Processes chunks in two threads until none is left, and counts them.
-fn work(ports: &Services, registry: &Registry, chunks: &AtomicU64) -> Result<()> {
-    let queue = Mutex::new(Vec::new());
-    let refill =
-        |queue: &mut Vec<ChunkMessage>| queue.extend(ports.queues.take_chunks().into_iter().map(|sent| sent.message));
-    let worker = || -> Result<()> {
+/// Processes chunks in two threads until none is left.
+fn work(ports: &Services, registry: &Registry, chunks: &Chunks<'_>) -> Result<()> {
+    in_threads(vec![(); WORKERS], |()| {
         let (runtime, definitions) = (runtime()?, DefinitionCache::default());
         let worker = Worker { ports, registry, definitions: &definitions, retry_base_s: 30, clock: Timestamp::now };
-        loop {
-            let mut queue = queue.lock().unwrap_or_else(PoisonError::into_inner);
-            refill(&mut queue);
-            let Some(message) = queue.pop() else { return Ok(()) };
-            drop(queue);
-            chunks.fetch_add(1, Ordering::Relaxed);
+        while let Some(message) = chunks.take() {
             let end = runtime.block_on(worker.work(&message, Mode::Work, deadline()));
             end.map_err(|error| anyhow!("a chunk failed: {error}"))?;
         }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (0..WORKERS).map(|_| scope.spawn(worker)).collect();
-        workers.into_iter().try_for_each(|worker| worker.join().map_err(|_| anyhow!("a worker panicked"))?)
+        Ok(())
     })
 }
 
@@ -155,7 +196,7 @@ pub(crate) fn runtime() -> Result<Runtime> {
     Ok(Builder::new_current_thread().enable_time().build()?)
 }
 
-fn seconds(run: impl FnOnce() -> Result<()>) -> Result<f64> {
+pub(crate) fn seconds(run: impl FnOnce() -> Result<()>) -> Result<f64> {
     let began = Instant::now();
     run()?;
     Ok(began.elapsed().as_secs_f64())

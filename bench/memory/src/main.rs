@@ -5,16 +5,23 @@
 //! of them, and each kind's time is the median of its runs. The ratios within one run are the result; the absolute
 //! figures are those of the machine. Each job has a process of its own, because the memory that an earlier job has left
 //! makes the next one several times slower.
+//!
+//! The argument `handlers` measures remote handlers and images instead.
 
 mod assembly;
 mod cases;
 mod counted;
+mod goal;
+mod images;
 mod job;
 mod outputs;
 mod records;
+mod remote;
+mod statistics;
 mod table;
 
 use anyhow::{Context, Result, ensure};
+use bench::handler_price;
 use cases::CASES;
 use std::io::Write;
 use std::process::{Command, Stdio};
@@ -29,6 +36,9 @@ const RUNS: usize = 9;
 /// Argument of the process that runs one job.
 const CASE: &str = "job";
 
+/// Argument that measures remote handlers and images.
+const HANDLERS: &str = "handlers";
+
 /// Prints the tables of all cases. Arguments: the number of rows, and of runs.
 fn main() -> Result<()> {
     let mut arguments = std::env::args().skip(1).peekable();
@@ -37,6 +47,12 @@ fn main() -> Result<()> {
     }
     if arguments.next_if(|argument| argument == CASE).is_some() {
         return run_case(&arguments.next().unwrap_or_default(), parse(arguments.next(), ROWS)?);
+    }
+    if arguments.next_if(|argument| argument == remote::ARGUMENT).is_some() {
+        return remote::run(&arguments.next().unwrap_or_default());
+    }
+    if arguments.next_if(|argument| argument == HANDLERS).is_some() {
+        return measure_handlers();
     }
     let rows = parse(arguments.next(), ROWS)?;
     let runs = parse(arguments.next(), RUNS)?;
@@ -50,6 +66,18 @@ fn main() -> Result<()> {
     let mut out = std::io::stdout();
     out.write_all(table(rows, &measured).as_bytes())?;
     out.write_all(assembly::measure()?.as_bytes())?;
+    Ok(())
+}
+
+/// Prints the tables of remote handlers and of images, with their goals.
+fn measure_handlers() -> Result<()> {
+    let (images, handlers) = (images::measure()?, remote::measure()?);
+    let price = remote::priced(&handlers).map(handler_price::table).unwrap_or_default();
+    let goals = goal::table(remote::goals(&handlers).into_iter().chain([images.goal()]));
+    let mut out = std::io::stdout();
+    for text in [goals, remote::tables(&handlers), images.table(), price] {
+        out.write_all(text.as_bytes())?;
+    }
     Ok(())
 }
 

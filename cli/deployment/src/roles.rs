@@ -138,11 +138,11 @@ fn each(value: &Value) -> impl Iterator<Item = &Value> {
     many.into_iter().flatten().chain(one)
 }
 
-/// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, `!GetAtt Queue.Arn` into `Queue`, and the list of ARNs
-/// of a parameter into the parameter's name.
+/// Turns `!Sub '${Bucket.Arn}/uploads/*'` into `Bucket/uploads/*`, `!GetAtt Queue.Arn` and `!Ref Alias` into the name of the
+/// resource, and the list of ARNs of a parameter into the parameter's name.
 fn name(resource: &Value) -> Option<String> {
-    if let Some(parameter) = resource["Fn::Split"][1]["Ref"].as_str() {
-        return Some(parameter.to_owned());
+    if let Some(referred) = resource["Fn::Split"][1]["Ref"].as_str().or_else(|| resource["Ref"].as_str()) {
+        return Some(referred.to_owned());
     }
     let (id, path) = match (&resource["Fn::GetAtt"], &resource["Fn::Sub"]) {
         (Value::Array(attribute), _) => (attribute.first()?.as_str()?, ""),

@@ -61,7 +61,7 @@ fn generate(token: &str) -> Vec<u8> {
     let reason = "the service answered 503 and is retried later; ".repeat(4);
     let end = match token {
         WAITED | FAILED => End::Failed(Rejection::new("enum", Some("colour"), "no such colour, ".repeat(25))),
-        _ => End::Transient { attempts: round + 1, reason },
+        _ => End::Transient { attempts: round + 1, reason, due: None },
     };
     let prev = round.checked_sub(1).map(|before| format!("{kind}{before}"));
     let mut file = json!({ "round": round, "prev": prev }).to_string();

@@ -64,8 +64,8 @@ impl RetrySelection {
         };
         let entry = Entry { raw, damaged: false, ..entry };
         match entry.end {
-            End::Failed(why) => Entry { end: End::Transient { attempts: 0, reason: why.code }, ..entry },
-            End::Transient { reason, .. } => Entry { end: End::Transient { attempts: 0, reason }, ..entry },
+            End::Failed(why) => Entry { end: End::Transient { attempts: 0, reason: why.code, due: None }, ..entry },
+            End::Transient { reason, .. } => Entry { end: End::Transient { attempts: 0, reason, due: None }, ..entry },
             End::Skipped { .. } => entry,
         }
     }
@@ -238,7 +238,8 @@ mod tests {
         {
             assert!(!waits(&retry_selection.replan(failed(n, code, damaged))), "{n} {code} {damaged}");
         }
-        let open = Entry { end: End::Transient { attempts: 2, reason: "busy".into() }, ..failed(1, "", false) };
+        let open =
+            Entry { end: End::Transient { attempts: 2, reason: "busy".into(), due: None }, ..failed(1, "", false) };
         assert!(waits(&retry_selection.replan(open)), "an item that has not ended runs in any case");
     }
 }

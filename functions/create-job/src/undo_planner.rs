@@ -116,7 +116,7 @@ impl<'a, S: Store, Q: Queues, F: Files> UndoPlanner<'a, S, Q, F> {
             replanned => replanned?,
         };
         for entry in replanned.entries.into_iter().filter(|entry| matches!(entry.end, End::Transient { .. })) {
-            let end = End::Transient { attempts: 0, reason: String::from("undo") };
+            let end = End::Transient { attempts: 0, reason: String::from("undo"), due: None };
             self.planned.push(Entry { n: self.next_item, end, ..entry });
             self.next_item += 1;
             if self.planned.is_full(self.limits) {

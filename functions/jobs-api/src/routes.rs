@@ -10,9 +10,11 @@ use axum::routing::any;
 use longshore::config::{self, Aws, ConfigError};
 use longshore::handler::Registry;
 use longshore::http::{self, CallLimit};
+use longshore::job_types::image::image_registration;
 use longshore::job_types::import::ImportOptions;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
+use longshore::remote::RegisteredType;
 use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
 use longshore_targets::root_secret::RootSecretReader;
@@ -89,11 +91,15 @@ fn wrong_method(uri: &Uri, allowed: String) -> Response {
     ([(header::ALLOW, allowed)], problem).into_response()
 }
 
-/// Runs the function with these job types, configured from the environment.
+/// Runs the function with these job types and, if the deployment offers it, `image`, configured from the environment.
 ///
 /// # Errors
 /// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
+    let registry = match config::image_function()? {
+        Some(function) => registry.with_registered(RegisteredType::new(image_registration(function))),
+        None => registry,
+    };
     let api = Api::<Deployed> {
         ports: Ports { store: aws.store()?.with_limits(tenant_limits()?), queues: aws.queues(), files: aws.files()? },
         records: aws.records()?,

@@ -22,7 +22,8 @@
 //! | [`remote`] | the contract with handlers in any language: requests, answers, faults, bisection |
 //! | [`registration`] | registrations of job types with a handler in any language |
 //! | [`results`] | the form of the results of items that have outputs |
-//! | [`retry`], [`progress`] | back-off of transient items and redeliveries; percent, rate and ETA |
+//! | [`retry`], [`next_tries`] | back-off of transient items and redeliveries; times of the items of a round |
+//! | [`progress`] | percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
@@ -38,6 +39,7 @@ pub mod ids;
 pub mod job;
 mod manifest;
 pub mod message;
+pub mod next_tries;
 pub mod outcome;
 pub mod parts;
 pub mod ports;

@@ -26,7 +26,7 @@ pub enum Outcome<T = ()> {
     Reject(Rejection),
     /// Transient failure: this item alone is retried after the back-off, until the handler's limit.
     Retry {
-        /// Minimum wait, if the service that refused the item named one.
+        /// Wait of this item in place of the back-off, if the service that refused it named one.
         after: Option<Duration>,
         /// Reason, for the report in case every retry fails.
         reason: String,

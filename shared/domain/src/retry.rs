@@ -1,4 +1,4 @@
-//! Back-off schedules: of rounds of transient items (30 s, 2 min, 8 min, 30 min, 2 h with full jitter), and of messages
+//! Back-off schedules: of transient items (30 s, 2 min, 8 min, 30 min, 2 h with full jitter), and of messages
 //! whose delivery returned an error.
 
 use crate::timestamp::Timestamp;
@@ -6,17 +6,14 @@ use crate::timestamp::Timestamp;
 /// Maximum delay of a message in a queue: 15 minutes (SQS `DelaySeconds`). The sweeper sends later rounds.
 pub const MAX_QUEUE_DELAY_S: i64 = 900;
 
-/// Multiples of the base delay (30 s by default) for rounds 1, 2, 3 and so on; the last one repeats.
+/// Multiples of the base delay (30 s by default) after attempts 1, 2, 3 and so on; the last one repeats.
 const SCHEDULE: [i64; 5] = [1, 4, 16, 60, 240];
 
-/// Returns the earliest start of round `round` (from 1). `fraction` in 0..1 is the jitter, `requested_s` the longest
-/// wait that an item of the round requested. Full jitter: anything between now and the schedule's delay, but at least a
-/// second.
-pub fn due(now: Timestamp, round: u32, base_s: i64, fraction: f64, requested_s: i64) -> Timestamp {
-    let step = SCHEDULE[(round.max(1) as usize - 1).min(SCHEDULE.len() - 1)];
-    let delay = (step * base_s) as f64 * fraction.clamp(0.0, 1.0);
-    let due = now.plus_seconds((delay as i64).max(requested_s).max(1));
-    Timestamp(due.seconds() * 1000)
+/// Returns the delay in seconds of an item that requests no wait, after this number of attempts (from 1). `fraction` in
+/// 0..1 is the jitter. Full jitter: anything up to the schedule's delay.
+pub fn usual_delay_s(attempts: u32, base_s: i64, fraction: f64) -> i64 {
+    let step = SCHEDULE[(attempts.max(1) as usize - 1).min(SCHEDULE.len() - 1)];
+    ((step * base_s) as f64 * fraction.clamp(0.0, 1.0)) as i64
 }
 
 /// Returns the delay of a round's message in its queue, in seconds; `None` if it exceeds a queue's maximum, so that the
@@ -46,19 +43,17 @@ mod tests {
 
     #[test]
     fn delays_follow_the_schedule_and_the_jitter() {
-        let now = Timestamp(0);
-        for (round, fraction, requested_s, expected_s) in [
-            (1, 1.0, 0, 30),
-            (2, 1.0, 0, 120),
-            (3, 1.0, 0, 480),
-            (4, 1.0, 0, 1800),
-            (5, 1.0, 0, 7200),
-            (9, 1.0, 0, 7200),
-            (2, 0.5, 0, 60),
-            (1, 0.0, 0, 1),
-            (1, 0.5, 60, 60),
+        for (attempts, fraction, expected_s) in [
+            (1, 1.0, 30),
+            (2, 1.0, 120),
+            (3, 1.0, 480),
+            (4, 1.0, 1800),
+            (5, 1.0, 7200),
+            (9, 1.0, 7200),
+            (2, 0.5, 60),
+            (1, 0.0, 0),
         ] {
-            assert_eq!(due(now, round, 30, fraction, requested_s), Timestamp(expected_s * 1000), "round {round}");
+            assert_eq!(usual_delay_s(attempts, 30, fraction), expected_s, "after {attempts} attempts");
         }
     }
 

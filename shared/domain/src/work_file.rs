@@ -16,6 +16,7 @@
 use serde::{Deserialize, Serialize};
 
 use crate::outcome::Rejection;
+use crate::timestamp::Timestamp;
 
 /// Number of files that a header names; they can be read concurrently.
 pub const NAMED_FILES: usize = 32;
@@ -33,6 +34,10 @@ pub struct WorkFileHeader {
     /// The outputs of the items that succeeded; `None` if there are none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outputs: Option<OutputSlice>,
+    /// Earliest next try of the items that the round has deferred so far; `None` if there are none. A hint for the
+    /// start of the next round.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub due: Option<Timestamp>,
 }
 
 /// The outputs of the items that one commit counts as succeeded: an object of JSON Lines, in the order of the items. It
@@ -53,7 +58,7 @@ impl WorkFileHeader {
     /// Creates the header of the file that follows `prev`. `known` is the header of `prev`, if it could be read.
     pub fn following(round: u32, prev: Option<String>, known: Option<&Self>) -> Self {
         let before = known.into_iter().flat_map(Self::named).take(NAMED_FILES - 1).cloned().collect();
-        Self { round, prev, before, outputs: None }
+        Self { round, prev, before, outputs: None, due: None }
     }
 
     /// Returns the tokens of earlier files, newest first, as far as the header names them.
@@ -95,6 +100,9 @@ pub enum End {
         attempts: u32,
         /// Reason of the last attempt.
         reason: String,
+        /// Earliest time of the next attempt: a round before it defers the item again. `None` for the next round.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        due: Option<Timestamp>,
     },
 }
 
@@ -158,11 +166,13 @@ mod tests {
                 prev: Some("abc1".into()),
                 before: vec!["abd7".into()],
                 outputs: Some(OutputSlice { rows: 2, bytes: 9, sha256: "00".into(), crc64: u64::MAX }),
+                due: Some(Timestamp(7_000)),
             },
             entries: vec![
                 entry(7, End::Failed(Rejection::new("bad", Some("x"), "no"))),
                 entry(8, End::Skipped { reason: "asked".into() }),
-                entry(9, End::Transient { attempts: 2, reason: "busy".into() }),
+                entry(9, End::Transient { attempts: 2, reason: "busy".into(), due: Some(Timestamp(7_000)) }),
+                entry(10, End::Transient { attempts: 2, reason: "busy".into(), due: None }),
             ],
         };
         assert_eq!(WorkFile::parse(&file.to_bytes().unwrap()).unwrap(), file);
@@ -181,8 +191,10 @@ mod tests {
     }
 
     #[test]
-    fn a_header_of_an_earlier_version_can_be_read() {
-        let file = WorkFile::parse(b"{\"round\":1,\"prev\":\"abc1\"}\n").unwrap();
+    fn a_file_of_an_earlier_version_can_be_read() {
+        let entry = r#"{"n":1,"end":"transient","attempts":2,"reason":"busy","raw":""}"#;
+        let file = WorkFile::parse(format!("{{\"round\":1,\"prev\":\"abc1\"}}\n{entry}\n").as_bytes()).unwrap();
         assert_eq!(file.header, WorkFileHeader { round: 1, prev: Some("abc1".into()), ..WorkFileHeader::default() });
+        assert_eq!(file.entries[0].end, End::Transient { attempts: 2, reason: "busy".into(), due: None });
     }
 }

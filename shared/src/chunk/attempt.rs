@@ -4,10 +4,11 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::Group;
 use longshore_domain::job::{Job, JobError, Status, Stop};
 use longshore_domain::message::ChunkMessage;
+use longshore_domain::next_tries::{Backoff, NextTries};
 use longshore_domain::outcome::Rejection;
 use longshore_domain::ports::{ChunkState, Files, JobProgress, Queues, Store};
 use longshore_domain::progress;
-use longshore_domain::random::nonce;
+use longshore_domain::random::{fraction, nonce};
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::WorkFileHeader;
@@ -88,10 +89,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let ChunkDelivery { message, mode, deadline } = delivery;
         let cursor = state.group.cursors.get(&message.chunk).cloned();
         let now = (worker.clock)();
+        let backoff = Backoff { base_s: worker.retry_base_s, fraction: fraction() };
+        let next_tries = NextTries::new(backoff, message.id());
         Self {
             header: None,
             first_position: cursor.as_ref().map_or(0, |c| c.position as usize),
-            tally: Tally::at(cursor.as_ref(), definition.limits().item_retries),
+            tally: Tally::at(cursor.as_ref(), definition.limits().item_retries, next_tries),
             worker,
             message,
             job: &state.job,
@@ -121,7 +124,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let (cursor, source) = (self.cursor.as_ref(), source.as_deref());
         // The limit applies to records only, not to options and keys.
         let longest = self.job.record_format().map_or(u64::MAX, |_| self.definition.limits().item_bytes);
-        let items = match find(&ports.files, self.message, cursor, source, self.definition, longest).await? {
+        let mut items = match find(&ports.files, self.message, cursor, source, self.definition, longest).await? {
             Found::Items(items) => items,
             Found::SourceGone(error) => {
                 stop_job(ports, self.job, &failed(error, (self.worker.clock)())).await?;
@@ -130,7 +133,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         };
         if self.mode == Mode::Work {
             // The turn starts here, because reading the items of a late round can take long.
-            self.deadline = self.deadline.min((self.worker.clock)().plus_seconds(TURN_S));
+            let now = (self.worker.clock)();
+            self.deadline = self.deadline.min(now.plus_seconds(TURN_S));
+            // The round's own time counts as well, because its message can come a moment before.
+            items.hold_until_due(self.cursor.as_ref().and_then(|c| c.due).map_or(now, |due| due.max(now)));
+            self.continue_next_tries().await;
+            self.tally.defer_waiting(&items);
         }
         let (dataset, mut stored, mut batch) = (self.job.dataset(), StoredItems::default(), 16);
         while self.tally.position < items.len() {
@@ -152,7 +160,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let took_ms = (self.worker.clock)().millis_since(started);
             batch = next_batch(batch, self.definition.limits().batch_items, took_ms);
             batch = batch.min(batch_of_outputs(&processed));
-            if let Some(rejection) = self.tally.take(&items, processed) {
+            if let Some(rejection) = self.tally.take(&items, processed, (self.worker.clock)()) {
                 return self.fatal(rejection).await;
             }
         }

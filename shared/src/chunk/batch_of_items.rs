@@ -33,7 +33,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let outcome = prepared.unreadable(reasons::row_too_long(self.definition.limits().item_bytes));
             return Ok(Some(Processed { outcomes: vec![outcome], ..Processed::default() }));
         }
-        let count = (start..start + count).take_while(|i| !items.is_too_long(*i)).count();
+        let is_next = |i: &usize| !items.is_too_long(*i) && items.waiting(*i).is_none();
+        let count = (start..start + count).take_while(is_next).count();
         let Some(Source::Dataset(_)) = &self.job.source else {
             let format = self.job.record_format();
             let raw: Vec<_> = (start..start + count).map(|i| items.item(i, format, self.definition)).collect();

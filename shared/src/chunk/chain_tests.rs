@@ -54,7 +54,7 @@ impl Chain {
     /// Writes file n, in which item n has failed and `deferred` items wait for the next round.
     fn put(&self, n: u64, header: &WorkFileHeader, deferred: u64) {
         let failed = End::Failed(longshore_domain::outcome::Rejection::new("bad", None, "no"));
-        let waits = || End::Transient { attempts: 0, reason: "busy".into() };
+        let waits = || End::Transient { attempts: 0, reason: "busy".into(), due: None };
         let entry = |n, end| Entry { n, end, raw: String::new(), damaged: false };
         let deferred = (1..=deferred).map(|i| entry(10_000 + i, waits()));
         let entries = std::iter::once(entry(n, failed)).chain(deferred).collect();

@@ -4,7 +4,6 @@ use futures::future::try_join;
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{Commit, CommitOutcome, Group};
 use longshore_domain::ports::{Files, Queues, Store};
-use longshore_domain::random::fraction;
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{OutputSlice, WorkFile, WorkFileHeader};
@@ -55,6 +54,7 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         }
         let mut header = WorkFileHeader::following(self.round(), prev, self.header.as_ref());
         header.outputs = outputs.as_ref().map(slice);
+        header.due = self.tally.next_tries.earliest();
         let (file, key) = (WorkFile { header, entries: entries.unwrap_or_default() }, folder.work_key(token));
         let bytes = file.to_bytes().map_err(|source| ChunkError::WorkFile { key: key.clone(), source })?;
         // Neither counts before the commit, so their order does not matter.
@@ -69,6 +69,18 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
         Ok(Some(token.to_owned()))
     }
 
+    /// Adds the earliest next try of the items that earlier attempts of the round have deferred. If it is unknown, the
+    /// next round begins at once, and defers again what is not due.
+    pub(super) async fn continue_next_tries(&mut self) {
+        let Some(cursor) = self.cursor.as_ref().filter(|cursor| cursor.deferred > 0) else { return };
+        let (files, folder) = (&self.worker.ports.files, JobFolder::for_job(self.job).chunk(self.message.id()));
+        if let Some(file) = &cursor.file {
+            self.header = read_work_header(files, folder, file).await;
+        }
+        let due = self.header.as_ref().filter(|header| header.round == cursor.round).and_then(|header| header.due);
+        self.tally.next_tries.not_before(due.unwrap_or((self.worker.clock)()));
+    }
+
     fn next_cursor(&self, token: String, file: Option<String>, point: CommitPoint, now: Timestamp) -> Cursor {
         let (round, deferred) = (self.round(), self.tally.deferred);
         let due = self.cursor.as_ref().and_then(|c| c.due);
@@ -78,8 +90,7 @@ impl<S: Store, Q: Queues, F: Files> Attempt<'_, S, Q, F> {
             (CommitPoint::InRound, _) => cursor,
             (CommitPoint::EndOfRound, 0) => Cursor { position: 0, finished: true, ..cursor },
             (CommitPoint::EndOfRound, _) => {
-                let step = self.tally.attempts.clamp(1, round + 1);
-                let due = retry::due(now, step, self.worker.retry_base_s, fraction(), self.tally.requested_wait_s);
+                let due = self.tally.next_tries.round_due(now);
                 let by_sweeper = retry::queue_delay_s(now, due).is_none();
                 Cursor { round: round + 1, position: 0, deferred: 0, due: Some(due), by_sweeper, ..cursor }
             }

@@ -6,6 +6,7 @@ use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Read};
 use longshore_domain::records::{Format, records};
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
@@ -25,12 +26,31 @@ struct PendingItem {
     unterminated: bool,
     /// True if the item exceeds the maximum size; its bytes are not in memory.
     too_long: bool,
+    /// Its earliest next attempt, if it has one.
+    wait: Option<Wait>,
+}
+
+/// The wait of an item for its next attempt.
+pub(super) struct Wait {
+    /// Earliest time of the attempt.
+    pub(super) due: Timestamp,
+    /// Reason of the last attempt.
+    pub(super) reason: String,
+}
+
+impl PendingItem {
+    /// An item without bytes, before its first attempt.
+    fn first(number: u64) -> Self {
+        Self { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: false, wait: None }
+    }
 }
 
 /// All items of a round, in the order in which the cursor's position counts them.
 pub(super) struct Items {
     bytes: Vec<u8>,
     pending: Vec<PendingItem>,
+    /// Time up to which items are due; `None` if all are.
+    due_by: Option<Timestamp>,
 }
 
 /// The items, or the reason to stop the whole job.
@@ -59,6 +79,18 @@ impl Items {
 
     pub(super) fn is_too_long(&self, i: usize) -> bool {
         self.pending[i].too_long
+    }
+
+    /// Makes the items wait that are due later than `time`. The time stays the same in an attempt, so that an item does
+    /// not become due between two batches.
+    pub(super) fn hold_until_due(&mut self, time: Timestamp) {
+        self.due_by = Some(time);
+    }
+
+    /// Returns the wait of an item that is not due yet.
+    pub(super) fn waiting(&self, i: usize) -> Option<&Wait> {
+        let due_by = self.due_by?;
+        self.pending[i].wait.as_ref().filter(|wait| wait.due > due_by)
     }
 
     pub(super) fn raw(&self, i: usize) -> &[u8] {
@@ -91,17 +123,15 @@ impl Items {
 
     fn from_options(number: u64, options: &Value) -> Self {
         let bytes = options.to_string().into_bytes();
-        let pending =
-            PendingItem { number, attempts: 0, start: 0, end: bytes.len(), unterminated: false, too_long: false };
-        Self { bytes, pending: vec![pending] }
+        let pending = PendingItem { end: bytes.len(), ..PendingItem::first(number) };
+        Self { bytes, pending: vec![pending], due_by: None }
     }
 
     /// Returns the records of an oversize chunk, which are not read.
     fn unread(plan: &ChunkPlan) -> Self {
         let numbers = plan.first..plan.first + u64::from(plan.items);
-        let pending =
-            |number| PendingItem { number, attempts: 0, start: 0, end: 0, unterminated: false, too_long: true };
-        Self { bytes: Vec::new(), pending: numbers.map(pending).collect() }
+        let pending = |number| PendingItem { too_long: true, ..PendingItem::first(number) };
+        Self { bytes: Vec::new(), pending: numbers.map(pending).collect(), due_by: None }
     }
 
     /// Returns the records of a chunk. The bytes of records of more than `longest` bytes are omitted.
@@ -117,13 +147,14 @@ impl Items {
                 let too_long = span.content_end - span.start > longest;
                 let (start, end) = (span.start as usize, span.content_end as usize);
                 let end = if too_long { start } else { end };
-                PendingItem { number, attempts: 0, start, end, unterminated: span.unterminated, too_long }
+                let unterminated = span.unterminated;
+                PendingItem { start, end, unterminated, too_long, ..PendingItem::first(number) }
             })
             .collect();
         if pending.len() != message.plan.items as usize {
             return Err(ChunkError::Plan { found: pending.len(), planned: message.plan.items });
         }
-        Ok(Self { bytes, pending })
+        Ok(Self { bytes, pending, due_by: None })
     }
 
     /// Returns the items that the previous round deferred, by number. The bytes of items of more than `longest` bytes
@@ -132,21 +163,22 @@ impl Items {
     fn from_round(chain: &[WorkFile], previous: u32, longest: u64) -> Self {
         let (mut bytes, mut pending) = (Vec::new(), Vec::new());
         for entry in deferred_in(chain, previous) {
-            let attempts = if let End::Transient { attempts, .. } = entry.end { attempts } else { 0 };
+            let (attempts, wait) = match &entry.end {
+                End::Transient { attempts, reason, due } => {
+                    (*attempts, due.map(|due| Wait { due, reason: reason.clone() }))
+                }
+                End::Failed(_) | End::Skipped { .. } => (0, None),
+            };
             let (start, too_long) = (bytes.len(), entry.raw.len() as u64 > longest);
+            // Without its bytes, an item cannot be deferred again: it fails now.
+            let wait = wait.filter(|_| !too_long);
             if !too_long {
                 bytes.extend_from_slice(entry.raw.as_bytes());
             }
-            pending.push(PendingItem {
-                number: entry.n,
-                attempts,
-                start,
-                end: bytes.len(),
-                unterminated: false,
-                too_long,
-            });
+            let end = bytes.len();
+            pending.push(PendingItem { attempts, start, end, too_long, wait, ..PendingItem::first(entry.n) });
         }
-        Self { bytes, pending }
+        Self { bytes, pending, due_by: None }
     }
 }
 

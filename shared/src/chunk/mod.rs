@@ -20,6 +20,7 @@ mod reasons;
 mod remote_batch;
 mod remote_calls;
 mod remote_ends;
+mod remote_rate;
 mod remote_state;
 mod report_groups;
 mod stored;

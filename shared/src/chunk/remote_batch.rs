@@ -12,7 +12,7 @@ use super::attempt::Attempt;
 use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
-use super::remote_calls::later;
+use super::remote_calls::{count, later};
 use super::stored::StoredItems;
 use crate::handler::{CellReader, RawItem, Shape};
 use crate::remote::RemoteJob;
@@ -45,6 +45,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         most: u32,
     ) -> Result<Option<SentBatch>, ChunkError> {
         self.calls.count += 1;
+        let (fitted, mut fits) = (self.calls.fits, None);
         let deadline = later((self.worker.clock)(), remote.timeout());
         let (job, message) = (self.job, self.message);
         let id = format!(
@@ -66,7 +67,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let mut builder = BatchBuilder::new(&head, remote.batch_limits().at_most(most)).map_err(unusable)?;
         let (mut cells, mut positions, mut unreadable) = (CellReader::default(), Vec::new(), Vec::new());
         for i in self.tally.position..items.len() {
-            if self.calls.answers.contains_key(&i) {
+            if self.calls.answers.contains_key(&i) || items.waiting(i).is_some() {
                 continue;
             }
             let value = match self.raw_item(items, stored, i) {
@@ -85,9 +86,18 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let item = RequestItem { key, attempt: items.attempts(i) + 1, value: &value };
             match builder.push(&item).map_err(unusable)? {
                 Pushed::Added => positions.push(i),
-                Pushed::Full => break,
+                Pushed::Full => {
+                    let items = count(positions.len());
+                    fits = match items < most {
+                        true => Some(items),
+                        // The next items can be a little smaller than those before.
+                        false => fitted.map(|_| items + (items / 8).max(1)),
+                    };
+                    break;
+                }
             }
         }
+        self.calls.fits = fits;
         self.calls.answers.extend(unreadable);
         Ok(builder.finish().map(|batch| SentBatch { id, batch, positions, deadline }))
     }

@@ -39,6 +39,8 @@ pub(super) struct RemoteCalls {
     pub(super) shared: SharedState,
     /// Number of calls so far.
     pub(super) count: u32,
+    /// Number of items that fit into a call, if its bytes are the limit.
+    pub(super) fits: Option<u32>,
 }
 
 impl RemoteCalls {
@@ -92,34 +94,34 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
             Allowed::NoneEver => {
-                for i in self.tally.position..items.len() {
-                    self.calls.answers.entry(i).or_insert_with(|| Outcome::Reject(reasons::unavailable()));
-                }
-                return self.take_answers(remote, items);
+                let unavailable = Outcome::Reject(reasons::unavailable());
+                return self.close_gaps_up_to(items.len(), remote, items, &unavailable);
             }
         };
-        let wanted = self.calls.bisection(remote).next_size().min(allowed);
-        let reserved = match self.reserve(remote, handlers, wanted).await? {
+        let wanted = self.wanted(remote, items).min(allowed);
+        let most = match self.wait_for_turn(remote, handlers, wanted).await? {
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
-            Allowed::Items(reserved) => reserved,
-            Allowed::NoneEver => return Ok(None),
+            // The next step decides anew.
+            Allowed::Items(0) | Allowed::NoneEver => return Ok(None),
+            Allowed::Items(most) => most,
         };
-        if self.must_look() {
-            // The wait for the rate limit was long. What was reserved is lost if the breaker has opened.
-            if let Allowed::NoneUntil(until, reason) = self.allowed(remote, handlers).await? {
-                return self.park(remote, items, until, reason).await;
-            }
-        }
         // The waits above were up to half a minute.
         if !self.has_time_for(remote.timeout() + handlers.reserve() * 2 / 3) {
             return self.leave(remote, items).await;
         }
-        self.check_live().await?;
-        let Some(sent) = self.next_batch(remote, items, stored, reserved)? else {
+        let Some(sent) = self.next_batch(remote, items, stored, most)? else {
             return self.take_answers(remote, items);
         };
         let outcome = self.send(remote, handlers, &sent).await?;
         self.take_outcome(remote, handlers, items, &sent, outcome).await
+    }
+
+    /// Returns the number of items of the next call. It is what is reserved under the rate limit: what is not sent is
+    /// lost.
+    fn wanted(&self, remote: &RemoteJob, items: &Items) -> u32 {
+        let left = items.len() - self.tally.position - self.calls.answers.len();
+        let fits = self.calls.fits.filter(|_| remote.rate().is_some()).unwrap_or(u32::MAX);
+        self.calls.bisection(remote).next_size().min(count(left)).min(fits)
     }
 
     async fn send(
@@ -198,15 +200,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.take_answers(remote, items)
     }
 
-    /// Takes the outcomes up to the first item without one.
+    /// Takes the outcomes up to the first item that is due and has none.
     pub(super) fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
         let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
         let mut processed = Processed::default();
-        for i in self.tally.position.. {
+        for i in (self.tally.position..items.len()).filter(|i| items.waiting(*i).is_none()) {
             let Some(outcome) = self.calls.answers.remove(&i) else { break };
             remote.append(&mut processed, items.number(i), outcome, outputs);
         }
-        Ok(self.tally.take(items, processed))
+        Ok(self.tally.take(items, processed, (self.worker.clock)()))
     }
 
     fn has_time_for(&self, time: Duration) -> bool {
@@ -218,6 +220,6 @@ pub(super) fn later(time: Timestamp, by: Duration) -> Timestamp {
     Timestamp(time.0.saturating_add(i64::try_from(by.as_millis()).unwrap_or(i64::MAX)))
 }
 
-fn count(items: usize) -> u32 {
+pub(super) fn count(items: usize) -> u32 {
     u32::try_from(items).unwrap_or(u32::MAX)
 }

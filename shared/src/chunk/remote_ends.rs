@@ -23,7 +23,19 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         outcome: &ItemOutcome,
     ) -> Result<Option<Rejection>, Interrupt> {
         let end = self.calls.answers.last_key_value().map_or(0, |(last, _)| last + 1);
-        for i in self.tally.position..end {
+        self.close_gaps_up_to(end, remote, items, outcome)
+    }
+
+    /// Gives each item before `end` without an outcome this one, and takes all outcomes. Items that are not due yet keep
+    /// their time.
+    pub(super) fn close_gaps_up_to(
+        &mut self,
+        end: usize,
+        remote: &RemoteJob,
+        items: &Items,
+        outcome: &ItemOutcome,
+    ) -> Result<Option<Rejection>, Interrupt> {
+        for i in (self.tally.position..end).filter(|i| items.waiting(*i).is_none()) {
             self.calls.answers.entry(i).or_insert_with(|| outcome.clone());
         }
         self.take_answers(remote, items)
@@ -51,11 +63,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         until: Timestamp,
         reason: String,
     ) -> Result<Option<Rejection>, Interrupt> {
+        self.tally.busy_until = Some(until);
         self.close_gaps(remote, items, &Outcome::Busy { reason })?;
         if self.tally.position == items.len() {
-            // The next round begins no earlier.
-            let wait_s = until.seconds_since((self.worker.clock)());
-            self.tally.requested_wait_s = self.tally.requested_wait_s.max(wait_s.into());
             return Ok(None);
         }
         self.commit_if_any().await?;

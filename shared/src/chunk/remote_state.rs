@@ -6,9 +6,7 @@ use longshore_domain::ids::ChunkId;
 use longshore_domain::ports::{Files, Queues, Replaced, Store};
 use longshore_domain::random::nonce;
 use longshore_domain::remote::breaker::{AfterFault, BeforeCall};
-use longshore_domain::remote::{
-    Breaker, ChunkOfJob, HandlerState, OpenReason, PingOutcome, PingResult, ReadState, Reservation,
-};
+use longshore_domain::remote::{Breaker, ChunkOfJob, HandlerState, OpenReason, PingOutcome, PingResult, ReadState};
 use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
@@ -163,32 +161,29 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         }
     }
 
-    /// Returns true if the breaker must be read again before a call.
+    /// Returns true if the breaker must be read again before a call that begins now.
     pub(super) fn must_look(&self) -> bool {
-        let now = (self.worker.clock)();
-        self.calls.shared.looked_at.is_none_or(|at| now.millis_since(at) >= LOOK_MS)
+        self.must_look_before((self.worker.clock)())
     }
 
-    /// Reserves items under the rate limit, and waits for their time.
-    pub(super) async fn reserve(
-        &mut self,
-        remote: &RemoteJob,
-        handlers: &dyn CallHandlers,
-        wanted: u32,
-    ) -> Result<Allowed, ChunkError> {
-        let Some(limit) = remote.rate() else { return Ok(Allowed::Items(wanted)) };
-        loop {
-            let state = &self.calls.shared.read.state;
-            match state.reserved.reserve(limit, wanted, (self.worker.clock)()) {
-                Reservation::Later(at) => return Ok(Allowed::NoneUntil(at, "the rate limit of the job type".into())),
-                Reservation::At { at, items, reserved } => {
-                    if self.replace(HandlerState { reserved, ..state.clone() }).await? {
-                        handlers.sleep(at).await;
-                        return Ok(Allowed::Items(items));
-                    }
-                }
-            }
-        }
+    /// Returns true if the breaker must be read again before a call that begins then.
+    pub(super) fn must_look_before(&self, call: Timestamp) -> bool {
+        self.calls.shared.looked_at.is_none_or(|at| call.millis_since(at) >= LOOK_MS)
+    }
+
+    /// Returns true if the state as last read stops the next call.
+    pub(super) fn is_stopped(&self) -> bool {
+        !self.calls.shared.is_trial && self.calls.shared.read.state.breaker.open().is_some()
+    }
+
+    /// Returns the state as last read.
+    pub(super) fn last_read(&self) -> &ReadState {
+        &self.calls.shared.read
+    }
+
+    /// Records a state that a call has returned which began at this time.
+    pub(super) fn keep(&mut self, read: ReadState, at: Timestamp) {
+        self.calls.shared = SharedState { read, looked_at: Some(at), ..self.calls.shared };
     }
 
     /// Records an answer, if the breaker is not that of a working handler.
@@ -231,7 +226,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     pub(super) async fn look(&mut self) -> Result<(), ChunkError> {
         let now = (self.worker.clock)();
         let read = self.worker.ports.store.handler_state(&self.job.job_type).await?;
-        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
+        self.keep(read, now);
         Ok(())
     }
 
@@ -248,14 +243,15 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Replaces the shared state. Returns false if another worker has changed it, with its state read.
     async fn replace(&mut self, state: HandlerState) -> Result<bool, ChunkError> {
-        let (version, now) = (self.calls.shared.read.version, (self.worker.clock)());
+        let ReadState { version, reserved, .. } = self.calls.shared.read;
+        let now = (self.worker.clock)();
         let store = &self.worker.ports.store;
         let replaced = store.replace_handler_state(&self.job.job_type, version, &state, &nonce()).await?;
         let (read, is_replaced) = match replaced {
-            Replaced::Replaced => (ReadState { state, version: version + 1 }, true),
+            Replaced::Replaced => (ReadState { state, version: version + 1, reserved }, true),
             Replaced::Changed(read) => (read, false),
         };
-        self.calls.shared = SharedState { read, looked_at: Some(now), ..self.calls.shared };
+        self.keep(read, now);
         Ok(is_replaced)
     }
 }

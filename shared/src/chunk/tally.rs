@@ -2,9 +2,12 @@
 
 use std::borrow::Cow;
 use std::mem;
+use std::time::Duration;
 
 use longshore_domain::cursor::Cursor;
+use longshore_domain::next_tries::NextTries;
 use longshore_domain::outcome::{Counts, Outcome, Rejection};
+use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
 
 use super::items::Items;
@@ -25,11 +28,10 @@ pub(super) struct Tally {
     pub(super) position: usize,
     /// Items that the round has deferred to the next one, including those of earlier attempts.
     pub(super) deferred: u32,
-    /// The longest wait that an item requested, in seconds.
-    pub(super) requested_wait_s: i64,
-    /// Maximum number of attempts of a deferred item, which determines the wait for the next round. An attempt without
-    /// capacity does not count.
-    pub(super) attempts: u32,
+    /// Times of the next tries of the deferred items.
+    pub(super) next_tries: NextTries,
+    /// Earliest next try of an item without capacity, if known.
+    pub(super) busy_until: Option<Timestamp>,
     item_retries: u32,
     counts: Counts,
     entries: Vec<Entry>,
@@ -47,12 +49,12 @@ pub(super) struct Lines {
 
 impl Tally {
     /// Creates the tally after this cursor's commit.
-    pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32) -> Self {
+    pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32, next_tries: NextTries) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
             deferred: cursor.map_or(0, |c| c.deferred),
-            requested_wait_s: 0,
-            attempts: 0,
+            next_tries,
+            busy_until: None,
             item_retries,
             counts: Counts::default(),
             entries: Vec::new(),
@@ -84,12 +86,25 @@ impl Tally {
         Some(mem::take(&mut self.outputs)).filter(|outputs| outputs.rows > 0)
     }
 
-    /// Counts the outcomes of the next items, keeps the outputs of those that succeeded, and records an entry for each
-    /// of the others. Returns the rejection of a fatal outcome.
-    pub(super) fn take(&mut self, items: &Items, processed: Processed) -> Option<Rejection> {
+    /// Defers the next items again that are not due yet, without an attempt, up to the first one that is due.
+    pub(super) fn defer_waiting(&mut self, items: &Items) {
+        while self.position < items.len() {
+            let Some(wait) = items.waiting(self.position) else { return };
+            let due = self.next_tries.not_before(wait.due);
+            let attempts = items.attempts(self.position);
+            let end = End::Transient { attempts, reason: wait.reason.clone(), due: Some(due) };
+            self.record(items, self.position, end);
+            self.position += 1;
+        }
+    }
+
+    /// Counts the outcomes of the next items that are due, keeps the outputs of those that succeeded, and records an
+    /// entry for each of the others. Returns the rejection of a fatal outcome.
+    pub(super) fn take(&mut self, items: &Items, processed: Processed, now: Timestamp) -> Option<Rejection> {
         self.outputs.bytes.extend_from_slice(&processed.lines);
         self.outputs.rows += processed.rows;
         for outcome in processed.outcomes {
+            self.defer_waiting(items);
             let i = self.position;
             self.position += 1;
             let end = match outcome {
@@ -99,14 +114,14 @@ impl Tally {
                 }
                 Outcome::Skip { reason } => End::Skipped { reason },
                 Outcome::Reject(rejection) => End::Failed(rejection),
-                Outcome::Retry { after, reason } => {
-                    let requested_wait_s = after.map_or(0, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
-                    self.requested_wait_s = self.requested_wait_s.max(requested_wait_s);
-                    let attempts = items.attempts(i) + 1;
-                    self.attempts = self.attempts.max(attempts);
-                    self.transient(attempts, reason)
+                Outcome::Retry { after, reason } => self.transient(items.attempts(i) + 1, after, reason, now),
+                Outcome::Busy { reason } => {
+                    let due = match self.busy_until {
+                        Some(until) => self.next_tries.not_before(until),
+                        None => self.next_tries.after_attempts(1, now),
+                    };
+                    End::Transient { attempts: items.attempts(i), reason, due: Some(due) }
                 }
-                Outcome::Busy { reason } => End::Transient { attempts: items.attempts(i), reason },
                 Outcome::Fatal(rejection) => {
                     self.record(items, i, End::Failed(rejection.clone()));
                     return Some(rejection);
@@ -114,14 +129,19 @@ impl Tally {
             };
             self.record(items, i, end);
         }
+        self.defer_waiting(items);
         None
     }
 
-    fn transient(&self, attempts: u32, reason: String) -> End {
-        if attempts <= self.item_retries {
-            return End::Transient { attempts, reason };
+    fn transient(&mut self, attempts: u32, after: Option<Duration>, reason: String, now: Timestamp) -> End {
+        if attempts > self.item_retries {
+            return End::Failed(reasons::retries_exhausted(attempts, &reason));
         }
-        End::Failed(reasons::retries_exhausted(attempts, &reason))
+        let due = match after {
+            Some(after) => self.next_tries.after_wait(i64::try_from(after.as_millis()).unwrap_or(i64::MAX), now),
+            None => self.next_tries.after_attempts(attempts, now),
+        };
+        End::Transient { attempts, reason, due: Some(due) }
     }
 
     fn record(&mut self, items: &Items, i: usize, end: End) {

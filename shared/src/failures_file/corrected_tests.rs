@@ -91,7 +91,8 @@ fn an_ambiguous_row_has_no_effect_and_is_reported() {
 
 #[test]
 fn a_row_of_an_item_that_did_not_fail_is_unknown() {
-    let waiting = Entry { end: End::Transient { attempts: 1, reason: "busy".into() }, ..failed(7, "1,a", false) };
+    let waiting =
+        Entry { end: End::Transient { attempts: 1, reason: "busy".into(), due: None }, ..failed(7, "1,a", false) };
     let codes = issues(&parse("row,id,name\n7,1,a\n"), &[waiting]);
     assert_eq!(codes, [("corrected_rows_unknown".to_owned(), "7".to_owned())]);
 }

@@ -1,7 +1,7 @@
 //! The root secret, from which the secrets of endpoints are derived: a secret in AWS Secrets Manager.
 //!
-//! It is read at the first call of an endpoint, and again after [`KEPT_FOR`]. If it cannot be read, no call is made: a
-//! request with another signature would look like an attack. Neither its value nor a response with it is logged.
+//! It is read at the first call of an endpoint, and again after [`KEPT_FOR`]. While it cannot be read again, the earlier one
+//! is used. If it was never read, no call is made: a request with another signature would look like an attack. Neither its value nor a response with it is logged.
 
 use std::fmt;
 use std::time::Duration;
@@ -16,6 +16,9 @@ use tokio::time::{Instant, timeout};
 
 /// Time after which the secret is read again.
 pub const KEPT_FOR: Duration = Duration::from_secs(300);
+
+/// Time after a failed read until the next one, while an earlier secret is used.
+pub const RETRY_AFTER: Duration = Duration::from_secs(30);
 
 /// Maximum time of a read with its repetitions: less than half of the time of a ping.
 const READ_TIMEOUT: Duration = Duration::from_secs(4);
@@ -35,7 +38,8 @@ struct Stored {
 
 struct Kept {
     secret: RootSecret,
-    read_at: Instant,
+    /// Time of the next read.
+    again_at: Instant,
 }
 
 /// A root secret that cannot be read or used.
@@ -84,14 +88,24 @@ impl RootSecretReader {
     /// If the root secret cannot be read or used.
     pub async fn of_job_type(&self, name: &str) -> Result<Secrets, RootSecretError> {
         let mut kept = self.kept.lock().await;
-        let fresh = kept.take().filter(|kept| kept.read_at.elapsed() < KEPT_FOR);
-        let current = match fresh {
-            Some(fresh) => fresh,
-            None => Kept { read_at: Instant::now(), secret: self.read().await? },
-        };
-        let secret = current.secret.derive_for_job_type(name);
-        *kept = Some(current);
-        Ok(Secrets::One(secret?))
+        if kept.as_ref().is_none_or(|kept| kept.again_at <= Instant::now()) {
+            *kept = Some(self.renew(kept.take()).await?);
+        }
+        let current = kept.as_ref().ok_or(RootSecretError::NotSet)?;
+        Ok(Secrets::One(current.secret.derive_for_job_type(name)?))
+    }
+
+    /// Reads the secret. If it cannot be read, an earlier one is still used: it changes only when the stack's owner
+    /// changes it.
+    async fn renew(&self, earlier: Option<Kept>) -> Result<Kept, RootSecretError> {
+        match (self.read().await, earlier) {
+            (Ok(secret), _) => Ok(Kept { secret, again_at: Instant::now() + KEPT_FOR }),
+            (Err(error), Some(earlier)) => {
+                tracing::warn!(%error, "the root secret cannot be read again; the earlier one is used");
+                Ok(Kept { again_at: Instant::now() + RETRY_AFTER, ..earlier })
+            }
+            (Err(error), None) => Err(error),
+        }
     }
 
     async fn read(&self) -> Result<RootSecret, RootSecretError> {

@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 25] = [
+pub const CONDITIONS: [(&str, &str); 33] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -34,6 +34,14 @@ pub const CONDITIONS: [(&str, &str); 25] = [
     ("no-delete-during-an-undo", "an import is deleted only as it was read, without an active undo"),
     ("undo-after-the-stall-time", "an undo begins only when no worker of the import can still write"),
     ("previews-write-nothing", "a preview of an undo makes the undo's decisions, and writes no record"),
+    ("silence-is-no-success", "an item without a result in the answer of a remote handler has no outcome"),
+    ("bad-answers-count-nothing", "of an answer with an unknown or a doubled key nothing is counted"),
+    ("gaps-are-deferred", "an item without an outcome is in a work file before the position passes over it"),
+    ("no-try-for-backpressure", "no item spends a try because of a remote handler's backpressure"),
+    ("pings-after-the-fault", "only a ping that began after a fault decides about the fault"),
+    ("items-wait-for-their-own-time", "a round defers the items again whose next try is later"),
+    ("permits-released", "a worker that ends releases its permit"),
+    ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
 ];
 
 /// Layers: redundant mechanisms that only save work or time. Without one of them, no result is wrong.

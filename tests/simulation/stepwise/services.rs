@@ -9,9 +9,9 @@ use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, FileInfo, FileStream, Files,
     HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger,
     MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult, PrefixRemoval, Read, Removal,
-    Reopened, Replaced, ResendCount, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
+    Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
 };
-use longshore_domain::remote::{HandlerState, ReadState};
+use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
@@ -172,6 +172,7 @@ impl<T: HandlerStates> HandlerStates for Stepwise<T> {
     stepwise! {
         async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
+        async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved>;
     }
 }
 

@@ -3,6 +3,7 @@
 //! The removed condition is set per thread, for one run. If none is removed, the services are unchanged.
 
 mod condition;
+mod handlers;
 mod jobs;
 mod ledger;
 mod records;
@@ -11,4 +12,5 @@ mod services;
 use condition::NONCE;
 
 pub(crate) use condition::{Unguarded, as_is, remove_condition, without};
+pub(crate) use handlers::reply_as_taken;
 pub(crate) use services::stored_key;

@@ -7,14 +7,18 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::{
     Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
-    ParkedChunks, Permits, PortResult, Removal, Replaced, Sweeps, TenantCounts, UploadRelease, WakeMark,
+    ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts, UploadRelease, WakeMark,
 };
-use longshore_domain::remote::{HandlerState, ReadState};
+use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::MemoryStore;
 
+use super::handlers::state_as_read;
 use super::{Unguarded, as_is, without};
+
+/// Minimum number of parked chunks that a sweep asks for. Those who wake chunks ask for fewer.
+const READ_OF_A_SWEEP: usize = 10_000;
 
 impl Permits for Unguarded<MemoryStore> {
     as_is! {
@@ -29,6 +33,9 @@ impl Permits for Unguarded<MemoryStore> {
     }
 
     async fn release(&self, job_type: &str, permit: &Permit) -> PortResult<()> {
+        if without("permits-released") {
+            return Ok(());
+        }
         if without("permits-released-by-their-holder") {
             return self.force_release(job_type, permit.number).await;
         }
@@ -54,8 +61,14 @@ impl Unguarded<MemoryStore> {
 
 impl ParkedChunks for Unguarded<MemoryStore> {
     as_is! {
-        async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>>;
         async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
+    }
+
+    async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>> {
+        if limit >= READ_OF_A_SWEEP && without("parked-chunks-are-not-stalled") {
+            return Ok(Vec::new());
+        }
+        self.0.parked(job_type, limit).await
     }
 
     async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
@@ -75,8 +88,21 @@ impl ParkedChunks for Unguarded<MemoryStore> {
 
 impl HandlerStates for Unguarded<MemoryStore> {
     as_is! {
-        async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
+    }
+
+    async fn handler_state(&self, job_type: &str) -> PortResult<ReadState> {
+        let read = self.0.handler_state(job_type).await?;
+        Ok(ReadState { state: state_as_read(read.state), ..read })
+    }
+
+    /// Without the condition, a worker adds to the time that it last read.
+    async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
+        if !without("rate-added-to-the-current-time") {
+            return self.0.reserve_items(job_type, request).await;
+        }
+        let reserved = request.after(request.last_read()).unwrap_or(request.earliest());
+        Ok(Reserved::Reserved(self.0.amend_reserved(job_type, reserved)))
     }
 }
 

@@ -7,6 +7,7 @@ use longshore_domain::ports::{
     FileInfo, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, PrefixRemoval, Queues, Read,
     RedriveToSource,
 };
+use longshore_domain::work_file::{End, WorkFile};
 use longshore_testing::{MemoryFiles, MemoryQueues};
 
 use super::{NONCE, Unguarded, as_is, without};
@@ -58,7 +59,7 @@ impl Files for Unguarded<MemoryFiles> {
         if key.contains("/versions/") && without("versions-stored-before-overwrites") {
             return Ok(());
         }
-        self.0.write(&stored_key(key), content_type, bytes).await
+        self.0.write(&stored_key(key), content_type, work_file_as_written(key, bytes)).await
     }
 
     async fn remove(&self, key: &str) -> PortResult<()> {
@@ -77,6 +78,27 @@ impl MultipartFiles for Unguarded<MemoryFiles> {
     async fn abort_multipart(&self, upload: &MultipartUpload) {
         self.0.abort_multipart(upload).await;
     }
+}
+
+/// Returns a file as a worker without the removed guard writes it: without the items in gaps, or without the times of
+/// deferred items.
+fn work_file_as_written(key: &str, bytes: Vec<u8>) -> Vec<u8> {
+    let (drops_gaps, drops_times) = (without("gaps-are-deferred"), without("items-wait-for-their-own-time"));
+    if !key.contains("/chunks/") || !(drops_gaps || drops_times) {
+        return bytes;
+    }
+    let Ok(mut file) = WorkFile::parse(&bytes) else { return bytes };
+    if drops_gaps {
+        // The reason of an item in a gap is one of the worker, such as "the handler has not answered for the item".
+        let is_in_gap = |end: &End| matches!(end, End::Transient { reason, .. } if reason.starts_with("the handler"));
+        file.entries.retain(|entry| !is_in_gap(&entry.end));
+    }
+    for entry in &mut file.entries {
+        if let End::Transient { due, .. } = &mut entry.end {
+            *due = due.filter(|_| !drops_times);
+        }
+    }
+    file.to_bytes().unwrap_or(bytes)
 }
 
 /// The key under which a file is stored. If the condition is removed, a work file's key does not name its attempt.

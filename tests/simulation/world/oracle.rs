@@ -9,6 +9,7 @@ use longshore_domain::progress::Progress;
 use super::function::{Message, Task, Work};
 use super::state::{Customer, Seen};
 use super::{World, now};
+use crate::answers;
 use crate::clock::clock;
 use crate::faults;
 use crate::handler::{self, CONCURRENCY_LIMIT};
@@ -77,6 +78,9 @@ impl World {
             faults::count_fault("report handed over");
         }
         let Work::Message(Message::Chunk(message), ..) = &task.work else { return };
+        if ["Finished", "NextRound", "Continued", "Paused"].contains(&end) {
+            answers::record_planned_end(task.number, self.numbers);
+        }
         let Some(JobProgress { groups, job }) = now(self.store.progress(message.job_id)).unwrap() else { return };
         let group = groups.iter().find(|group| group.number == message.group);
         let finished = group.and_then(|group| group.cursors.get(&message.chunk)).is_some_and(|cursor| cursor.finished);

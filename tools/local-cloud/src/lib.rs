@@ -9,7 +9,7 @@
 //! | [`process`] | background processes, owned processes, and their cleanup |
 //! | [`emulator`] | the AWS emulator |
 //! | [`cloud`] | calls to CloudFormation, Lambda, Cognito and other services |
-//! | [`cargo`], [`page`], [`functions`] | builds of the functions and of the page |
+//! | [`cargo`], [`npm`], [`page`], [`functions`] | builds of the functions and of the page |
 //! | [`stack`] | deployment with `sam deploy` |
 //! | [`state`], [`users`] | `.longshore/local.json`, and the local users |
 //! | [`up`], [`guard`] | start, update and stop of the stack |
@@ -21,6 +21,7 @@ pub mod emulator;
 pub mod functions;
 pub mod guard;
 pub mod local_proxy;
+pub mod npm;
 pub mod page;
 pub mod process;
 pub mod project;

@@ -1,20 +1,22 @@
 //! Builds the page that the function `web` embeds: `web/page/dist`.
 //!
-//! The packages are installed once per lock file. The page is built only if one of its sources has changed. A stamp
-//! file records the last input of each step.
+//! The page is built only if one of its sources has changed. A stamp file records the last input.
 
-use crate::emulator::tail;
+use crate::npm::{self, has_content};
 use crate::project::{Project, lock};
 use anyhow::{Context, Result, bail};
 use data_encoding::HEXLOWER;
 use longshore_cli::progress;
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 /// Minimum version of Node.js that all pinned packages support.
 const MIN_NODE: u32 = 20;
+
+/// Folder of the page and the client.
+const WEB: &str = "web";
 
 /// Sources of the page in `web/`.
 const SOURCES: [&str; 12] = [
@@ -34,7 +36,7 @@ const SOURCES: [&str; 12] = [
 
 /// Builds the page unless it is up to date.
 pub fn build(project: &Project) -> Result<()> {
-    let web = project.root.join("web");
+    let web = project.root.join(WEB);
     let fingerprint = fingerprint(&web)?;
     let home = project.home_dir();
     fs::create_dir_all(&home).with_context(|| format!("cannot create {}", home.display()))?;
@@ -44,9 +46,9 @@ pub fn build(project: &Project) -> Result<()> {
         return Ok(());
     }
     check_node()?;
-    install(project, &web)?;
+    npm::install(project, WEB)?;
     let step = progress::step("Building the page");
-    npm(project, &web, &["run", "build"])?;
+    npm::run(project, WEB, &["run", "build"])?;
     fs::write(stamp, fingerprint)?;
     step.done();
     Ok(())
@@ -54,35 +56,19 @@ pub fn build(project: &Project) -> Result<()> {
 
 /// Ensures that the browser tests have a browser. `web/chromium.ts` downloads one if none is installed.
 pub fn check_browser(project: &Project) -> Result<()> {
-    let web = project.root.join("web");
-    install(project, &web)?;
+    npm::install(project, WEB)?;
     let step = progress::step("Finding a browser for the tests");
-    npm(project, &web, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])?;
+    npm::run(project, WEB, &["exec", "--workspace", "page", "--", "playwright", "test", "--list"])?;
     step.done();
     Ok(())
 }
 
 /// Installs the packages. Returns the command that runs a script of the package `client` or `page`.
 pub fn script(project: &Project, package: &str, script: &str) -> Result<Command> {
-    let web = project.root.join("web");
-    install(project, &web)?;
+    npm::install(project, WEB)?;
     let mut npm = Command::new("npm");
-    npm.current_dir(web).args(["run", script, "--workspace", package]);
+    npm.current_dir(project.root.join(WEB)).args(["run", script, "--workspace", package]);
     Ok(npm)
-}
-
-/// Installs the packages of the current lock file if needed.
-fn install(project: &Project, web: &Path) -> Result<()> {
-    let lock_file = fs::read_to_string(web.join("package-lock.json")).context("cannot read web/package-lock.json")?;
-    let stamp = web.join("node_modules/.longshore");
-    if has_content(&stamp, &lock_file) {
-        return Ok(());
-    }
-    let step = progress::step("Installing the page's packages");
-    npm(project, web, &["ci", "--no-audit", "--no-fund"])?;
-    fs::write(stamp, lock_file)?;
-    step.done();
-    Ok(())
 }
 
 fn check_node() -> Result<()> {
@@ -102,21 +88,6 @@ fn check_node() -> Result<()> {
          Install it with npm and try again (https://nodejs.org; Debian, Ubuntu: apt install nodejs npm; macOS: brew \
          install node)."
     )
-}
-
-fn npm(project: &Project, web: &Path, arguments: &[&str]) -> Result<()> {
-    let log = project.log("page")?;
-    let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
-    let mut npm = Command::new("npm");
-    npm.current_dir(web).args(arguments).stdin(Stdio::null()).stdout(file.try_clone()?).stderr(file);
-    if !npm.status().context("cannot run npm, which is part of Node.js")?.success() {
-        bail!("npm {} failed in web/. The last lines of {}:\n{}", arguments.join(" "), log.display(), tail(&log, 30));
-    }
-    Ok(())
-}
-
-fn has_content(stamp: &Path, expected: &str) -> bool {
-    fs::read_to_string(stamp).is_ok_and(|content| content == expected)
 }
 
 /// Returns a hash of the names and contents of all sources of the page.

@@ -72,9 +72,14 @@ impl Part {
     pub(super) fn tables(self) -> &'static [&'static str] {
         match self {
             Self::Model => &["model", "model-walks", "model-broken", "model-layers"],
-            Self::Simulation => {
-                &["simulation", "simulation-runs", "simulation-faults", "simulation-broken", "simulation-layers"]
-            }
+            Self::Simulation => &[
+                "simulation",
+                "simulation-runs",
+                "simulation-faults",
+                "simulation-broken",
+                "simulation-layers",
+                "rate",
+            ],
             Self::Completion => &["completion"],
             Self::Faults => &["faults", "faults-other"],
             Self::Corpus => &["corpus"],

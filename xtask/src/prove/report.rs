@@ -7,7 +7,7 @@ use super::part::Outcome;
 use bench::markdown::table;
 
 /// Titles of the tables.
-const TITLES: [(&str, &str); 17] = [
+const TITLES: [(&str, &str); 18] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: conditions removed, each violation found"),
@@ -17,6 +17,7 @@ const TITLES: [(&str, &str); 17] = [
     ("simulation-faults", "Simulation: faults injected"),
     ("simulation-broken", "Simulation: conditions removed, each violation found"),
     ("simulation-layers", "Simulation: redundant layers removed"),
+    ("rate", "Simulation: rate limits of remote handlers, per cent of the limit in ten seconds"),
     ("completion", "Completion of large jobs over in-memory services"),
     ("second-engine", "Conformance suite on the second engine of DynamoDB"),
     ("faults", "Failing calls, on the deployed stack"),

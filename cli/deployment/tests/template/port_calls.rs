@@ -96,6 +96,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "unpark", &[DELETE_PARKED]),
     (STORES, "handler_state", &[READ]),
     (STORES, "replace_handler_state", &[UPDATE]),
+    (STORES, "reserve_items", &[UPDATE]),
     (STORES, "job_type", &[READ]),
     (STORES, "job_types", &[FIND]),
     (STORES, "put_candidate", &[PUT, UPDATE, READ]),

@@ -13,7 +13,7 @@ except ImportError:
     jsonschema = None
 
 FOLDER = Path(__file__).parents[4] / "docs" / "contract"
-SCHEMAS = {path.stem: json.loads(path.read_text()) for path in FOLDER.glob("*.json")}
+SCHEMAS = {path.stem: json.loads(path.read_text()) for path in FOLDER.glob("*-*.json")}
 ANSWER_BYTES = 4 << 20
 JOB = "01980000-0000-7000-8000-000000000001"
 

@@ -1,8 +1,9 @@
 //! The root secret: read once, kept for five minutes, and never shown.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use longshore_targets::root_secret::{KEPT_FOR, RootSecretError, RootSecretReader};
+use longshore_targets::root_secret::{KEPT_FOR, RETRY_AFTER, RootSecretError, RootSecretReader};
 
 use crate::stub::{Reaction, Stub, response};
 use crate::world::{SECRET, SECRET_ARN, root_secret, secrets};
@@ -34,6 +35,25 @@ async fn a_secret_that_was_not_read_is_read_at_the_next_call_and_no_error_has_it
         let error = reader.of_job_type("invite").await.unwrap_err();
         assert!(!format!("{error:?} {error}").contains(SECRET), "{error:?}");
         assert!(stub.requests().len() > before);
+    }
+}
+
+#[tokio::test]
+async fn an_earlier_secret_is_used_while_it_cannot_be_read_again() {
+    let reads = AtomicUsize::new(0);
+    let stub = Stub::new(move |_| match reads.fetch_add(1, Ordering::SeqCst) {
+        0 => Reaction::Respond(response(200, "", format!(r#"{{"SecretString":"{SECRET}"}}"#))),
+        _ => Reaction::Respond(response(400, "", r#"{"__type":"AccessDeniedException"}"#)),
+    })
+    .await;
+    let reader = root_secret(&stub.url);
+    let first = reader.of_job_type("invite").await.unwrap();
+    for (passed, reads) in [(KEPT_FOR, 2), (RETRY_AFTER / 2, 2), (RETRY_AFTER / 2, 3)] {
+        tokio::time::pause();
+        tokio::time::advance(passed).await;
+        tokio::time::resume();
+        assert_eq!(reader.of_job_type("invite").await.unwrap(), first);
+        assert_eq!(stub.requests().len(), reads, "{passed:?}");
     }
 }
 

@@ -77,6 +77,35 @@ async fn the_rate_limit_holds_over_all_chunks() {
     }
 }
 
+/// Returns the seconds from the first call to the last one.
+fn seconds(handler: &Scripted) -> f64 {
+    let received = handler.received.lock().unwrap();
+    received.last().unwrap().at.millis_since(received[0].at) as f64 / 1_000.0
+}
+
+#[tokio::test]
+async fn a_call_reserves_no_more_items_than_its_chunk_has() {
+    let handler = Scripted::new(all);
+    let mut registration = registration();
+    registration.items_per_second = Some(4.0);
+    let world = World::new(&handler, registration, 12, 1).await;
+    world.run(99).await;
+    assert_eq!(world.counts().await.succeeded, 12);
+    assert!((2.7..3.5).contains(&seconds(&handler)), "12 items at 4 a second took {} s", seconds(&handler));
+}
+
+#[tokio::test]
+async fn a_call_that_is_full_because_of_its_bytes_reserves_about_as_many_items_as_fit() {
+    let handler = Scripted::new(all);
+    let mut registration = registration();
+    // One item fits, of two that half a second's worth has; every other call tries two.
+    (registration.items_per_second, registration.batch.bytes) = (Some(4.0), 1);
+    let world = World::new(&handler, registration, 1, 20).await;
+    world.run(99).await;
+    assert_eq!(world.counts().await.succeeded, 20);
+    assert!((4.7..8.0).contains(&seconds(&handler)), "20 items at 4 a second took {} s", seconds(&handler));
+}
+
 #[tokio::test]
 async fn no_call_begins_that_could_outlast_the_function() {
     let handler = Scripted::new(|received| {

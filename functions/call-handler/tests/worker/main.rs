@@ -6,4 +6,5 @@ mod answers;
 mod faults;
 mod limits;
 mod scripted;
+mod waits;
 mod world;

@@ -149,11 +149,17 @@ impl World {
         ends
     }
 
+    /// Keeps the messages that were sent, each until it is due.
+    pub(crate) fn collect(&self) {
+        let taken = self.ports.queues.take_chunks().into_iter();
+        let with_due = taken.map(|sent| (clock().plus_seconds(sent.delay_s.into()), sent.message));
+        self.waiting.borrow_mut().extend(with_due);
+    }
+
     /// Takes the message that is due next, and lets time pass until then.
-    fn next_message(&self) -> Option<ChunkMessage> {
+    pub(crate) fn next_message(&self) -> Option<ChunkMessage> {
+        self.collect();
         let mut waiting = self.waiting.borrow_mut();
-        let taken = self.ports.queues.take_chunks();
-        waiting.extend(taken.into_iter().map(|sent| (clock().plus_seconds(sent.delay_s.into()), sent.message)));
         let (next, _) = waiting.iter().enumerate().min_by_key(|(at, (due, _))| (*due, *at))?;
         let (due, message) = waiting.remove(next)?;
         pass_until(due);

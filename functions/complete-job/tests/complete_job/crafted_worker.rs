@@ -112,7 +112,7 @@ impl<'a> CraftedWorker<'a> {
                 }
                 Outcome::Later => {
                     self.deferred.push((n, raw.clone()));
-                    End::Transient { attempts: round + 1, reason: "busy".into() }
+                    End::Transient { attempts: round + 1, reason: "busy".into(), due: None }
                 }
             };
             entries.push(Entry { n, end, raw, damaged: false });

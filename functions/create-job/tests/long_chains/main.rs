@@ -99,7 +99,7 @@ fn a_retry_of_a_large_job_reads_only_work_files_of_groups_with_failures() {
             true => failed(n, "bad"),
             false => entry(n, End::Skipped { reason: "asked".into() }),
         };
-        vec![(0, vec![entry(n, End::Transient { attempts: 1, reason: "busy".into() })]), (1, vec![end])]
+        vec![(0, vec![entry(n, End::Transient { attempts: 1, reason: "busy".into(), due: None })]), (1, vec![end])]
     });
     world.retry(Selection::All);
     let took = world.split();

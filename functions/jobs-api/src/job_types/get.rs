@@ -12,6 +12,7 @@ use longshore::openapi::{CacheNoCache, EntityTag};
 use super::document::{JobTypeDocument, Reader};
 use super::examples;
 use super::find::{find, tagged};
+use super::own;
 use crate::backend::{Api, Backend};
 use crate::etag;
 use crate::openapi::parameters::{IfNoneMatchHeader, JobTypeInPath};
@@ -50,8 +51,10 @@ pub(crate) async fn get<B: Backend>(
     PathText(name): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    let stored = find(&api.job_types.store, &name).await?;
-    let (document, tag) = tagged(&stored, Reader::from(operator.as_ref()))?;
+    let (document, tag) = match own::find(&api.registry, &name) {
+        Some(registration) => tagged(&registration, Reader::Anyone)?,
+        None => tagged(&find(&api.job_types.store, &name).await?, Reader::from(operator.as_ref()))?,
+    };
     let known = etag::is_known(&headers, &tag);
     let about = AppendHeaders([(header::CACHE_CONTROL, "private, no-cache".to_owned()), (header::ETAG, tag)]);
     Ok(if known { (StatusCode::NOT_MODIFIED, about).into_response() } else { (about, Json(document)).into_response() })

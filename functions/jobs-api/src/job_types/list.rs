@@ -11,6 +11,7 @@ use longshore_domain::registration::TypeName;
 
 use super::document::{JobTypeDocument, JobTypesDocument, Reader};
 use super::examples;
+use super::own::{self, Listed};
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::JobTypesQuery;
 use crate::openapi::refusals::ListRefusals;
@@ -28,8 +29,8 @@ const MAX_LIMIT: usize = 50;
     operation_id = "listJobTypes",
     tag = "job types",
     summary = "List the registered job types.",
-    description = "Ordered by name. The deployment's own job types are not in the list. The target and the reason of a \
-        refusal are for operators only.",
+    description = "Ordered by name. Job types in Rust are not in the list; `image` is, if the deployment offers it. The \
+        target and the reason of a refusal are for operators only.",
     params(JobTypesQuery, PageCursor),
     responses(
         (
@@ -58,12 +59,18 @@ pub(crate) async fn list<B: Backend>(
     if !errors.is_empty() {
         return Err(Problem::invalid(errors).into());
     }
-    let page = api.job_types.store.job_types(after.flatten().as_ref(), limit).await?;
+    let after = after.flatten();
+    let page = api.job_types.store.job_types(after.as_ref(), limit).await?;
+    let page = own::merge(page, &api.registry, after.as_ref(), limit);
     let next_cursor = page.next.as_deref().map(paging::encode_cursor);
     let link = |cursor: &str| paging::next_link("/api/job-types", &[("limit", &limit.to_string()), ("cursor", cursor)]);
     let link = next_cursor.as_deref().map(link);
     let reader = Reader::from(operator.as_ref());
-    let job_types = page.items.iter().filter_map(|stored| JobTypeDocument::new(stored, reader)).collect();
+    let document = |listed: &Listed| match listed {
+        Listed::Own(registration) => JobTypeDocument::new(registration, Reader::Anyone),
+        Listed::Stored(registration) => JobTypeDocument::new(registration, reader),
+    };
+    let job_types = page.items.iter().filter_map(document).collect();
     Ok(paging::answer(JobTypesDocument { job_types, next_cursor }, link))
 }
 

@@ -7,6 +7,7 @@
 //! | `schemas` | the schemas of a PUT |
 //! | `registrations` | the services, and the targets that the stack's owner allows |
 //! | `find` | the job type of a path |
+//! | `own` | registered types of the deployment itself |
 //! | `document` | the response |
 //! | `examples` | examples of requests and responses |
 
@@ -16,6 +17,7 @@ mod examples;
 mod find;
 pub(crate) mod get;
 pub(crate) mod list;
+mod own;
 pub(crate) mod put;
 mod registrations;
 mod request;

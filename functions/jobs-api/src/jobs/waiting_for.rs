@@ -44,7 +44,7 @@ pub(super) async fn waiting_for<S: HandlerStates + Permits + ParkedChunks, Q, F>
     let (state, permits, chunks) =
         futures::try_join!(store.handler_state(name), store.permits(name), store.parked(name, PARKED))?;
     let parked = FirstParked { chunks: &chunks, limit: PARKED };
-    let waiting = state.state.waiting(job.job_id, &permits, parked, now);
+    let waiting = state.waiting(job.job_id, &permits, parked, now);
     Ok(waiting.map(|waiting| WaitingFor {
         reason: waiting.reason,
         since: waiting.since.unwrap_or_else(|| updated_at(job, groups)).to_rfc3339(),

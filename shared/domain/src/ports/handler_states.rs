@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::PortResult;
-use crate::remote::{HandlerState, ReadState};
+use crate::remote::{HandlerState, RateRequest, ReadState};
 
 /// The outcome of replacing a state.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -13,6 +13,16 @@ pub enum Replaced {
     Replaced,
     /// Another worker has written since the state was read; holds the current state.
     Changed(ReadState),
+}
+
+/// The outcome of a reservation under the rate limit, with the state after it.
+#[derive(Clone, Eq, PartialEq, Debug)]
+#[must_use]
+pub enum Reserved {
+    /// The items are reserved; their time ends at `reserved` of the state.
+    Reserved(ReadState),
+    /// Nothing is reserved: others have reserved for longer than a worker waits.
+    TooLate(ReadState),
 }
 
 /// The shared states of registered job types.
@@ -29,4 +39,9 @@ pub trait HandlerStates: Send + Sync {
         state: &HandlerState,
         writer: &str,
     ) -> impl Future<Output = PortResult<Replaced>> + Send;
+
+    /// Reserves items, whoever else reserves or replaces the state at the same time. A repetition reserves them twice:
+    /// the limit is kept, and at most half a second of it is not used.
+    fn reserve_items(&self, job_type: &str, request: &RateRequest)
+    -> impl Future<Output = PortResult<Reserved>> + Send;
 }

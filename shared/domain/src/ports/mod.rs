@@ -30,7 +30,7 @@ pub use dead_letters::{
 };
 pub use error::{Busy, PortError, PortResult, Unavailable};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
-pub use handler_states::{HandlerStates, Replaced};
+pub use handler_states::{HandlerStates, Replaced, Reserved};
 pub use job_types::{JobTypes, PingRecord, TypeDeletion, TypeWrite};
 pub use jobs::{Definition, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};

@@ -12,8 +12,6 @@ use super::rate_limit::ReservedUntil;
 pub struct HandlerState {
     /// The circuit breaker.
     pub breaker: Breaker,
-    /// Items that are reserved under the rate limit.
-    pub reserved: ReservedUntil,
     /// The concurrency limit, lowered while the handler asks for fewer calls.
     pub concurrency: AdaptiveLimit,
 }
@@ -23,6 +21,9 @@ pub struct HandlerState {
 pub struct ReadState {
     /// The state.
     pub state: HandlerState,
+    /// Time that is reserved under the rate limit. It is not part of the state, so that reservations and other changes
+    /// do not prevent each other.
+    pub reserved: ReservedUntil,
     /// Number of writes so far; 0 if there is no record.
     pub version: u64,
 }

@@ -51,6 +51,6 @@ pub use handler_state::{HandlerState, ReadState};
 pub use json::{JsonError, Kind};
 pub use limits::BatchLimits;
 pub use ping::{BadPing, Ping, PingOutcome};
-pub use rate_limit::{ItemsPerSecond, Reservation, ReservedUntil};
+pub use rate_limit::{ItemsPerSecond, RateRequest, Reservation, ReservedUntil};
 pub use request::{Mode, RequestBatch, RequestHead, RequestItem, RequestJob};
 pub use waiting::{FirstParked, WaitReason, Waiting};

@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::breaker::OpenReason;
-use super::handler_state::HandlerState;
+use super::handler_state::ReadState;
 use crate::concurrency::{ParkedChunk, Permit};
 use crate::ids::JobId;
 use crate::timestamp::Timestamp;
@@ -44,10 +44,10 @@ pub struct FirstParked<'a> {
     pub limit: usize,
 }
 
-impl HandlerState {
+impl ReadState {
     /// Returns what a running job waits for; `None` if one of its chunks is processed or about to be.
     pub fn waiting(&self, job: JobId, permits: &[Permit], parked: FirstParked<'_>, now: Timestamp) -> Option<Waiting> {
-        if let Some(open) = self.breaker.open() {
+        if let Some(open) = self.state.breaker.open() {
             let reason = match open.reason {
                 OpenReason::Unreachable => WaitReason::HandlerUnavailable,
                 OpenReason::BatchesFail => WaitReason::HandlerFailing,
@@ -68,7 +68,7 @@ impl HandlerState {
         Some(match self.reserved.is_ahead_of(now) {
             true => Waiting { reason: WaitReason::RateLimit, since: None, next_try: Some(until) },
             false => {
-                let since = self.concurrency.lowered_at();
+                let since = self.state.concurrency.lowered_at();
                 Waiting { reason: WaitReason::Backpressure, since, next_try: Some(until) }
             }
         })
@@ -77,7 +77,7 @@ impl HandlerState {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{ItemsPerSecond, PingResult, Reservation};
+    use super::super::{HandlerState, PingResult, ReservedUntil};
     use super::*;
     use crate::group::ChunkPlan;
     use crate::ids::ChunkId;
@@ -93,12 +93,12 @@ mod tests {
         ParkedChunk::new(job, &message, 1)
     }
 
-    fn reserved() -> HandlerState {
-        let limit = ItemsPerSecond::new(0.1).unwrap();
-        match HandlerState::default().reserved.reserve(limit, 1, NOW) {
-            Reservation::At { reserved, .. } => HandlerState { reserved, ..HandlerState::default() },
-            Reservation::Later(_) => unreachable!("nothing was reserved"),
-        }
+    fn reserved() -> ReadState {
+        ReadState { reserved: ReservedUntil(NOW.0 * 1_000 + 1), ..ReadState::default() }
+    }
+
+    fn read(state: HandlerState) -> ReadState {
+        ReadState { state, ..ReadState::default() }
     }
 
     #[test]
@@ -106,11 +106,11 @@ mod tests {
         let job = |id| Job::waiting(id, TenantId::from_static("t"), "mail", Timestamp(0));
         let [own, other] = [job(JobId::generate()), job(JobId::generate())];
         let permit = |job: &Job, until| Permit { until, ..Permit::new(0, &Permit::holder_of(job.job_id, "a"), NOW) };
-        let lowered = HandlerState {
+        let lowered = read(HandlerState {
             concurrency: HandlerState::default().concurrency.lowered(8, Timestamp(90_000)).unwrap(),
             ..HandlerState::default()
-        };
-        let working = HandlerState::default();
+        });
+        let working = ReadState::default();
         let due = Some(Timestamp(107_000));
         let held = [permit(&own, NOW)];
         for (state, permits, chunks, expected) in [
@@ -146,7 +146,7 @@ mod tests {
             other => unreachable!("{other:?}"),
         };
         let breaker = claimed.after_ping(NOW, PingResult::Bad, NOW).unwrap();
-        let state = HandlerState { breaker, ..HandlerState::default() };
+        let state = read(HandlerState { breaker, ..HandlerState::default() });
         let found = state.waiting(JobId::generate(), &[], FirstParked { chunks: &[], limit: 2 }, NOW).unwrap();
         assert_eq!((found.reason, found.since), (WaitReason::HandlerUnavailable, Some(NOW)));
         assert!(found.next_try > Some(NOW));

@@ -74,6 +74,20 @@ fn an_item_is_transient_twice_and_the_sweeper_sends_the_rounds() {
     );
 }
 
+/// The second item is deferred again while the first one is processed.
+#[test]
+fn an_item_waits_longer_than_another_of_its_chunk() {
+    holds(
+        "rounds of two waits",
+        Protocol {
+            checkpoint: 1,
+            bounds: Bounds { crashes: 1, duplicates: 1, ..Bounds::default() },
+            sights: &["round 1 is processed", "an attempt loses its commit"],
+            ..Protocol::new(vec![vec![vec![Busy(1), Busy(2)]]])
+        },
+    );
+}
+
 #[test]
 fn the_client_cancels_at_any_moment() {
     let sights = &["stopped with items unprocessed", "stopped before it was split"];

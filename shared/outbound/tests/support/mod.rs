@@ -239,7 +239,7 @@ impl World {
         self.client.get(&fetch).await
     }
 
-    fn url(&self, host: &str) -> HandlerUrl {
+    pub fn url(&self, host: &str) -> HandlerUrl {
         HandlerUrl::parse(&format!("https://{host}:{}/hook?x=1", self.port), &self.policy).unwrap()
     }
 

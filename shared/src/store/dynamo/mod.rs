@@ -9,7 +9,7 @@
 //! | upload | `UPLOAD#id` | `UPLOAD` | the upload as promised to the client |
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
 //! | permit | `GATE#type` | `SLOT#00003` | if the type has a concurrency limit: `holder` and `until` while it is held |
-//! | handler state | `GATE#type` | `STATE` | of a registered type: circuit breaker, rate and lowered concurrency, as JSON; `writes` |
+//! | handler state | `GATE#type` | `STATE` | of a registered type: circuit breaker and lowered concurrency, as JSON; `writes`; `reserved` |
 //! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | its message; `calledAt` |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |

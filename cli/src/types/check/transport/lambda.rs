@@ -4,10 +4,10 @@ use std::time::Instant;
 
 use aws_config::SdkConfig;
 use aws_sdk_lambda::config::Builder;
+use longshore_domain::registration::FunctionAlias;
 use longshore_invoke::{Functions, Invocation, Invoked, Refused};
 
 use super::super::exchange::{Exchange, Request, Response};
-use super::super::target::AliasArn;
 use crate::aws::with_advice;
 
 /// Name of a failure without a response of Lambda.
@@ -21,9 +21,9 @@ pub(in super::super) struct Function {
 
 impl Function {
     /// Creates a function.
-    pub(in super::super) fn new(config: &SdkConfig, arn: &AliasArn) -> Self {
+    pub(in super::super) fn new(config: &SdkConfig, alias: &FunctionAlias) -> Self {
         let config = config.clone();
-        Self { functions: Functions::new(move || Builder::from(&config)), arn: arn.as_str().to_owned() }
+        Self { functions: Functions::new(move || Builder::from(&config)), arn: alias.as_str().to_owned() }
     }
 
     pub(super) async fn call(&self, request: Request<'_>) -> Exchange {
