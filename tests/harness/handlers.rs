@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use data_encoding::{BASE64, HEXUPPER};
 use local_cloud::process::free_port;
-use serde_json::{Value, json};
+use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::client::{Answer, Client};
@@ -96,13 +96,18 @@ impl Stack {
         self.cloud.create_python_function(name, handler, files, &role)
     }
 
-    /// Access key with which a function of the template signs its calls. The emulator derives it from function and role.
+    /// Access key with which a function of the template signs its calls. The emulator derives it from the role and from
+    /// the ARN by which the function was invoked: that of its alias `live` for a handler.
     ///
     /// # Errors
     /// If the template does not have the function, with its role of the usual name.
-    pub fn access_key(&self, function: &str) -> Result<String> {
+    pub fn access_key(&self, function: &str, invoked: InvokedBy) -> Result<String> {
         let role = self.cloud.physical_id(NAME, &format!("{function}Role"))?;
-        let function = function_arn(&self.cloud.physical_id(NAME, function)?);
+        let name = self.cloud.physical_id(NAME, function)?;
+        let function = match invoked {
+            InvokedBy::Name => function_arn(&name),
+            InvokedBy::Alias => alias(&name),
+        };
         let digest = Sha256::digest(format!("{function}:arn:aws:iam::{ACCOUNT}:role/{role}"));
         Ok(format!("ASIA{}", HEXUPPER.encode(&digest[..8])))
     }
@@ -145,6 +150,15 @@ impl Stack {
     }
 }
 
+/// The way in which a function is invoked.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum InvokedBy {
+    /// By its name.
+    Name,
+    /// By its alias.
+    Alias,
+}
+
 /// Delivery of a queue's messages to its function.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Delivery {
@@ -152,9 +166,4 @@ pub enum Delivery {
     On,
     /// Messages stay in the queue.
     Off,
-}
-
-/// The registration of a handler with outputs of any form.
-pub fn content(target: &Value, batch_items: u32) -> Value {
-    json!({ "target": target, "outputSchema": {}, "tries": 10, "batch": { "items": batch_items, "timeoutSeconds": 5 } })
 }

@@ -18,6 +18,10 @@ const PERMIT_MARGIN_S: i64 = 10;
 /// Seconds after which a wake counts as lost: its worker died before it sent the message.
 const WAKE_S: i64 = 30;
 
+/// Seconds after the time of a chunk that is parked until then, for which only its own delayed message wakes it. A second
+/// message would send its items to the handler twice.
+const OWN_MESSAGE_S: i64 = 10;
+
 /// Seconds between the turns of consecutive chunks of a job: about the duration of one chunk. A later job overtakes
 /// only those chunks of an earlier job that are far from their turn. So a small job does not wait for all of a large
 /// one, and a large job cannot be overtaken indefinitely.
@@ -95,9 +99,10 @@ impl ParkedChunk {
         format!("{:015}#{job_id}#{group:05}-{chunk:02}", self.turn.0)
     }
 
-    /// Returns true unless it is parked for longer, or a recent wake is about to send its message.
+    /// Returns true unless it is parked for longer, its own delayed message is about to come, or a recent wake is about
+    /// to send its message.
     pub fn may_be_woken(&self, now: Timestamp) -> bool {
-        let is_due = self.message.parked_until.is_none_or(|until| until <= now);
+        let is_due = self.message.parked_until.is_none_or(|until| until.plus_seconds(OWN_MESSAGE_S) <= now);
         is_due && self.woken_at.is_none_or(|woken_at| now > woken_at.plus_seconds(WAKE_S))
     }
 }
@@ -170,6 +175,16 @@ mod tests {
             "a retry begins from nothing"
         );
         assert_eq!(later.message.inline, None);
+    }
+
+    #[test]
+    fn a_chunk_that_is_parked_until_a_time_is_woken_by_others_only_if_its_own_message_does_not_come() {
+        let mut parked = parked(0, 0, ChunkId::new(0, 0));
+        assert!(parked.may_be_woken(at(0)), "it waits for a permit");
+        parked.message.parked_until = Some(at(100));
+        for (now, may_be_woken) in [(at(99), false), (at(100), false), (at(109), false), (at(110), true)] {
+            assert_eq!(parked.may_be_woken(now), may_be_woken, "{now:?}");
+        }
     }
 
     #[test]

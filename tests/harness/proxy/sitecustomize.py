@@ -9,12 +9,14 @@ The proxy drops required headers:
 The proxy also mistakes the calls of a multipart upload for other calls, because it looks for `UploadId`
 instead of `uploadId`. A rule for them would never match.
 
-It passes the payload of an invocation on without reading it. A rule for batches or for pings needs it.
+It passes the payload of an invocation on without reading it. A rule for batches or for pings needs it. The path of an
+invocation has an ARN, whose escaped colons are part of the signature; the proxy would send them without the escapes.
 """
 
-from aiohttp import web
+from aiohttp import ClientSession, web
 from microburst import detection, forward
 from microburst.detection import operation
+from yarl import URL
 
 outbound_headers = forward.Upstream._outbound_headers
 stream = forward._stream_to_client
@@ -51,6 +53,11 @@ def match_with_parts(service, method, path, query, headers, body=None):
     return match(service, method, path, query, headers, body)
 
 
+def exact_url(self, url):
+    return URL(url, encoded=True)
+
+
+ClientSession._build_url = exact_url
 detection._STREAMING_OPS.discard(("lambda", "Invoke"))
 operation.match_rest_operation = match_with_parts
 forward.Upstream._outbound_headers = with_signed_headers

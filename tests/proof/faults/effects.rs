@@ -63,7 +63,7 @@ impl Effects {
     pub(super) fn differences(&self, processed: Processed) -> Vec<String> {
         let doubled = self.batches.iter().filter(|(_, calls)| **calls > 1);
         let mut differences: Vec<_> = doubled.map(|(id, calls)| format!("batch {id} was sent {calls} times")).collect();
-        let mut most = 0;
+        let (mut most, mut wrong) = (0, Vec::new());
         for number in 1..=ITEMS {
             let asked = 1 + u64::from(action(number) == "retry");
             let times = self.processed.get(&number).copied().unwrap_or_default();
@@ -72,9 +72,13 @@ impl Effects {
                 Processed::UpToMore(more) => 1..=asked + more,
             };
             if !expected.contains(&times) {
-                differences.push(format!("item {number} was processed {times} times, not {expected:?}"));
+                wrong.push(format!("{number}: {times} times, not {expected:?}"));
             }
             most = most.max(times.saturating_sub(asked));
+        }
+        if let Some(first) = wrong.first() {
+            let items = format!("{} items were processed too often or not at all, such as item {first}", wrong.len());
+            differences.push(items);
         }
         eprintln!("{} calls; an item was processed up to {most} times more than asked for", self.batches.len());
         differences

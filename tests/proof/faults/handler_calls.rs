@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail, ensure};
 use longshore_domain::random::nonce;
 use longshore_tests::harness::faults::Rule;
+use longshore_tests::harness::handlers::InvokedBy;
 use longshore_tests::harness::stack::Stack;
 use serde_json::{Value, json};
 
@@ -74,12 +75,13 @@ impl Call {
 
     /// Restricts a rule to the calls of the function.
     fn from_its_function(self, mut rule: Value, stack: &Stack) -> Result<Value> {
-        let function = match self {
-            Self::OfCallHandler(_) | Self::Ping => "CallHandler",
-            Self::OfJobsApi(_) => "JobsApi",
-            Self::OfImageHandler(_) => "ImageHandler",
+        let (function, invoked) = match self {
+            Self::OfCallHandler(_) | Self::Ping => ("CallHandler", InvokedBy::Name),
+            Self::OfJobsApi(_) => ("JobsApi", InvokedBy::Name),
+            Self::OfImageHandler(_) => ("ImageHandler", InvokedBy::Alias),
         };
-        rule["headers"] = json!({ "Authorization": format!("Credential={}/", stack.access_key(function)?) });
+        let key = stack.access_key(function, invoked)?;
+        rule["headers"] = json!({ "Authorization": format!("Credential={key}/") });
         Ok(rule)
     }
 }
@@ -155,6 +157,8 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
     let stack = &handlers.stack;
     let faults = stack.faults()?;
     faults.set(&[])?;
+    // The secret is read at a cold start.
+    handlers.cool_down(&["CallHandlerFunctionName", "JobsApiFunctionName"])?;
     // The SDK does not retry this refusal: the delivery fails before it calls the endpoint, and is repeated.
     let secret = Call::OfCallHandler(OF_HANDLERS[1]);
     let refusal = json!({ "service": "secretsmanager", "operation": "GetSecretValue", "times": 1,
@@ -196,7 +200,8 @@ fn registrations(handlers: &Handlers) -> Result<()> {
     register(handlers, &function, &content)?;
     let found = operator.get(&format!("/api/job-types/{function}"))?.expect(200)?;
     ensure!(found["concurrency"] == 3 && found["candidate"].is_null(), "{found}");
-    register(handlers, &endpoint, &handlers.content(Target::Endpoint))?;
+    // The endpoint does not know the secret of this name, so its ping is bad.
+    operator.put_job_type(&endpoint, &handlers.content(Target::Endpoint))?.expect(202)?;
     handlers.read_secret(&endpoint)?;
     let list = operator.get("/api/job-types")?.expect(200)?;
     let names: Vec<_> = list["jobTypes"].as_array().context("no list")?.iter().map(|found| &found["name"]).collect();

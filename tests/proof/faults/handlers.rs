@@ -9,9 +9,10 @@ use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
+use local_cloud::process::kill;
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::handlers::{Endpoint, alias, content};
+use longshore_tests::harness::handlers::{Endpoint, alias};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
@@ -24,7 +25,7 @@ use super::jobs::{PARAMETERS, has_own_emulator, patient};
 const FUNCTION: &str = "effects";
 
 /// Number of items in a batch.
-pub(super) const BATCH_ITEMS: u32 = 20;
+const BATCH_ITEMS: u32 = 20;
 
 /// Maximum time until a condition is met on a busy machine, with faults in each call.
 const PATIENCE: Duration = Duration::from_secs(200);
@@ -105,19 +106,29 @@ impl Handlers {
         wait_until("a job type is active", || self.operator.is_active(name))
     }
 
-    /// The registration of a target.
+    /// The registration of a target. A function can start slowly on a busy machine.
     pub(super) fn content(&self, target: Target) -> Value {
-        let function = json!({ "function": alias(FUNCTION) });
-        let mut registration = match target {
-            Target::Function | Target::Dataset => content(&function, BATCH_ITEMS),
-            Target::Endpoint => content(&json!({ "url": self.endpoint.url() }), BATCH_ITEMS),
+        let (handler, timeout_s) = match target {
+            Target::Function | Target::Dataset => (json!({ "function": alias(FUNCTION) }), 15),
+            Target::Endpoint => (json!({ "url": self.endpoint.url() }), 5),
         };
+        let batch = json!({ "items": BATCH_ITEMS, "timeoutSeconds": timeout_s });
+        let mut registration = json!({ "target": handler, "outputSchema": {}, "tries": 10, "batch": batch });
         match target {
             Target::Function => {}
             Target::Endpoint => registration["itemsPerSecond"] = 100.into(),
             Target::Dataset => registration["input"] = "dataset".into(),
         }
         registration
+    }
+
+    /// Kills the idle processes of these functions, so that their next calls are those of a cold start.
+    pub(super) fn cool_down(&self, function_outputs: &[&str]) -> Result<()> {
+        for output in function_outputs {
+            self.stack.processes(output)?.into_iter().for_each(|process| drop(kill(process)));
+            wait_until("all processes have ended", || Ok(self.stack.processes(output)?.is_empty()))?;
+        }
+        Ok(())
     }
 
     /// Address of an image that the endpoint serves.
