@@ -63,7 +63,7 @@ impl Call {
     }
 
     fn rule(self, kind: Kind, stack: &Stack) -> Result<Value> {
-        let mut rule = self.from_its_function(kind.rule(self.operation()), stack)?;
+        let mut rule = self.restricted(kind.rule(self.operation()), stack)?;
         if self.operation() == OF_HANDLERS[0] {
             let (schema, times) =
                 if self == Self::Ping { ("longshore.ping/1", 1) } else { ("longshore.items/1", INVOCATIONS) };
@@ -74,7 +74,7 @@ impl Call {
     }
 
     /// Restricts a rule to the calls of the function.
-    fn from_its_function(self, mut rule: Value, stack: &Stack) -> Result<Value> {
+    fn restricted(self, mut rule: Value, stack: &Stack) -> Result<Value> {
         let (function, invoked) = match self {
             Self::OfCallHandler(_) | Self::Ping => ("CallHandler", InvokedBy::Name),
             Self::OfJobsApi(_) => ("JobsApi", InvokedBy::Name),
