@@ -165,6 +165,11 @@ mod tests {
     }
 
     #[test]
+    fn images_are_downloaded_by_ten_calls_at_a_time() {
+        assert_eq!(registered().registration.concurrency, 10);
+    }
+
+    #[test]
     fn a_call_of_slow_images_ends_before_its_time_out() {
         let downloads = u64::from(BATCH_ITEMS) * FETCH_SECONDS;
         assert!(downloads + 5 <= u64::from(TIMEOUT_SECONDS), "{downloads} s of downloads");

@@ -163,7 +163,7 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
     let secret = Call::OfCallHandler(OF_HANDLERS[1]);
     let refusal = json!({ "service": "secretsmanager", "operation": "GetSecretValue", "times": 1,
         "error": { "code": "AccessDeniedException", "status": 400 } });
-    faults.add(&secret.from_its_function(refusal, stack)?)?;
+    faults.add(&secret.restricted(refusal, stack)?)?;
     let rules: Result<Vec<_>> = wave.iter().map(|(call, kind)| faults.add(&call.rule(*kind, stack)?)).collect();
     let rules = rules?;
     // Only an invocation whose reply is lost has an effect, and is followed by another one with its items.
