@@ -1,5 +1,6 @@
 //! `POST /api/jobs`: accepted and refused requests, error pointers, and repeated calls.
 
+use crate::job_types::{content, operated};
 use crate::world::{FILE, NOW, World};
 use longshore::http::MAX_BODY;
 use longshore_domain::ids::{FileGuid, JobId};
@@ -161,6 +162,28 @@ async fn an_unknown_job_type_lists_the_known_ones() {
     let reply = World::default().create(&json!({"jobType": "imports"})).await;
     let detail = reply.body["errors"][0]["detail"].as_str().unwrap();
     assert!(detail.contains("\"imports\"") && detail.contains("import, ") | detail.contains("ping, "), "{detail}");
+}
+
+#[tokio::test]
+async fn a_job_type_that_is_not_active_is_refused_with_what_to_do() {
+    let world = operated();
+    for name in ["pending", "refused"] {
+        assert_eq!(world.register(name, &content(1)).await.status, 202);
+        let ping = world.ping();
+        if name == "refused" {
+            world.fail(&ping).await;
+        }
+    }
+    for (name, expected) in [
+        ("pending", "has not answered the ping; try again later"),
+        ("refused", "was refused; ask an operator"),
+        ("image", "does not offer image jobs; its owner can set the parameter ImageJobs"),
+    ] {
+        let reply = world.create(&json!({ "jobType": name, "items": [1] })).await;
+        assert_eq!(reply.field_errors(), [("/jobType", "unknown_job_type")]);
+        let detail = reply.body["errors"][0]["detail"].as_str().unwrap();
+        assert!(detail.contains(expected), "{detail}");
+    }
 }
 
 #[tokio::test]
