@@ -20,6 +20,7 @@ mod job_types;
 mod limits;
 mod list;
 mod metadata;
+mod offered_types;
 mod parts;
 mod read;
 mod reply;
