@@ -59,7 +59,7 @@ pub enum ConnectionError {
     /// A function or a host that the stack's lists do not have, or not any more.
     #[error(
         "the handler is not on this stack's list of allowed functions or hosts, so it was not called; ask the owner of \
-         the stack to add it"
+         the stack to add it to the parameter HandlerFunctions or HandlerHosts"
     )]
     NotAllowed,
     /// An address that calls may not reach.
@@ -166,7 +166,7 @@ mod tests {
             (FaultCause::Status(413), "smaller batches"),
             (FaultCause::Status(500), "answered 500"),
             (FaultCause::FunctionError, "see its log"),
-            (FaultCause::Connection(ConnectionError::NotAllowed), "ask the owner of the stack"),
+            (FaultCause::Connection(ConnectionError::NotAllowed), "parameter HandlerFunctions or HandlerHosts"),
             (FaultCause::Connection(ConnectionError::Tls), "certificate"),
         ] {
             assert!(cause.to_string().contains(words), "{cause}");
