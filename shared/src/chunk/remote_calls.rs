@@ -93,8 +93,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let allowed = match self.allowed(remote, handlers).await? {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
-            Allowed::NoneEver => {
-                let unavailable = Outcome::Reject(reasons::unavailable());
+            Allowed::NoneEver(outage) => {
+                let unavailable = Outcome::Reject(reasons::unavailable(outage));
                 return self.close_gaps_up_to(items.len(), remote, items, &unavailable);
             }
         };
@@ -102,7 +102,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let most = match self.wait_for_turn(remote, handlers, wanted).await? {
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
             // The next step decides anew.
-            Allowed::Items(0) | Allowed::NoneEver => return Ok(None),
+            Allowed::Items(0) | Allowed::NoneEver(_) => return Ok(None),
             Allowed::Items(most) => most,
         };
         // The waits above were up to half a minute.

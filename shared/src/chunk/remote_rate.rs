@@ -38,7 +38,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             // What was reserved is lost if the breaker has opened.
             match self.allowed(remote, handlers).await? {
                 Allowed::Items(allowed) => most = most.min(allowed),
-                Allowed::NoneEver => return Ok(Allowed::Items(0)),
+                Allowed::NoneEver(_) => return Ok(Allowed::Items(0)),
                 none => return Ok(none),
             }
         }

@@ -11,6 +11,7 @@ use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
 use super::delivery::ChunkError;
+use super::reasons::Outage;
 use crate::remote::{CallHandlers, PingedHandler, RemoteJob, ping};
 
 /// Maximum age of the last look at the circuit breaker when a call begins.
@@ -51,7 +52,7 @@ pub(super) enum Allowed {
     /// None until then; the reason is for the document of the job.
     NoneUntil(Timestamp, String),
     /// None: the handler has been unavailable for too long.
-    NoneEver,
+    NoneEver(Outage),
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
@@ -70,7 +71,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let breaker = &self.calls.shared.read.state.breaker;
             let max_outage = Duration::from_secs(remote.registration().max_outage_seconds.into());
             match breaker.before_call(now, max_outage) {
-                BeforeCall::GiveUp => return Ok(Allowed::NoneEver),
+                BeforeCall::GiveUp => return Ok(Allowed::NoneEver(outage(breaker))),
                 BeforeCall::Call => return Ok(Allowed::Items(u32::MAX)),
                 BeforeCall::Wait(until) => return Ok(none_until(breaker, until)),
                 BeforeCall::Try(breaker) => {
@@ -258,6 +259,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
 fn with_breaker(state: &HandlerState, breaker: Breaker) -> HandlerState {
     HandlerState { breaker, ..state.clone() }
+}
+
+fn outage(breaker: &Breaker) -> Outage {
+    match breaker.open().map(|open| open.reason) {
+        Some(OpenReason::BatchesFail) => Outage::BatchesFail,
+        Some(OpenReason::Unreachable) | None => Outage::Unanswered,
+    }
 }
 
 fn none_until(breaker: &Breaker, until: Timestamp) -> Allowed {
