@@ -1,8 +1,10 @@
-//! `POST /api/jobs`: job types that are not active, and `image`.
+//! Jobs of registered types that are not active or have changed, and of `image`.
 
 use jobs_api::{Api, router};
 use longshore::job_types::image::image_registration;
 use longshore::remote::RegisteredType;
+use longshore_domain::ids::JobId;
+use longshore_domain::job::Status;
 use longshore_domain::registration::FunctionAlias;
 use serde_json::json;
 
@@ -29,6 +31,27 @@ async fn a_job_type_that_is_not_active_is_refused_with_what_to_do() {
         let detail = reply.body["errors"][0]["detail"].as_str().unwrap();
         assert!(detail.contains(expected), "{detail}");
     }
+}
+
+#[tokio::test]
+async fn a_retry_whose_options_the_changed_type_refuses_is_told_the_way_out() {
+    let world = operated();
+    world.register("invite", &content(1)).await;
+    world.answer(&world.ping()).await;
+    let created = world.create(&json!({ "jobType": "invite", "items": [1] })).await;
+    assert_eq!(created.status, 202, "{}", created.text);
+    let id = JobId::parse(created.body["jobId"].as_str().unwrap()).unwrap();
+    world.finish(id, Status::Failed, 3).await;
+    let mut changed = content(1);
+    changed["optionsSchema"] = json!({ "type": "object", "required": ["team"] });
+    assert_eq!(world.register("invite", &changed).await.status, 202);
+    world.answer(&world.ping()).await;
+    let reply = world.post_to(&format!("/api/jobs/{id}/retry"), &json!({})).await;
+    reply.is_problem(422, "invalid-request");
+    let error = &reply.body["errors"][0];
+    assert_eq!(error["code"], "invalid_option");
+    let detail = error["detail"].as_str().unwrap();
+    assert!(detail.contains("create a new job from the failures file (failed.csv)"), "{detail}");
 }
 
 #[tokio::test]
