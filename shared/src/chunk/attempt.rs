@@ -95,7 +95,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Self {
             header: None,
             first_position: cursor.as_ref().map_or(0, |c| c.position as usize),
-            tally: Tally::at(cursor.as_ref(), HandlerKind::of(&state.job), definition.limits().item_retries, next_tries),
+            tally: Tally::at(
+                cursor.as_ref(),
+                HandlerKind::of(&state.job),
+                definition.limits().item_retries,
+                next_tries,
+            ),
             worker,
             message,
             job: &state.job,

@@ -50,12 +50,7 @@ pub(super) struct Lines {
 
 impl Tally {
     /// Creates the tally after this cursor's commit.
-    pub(super) fn at(
-        cursor: Option<&Cursor>,
-        handler: HandlerKind,
-        item_retries: u32,
-        next_tries: NextTries,
-    ) -> Self {
+    pub(super) fn at(cursor: Option<&Cursor>, handler: HandlerKind, item_retries: u32, next_tries: NextTries) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
             deferred: cursor.map_or(0, |c| c.deferred),

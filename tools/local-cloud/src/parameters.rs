@@ -43,7 +43,10 @@ mod tests {
     fn only_the_architecture_differs_from_samconfig() -> Result<()> {
         let committed = Settings::read(SAMCONFIG, ENVIRONMENT)?.parameters;
         let mut passed = deployment::overrides::parse([with_architecture(SAMCONFIG, "arm64")?])?;
-        assert_eq!(passed.insert("Architecture".to_owned(), committed["Architecture"].clone()).as_deref(), Some("arm64"));
+        assert_eq!(
+            passed.insert("Architecture".to_owned(), committed["Architecture"].clone()).as_deref(),
+            Some("arm64")
+        );
         assert_eq!(passed, committed);
         assert_eq!(passed["ImageJobs"], "true");
         Ok(())

@@ -60,13 +60,16 @@ impl<'a> KnownTypes<'a> {
             (Some(own), _) => return Ok(own),
             (None, Registered::Active(registered)) => return Ok(registered),
             (None, Registered::Pending) => {
-                format!("the job type {value} is not active yet: its handler has not answered the ping; try again later")
+                format!(
+                    "the job type {value} is not active yet: its handler has not answered the ping; try again later"
+                )
             }
             (None, Registered::Refused) => {
                 format!("the job type {value} is not active: its registration was refused; ask an operator")
             }
             (None, Registered::Unknown) if value == image::NAME => {
-                "this deployment does not offer image jobs; its owner can set the parameter ImageJobs to true".to_owned()
+                "this deployment does not offer image jobs; its owner can set the parameter ImageJobs to true"
+                    .to_owned()
             }
             (None, Registered::Unknown) => {
                 let names = self.registry.names().join(", ");
