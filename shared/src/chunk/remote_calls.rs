@@ -96,8 +96,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let allowed = match self.allowed(remote, handlers).await? {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
-            Allowed::NoneEver => {
-                let unavailable = Outcome::Reject(reasons::unavailable());
+            Allowed::NoneEver(outage) => {
+                let unavailable = Outcome::Reject(reasons::unavailable(outage));
                 return self.close_gaps_up_to(items.len(), remote, items, &unavailable);
             }
         };
@@ -168,7 +168,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 Ok(Some(rejection))
             }
             CallOutcome::Parked(Backpressure { after, reason }) => {
-                self.note_backpressure(remote, ended_at).await?;
+                self.note_backpressure(remote, &reason, ended_at).await?;
                 let wait_s = after.map_or(DEFAULT_WAIT_S, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
                 self.park(remote, items, ended_at.plus_seconds(wait_s), reason).await
             }

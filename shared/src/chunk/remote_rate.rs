@@ -61,7 +61,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             match self.allowed(remote, handlers).await? {
                 Allowed::Items(allowed) => most = most.min(allowed),
                 Allowed::NoneUntil(until, reason) => return Ok(RateWait::ParkUntil(until, reason)),
-                Allowed::NoneEver => return Ok(RateWait::DecideAgain),
+                Allowed::NoneEver(_) => return Ok(RateWait::DecideAgain),
             }
         }
         self.check_live().await?;
