@@ -5,6 +5,7 @@ use longshore::job_types::image::image_registration;
 use longshore::remote::RegisteredType;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Status;
+use longshore_domain::ports::PingRecord;
 use longshore_domain::registration::FunctionAlias;
 use serde_json::json;
 
@@ -18,7 +19,7 @@ async fn a_job_type_that_is_not_active_is_refused_with_what_to_do() {
         assert_eq!(world.register(name, &content(1)).await.status, 202);
         let ping = world.ping();
         if name == "refused" {
-            world.fail(&ping).await;
+            assert_eq!(world.fail(&ping).await, PingRecord::Recorded);
         }
     }
     for (name, expected) in [
@@ -37,7 +38,7 @@ async fn a_job_type_that_is_not_active_is_refused_with_what_to_do() {
 async fn a_retry_whose_options_the_changed_type_refuses_is_told_the_way_out() {
     let world = operated();
     world.register("invite", &content(1)).await;
-    world.answer(&world.ping()).await;
+    assert_eq!(world.answer(&world.ping()).await, PingRecord::Recorded);
     let created = world.create(&json!({ "jobType": "invite", "items": [1] })).await;
     assert_eq!(created.status, 202, "{}", created.text);
     let id = JobId::parse(created.body["jobId"].as_str().unwrap()).unwrap();
@@ -45,7 +46,7 @@ async fn a_retry_whose_options_the_changed_type_refuses_is_told_the_way_out() {
     let mut changed = content(1);
     changed["optionsSchema"] = json!({ "type": "object", "required": ["team"] });
     assert_eq!(world.register("invite", &changed).await.status, 202);
-    world.answer(&world.ping()).await;
+    assert_eq!(world.answer(&world.ping()).await, PingRecord::Recorded);
     let reply = world.post_to(&format!("/api/jobs/{id}/retry"), &json!({})).await;
     reply.is_problem(422, "invalid-request");
     let error = &reply.body["errors"][0];
