@@ -2933,7 +2933,7 @@ export interface operations {
                 /** @description Return only jobs with this status. */
                 status?: components["schemas"]["Status"];
                 /**
-                 * @description Return only jobs of this type, which the deployment must offer.
+                 * @description Return only jobs of this type: one of the deployment, or a registered one. The page is empty if there are none.
                  * @example import
                  */
                 jobType?: string;
