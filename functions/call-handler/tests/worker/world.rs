@@ -85,7 +85,7 @@ impl World {
         let source =
             SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
         let waiting = Job::waiting(JobId::generate(), TenantId::from_static("acme"), TYPE, clock());
-        let job = Job { source: Some(source.into()), ..waiting };
+        let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
         let activation = Activation { modes: vec![RequestMode::Run], at: clock() };
         let version = Version::generate(clock());
         let registration = Some(VersionedRegistration { version, registration, activation });
