@@ -42,3 +42,18 @@ wait_for() {
     done
     return 1
 }
+
+# Polls a job type until its candidate is active. Fails with the reason if it is refused. OPERATOR is the header of an operator.
+wait_for_type() {
+    local candidate
+    while candidate=$(curl -sS --fail-with-body "$API/api/job-types/$1" -H "$OPERATOR" | json candidate); do
+        case $candidate in
+        null) return ;;
+        esac
+        case $(json status <<<"$candidate") in
+        refused) json reason <<<"$candidate" >&2; return 1 ;;
+        esac
+        sleep 1
+    done
+    return 1
+}

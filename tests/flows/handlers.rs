@@ -7,23 +7,17 @@ use std::time::Duration;
 use anyhow::{Context, Result, ensure};
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
+use longshore_tests::harness::handlers::{self, alias};
 use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::https_server::{self, Running, Site};
+use crate::https_server::{Running, Site};
 use crate::shared::{Story, counts, impatient, lines, wait_until, work};
-
-/// ARNs of the functions that the stack may invoke begin with this.
-const FUNCTION: &str = "arn:aws:lambda:us-east-1:000000000000:function";
 
 /// Parameters of a stack with handlers.
 pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
-    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-    let functions = ["contacts", "faulty"].map(|name| format!("{FUNCTION}:{name}:live")).join(",");
-    let mut parameters = vec![("ImageJobs", "true"), ("HandlerFunctions", leaked(functions))];
-    parameters.extend(https_server::parameters().map(|(name, value)| (name, leaked(value))));
-    parameters
+    handlers::parameters(&[Site::Handler.endpoint(), Site::Images.endpoint()], &["contacts", "faulty"])
 }
 
 fn examples(names: &[&str]) -> Vec<PathBuf> {
@@ -38,14 +32,8 @@ fn operator(stack: &Stack) -> Result<Client> {
 
 /// Registers a job type, and waits until its handler has answered the ping.
 fn register(operator: &Client, name: &str, content: &Value) -> Story {
-    let headers = [("content-type", "application/json")];
-    let path = format!("/api/job-types/{name}");
-    operator.call("PUT", &path, &headers, content.to_string().as_bytes())?.expect(202)?;
-    wait_until(|| {
-        let found = operator.get(&path)?.expect(200)?;
-        ensure!(found["candidate"]["status"] != "refused", "{found}");
-        Ok(found["status"] == "active")
-    })
+    operator.put_job_type(name, content)?.expect(202)?;
+    wait_until(|| operator.is_active(name))
 }
 
 #[test]
@@ -53,7 +41,7 @@ fn a_function_in_python_processes_each_row_of_a_file() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let files = examples(&["lambda_function.py", "contacts.py", "longshore_handler.py"]);
     stack.create_python_function("contacts", "lambda_function.lambda_handler", &files)?;
-    let target = json!({ "function": format!("{FUNCTION}:contacts:live") });
+    let target = json!({ "function": alias("contacts") });
     let content = json!({ "target": target, "outputSchema": {}, "batch": { "items": 30 }, "concurrency": 2 });
     register(&operator(stack)?, "contacts", &content)?;
     let rows = (0..150).map(|n| match n % 5 {
@@ -78,7 +66,7 @@ fn an_item_with_a_fault_fails_alone() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("flows/faulty_handler.py");
     stack.create_python_function("faulty", "faulty_handler.lambda_handler", &[file])?;
-    let target = json!({ "function": format!("{FUNCTION}:faulty:live") });
+    let target = json!({ "function": alias("faulty") });
     let content = json!({ "target": target, "tries": 1, "batch": { "timeoutSeconds": 3 } });
     let operator = operator(stack)?;
     // Five chunks in a row without an answer would open the breaker of a type.
@@ -105,27 +93,23 @@ fn an_item_with_a_fault_fails_alone() -> Story {
 }
 
 fn serve(secret: &str) -> Result<Running> {
-    Site::Endpoint.serve(&examples(&[""]).remove(0), "https_endpoint", &[("LONGSHORE_SECRETS", secret)])
+    Site::Handler.serve(&examples(&[""]).remove(0), "https_endpoint", &[("LONGSHORE_SECRETS", secret)])
 }
 
 #[test]
 fn an_endpoint_gets_signed_calls_and_a_job_waits_while_it_is_down() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let operator = operator(stack)?;
-    let content = json!({ "target": { "url": Site::Endpoint.url() }, "outputSchema": {},
+    let content = json!({ "target": { "url": Site::Handler.endpoint().url() }, "outputSchema": {},
         "batch": { "items": 10, "timeoutSeconds": 5 } });
-    let put = |status| -> Result<Value> {
-        let headers = [("content-type", "application/json")];
-        let body = content.to_string();
-        operator.call("PUT", "/api/job-types/endpoint", &headers, body.as_bytes())?.expect(status)
-    };
-    put(202)?;
+    let put = || operator.put_job_type("endpoint", &content)?.expect(202);
+    put()?;
     let secret = operator.get("/api/job-types/endpoint/secret")?.expect(200)?;
     let secret = secret["secret"].as_str().context("no secret")?;
     stack.client.get("/api/job-types/endpoint/secret")?.expect(403)?;
     wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
     let wrong = serve("whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw")?;
-    put(202)?;
+    put()?;
     wait_until(|| Ok(operator.get("/api/job-types/endpoint")?.expect(200)?["candidate"]["status"] == "refused"))?;
     drop(wrong);
     let endpoint = serve(secret)?;

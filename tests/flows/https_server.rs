@@ -1,5 +1,4 @@
-//! HTTPS servers in Python, with the certificate of a local authority. Their ports and the certificate are parameters of
-//! the deployment.
+//! HTTPS servers in Python. Their ports and certificates are parameters of the deployment.
 
 use std::net::TcpStream;
 use std::path::Path;
@@ -7,50 +6,29 @@ use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
 use anyhow::{Context, Result};
-use data_encoding::BASE64;
-use local_cloud::process::free_port;
+use longshore_tests::harness::handlers::Endpoint;
 
 use crate::shared::wait_until;
-
-/// What the servers of a process have in common.
-struct Local {
-    certificate: String,
-    key: String,
-    endpoint: u16,
-    images: u16,
-}
-
-fn local() -> &'static Local {
-    static LOCAL: OnceLock<Local> = OnceLock::new();
-    LOCAL.get_or_init(|| {
-        let made = rcgen::generate_simple_self_signed(["localhost".to_owned()]);
-        let made = made.unwrap_or_else(|error| panic!("no certificate can be made: {error}"));
-        let port = || free_port().unwrap_or_else(|error| panic!("no port is free: {error}"));
-        let (certificate, key) = (made.cert.pem(), made.signing_key.serialize_pem());
-        Local { certificate, key, endpoint: port(), images: port() }
-    })
-}
 
 /// A server.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Site {
     /// A handler.
-    Endpoint,
+    Handler,
     /// A host of images.
     Images,
 }
 
 impl Site {
-    fn port(self) -> u16 {
+    /// Its address and its certificate.
+    pub(crate) fn endpoint(self) -> &'static Endpoint {
+        static ENDPOINTS: OnceLock<[Endpoint; 2]> = OnceLock::new();
+        let new = || Endpoint::new().unwrap_or_else(|error| panic!("{error:?}"));
+        let [handler, images] = ENDPOINTS.get_or_init(|| [new(), new()]);
         match self {
-            Self::Endpoint => local().endpoint,
-            Self::Images => local().images,
+            Self::Handler => handler,
+            Self::Images => images,
         }
-    }
-
-    /// Its URL, which ends with a slash.
-    pub(crate) fn url(self) -> String {
-        format!("https://localhost:{}/", self.port())
     }
 
     /// Serves the WSGI application of a module.
@@ -58,16 +36,16 @@ impl Site {
     /// # Errors
     /// If Python does not start.
     pub(crate) fn serve(self, folder: &Path, module: &str, variables: &[(&str, &str)]) -> Result<Running> {
-        let files = tempfile::tempdir()?;
+        let (endpoint, files) = (self.endpoint(), tempfile::tempdir()?);
         let (certificate, key) = (files.path().join("certificate.pem"), files.path().join("key.pem"));
-        std::fs::write(&certificate, &local().certificate)?;
-        std::fs::write(&key, &local().key)?;
+        std::fs::write(&certificate, &endpoint.certificate)?;
+        std::fs::write(&key, &endpoint.key)?;
         let mut python = Command::new("python3");
-        python.args(["-c", SERVE, module, &self.port().to_string()]).current_dir(folder);
+        python.args(["-c", SERVE, module, &endpoint.port.to_string()]).current_dir(folder);
         python.env("TLS_CERTIFICATE", certificate).env("TLS_KEY", key).env("PYTHONDONTWRITEBYTECODE", "1");
         python.envs(variables.iter().copied());
         let running = Running(python.stderr(Stdio::null()).spawn().context("cannot run python3")?);
-        wait_until(|| Ok(TcpStream::connect(("127.0.0.1", self.port())).is_ok()))?;
+        wait_until(|| Ok(TcpStream::connect(("127.0.0.1", endpoint.port)).is_ok()))?;
         Ok(running)
     }
 }
@@ -92,13 +70,4 @@ impl Drop for Running {
         let _ = self.0.kill();
         let _ = self.0.wait();
     }
-}
-
-/// Parameters of a stack that may call these servers.
-pub(crate) fn parameters() -> [(&'static str, String); 2] {
-    let Local { endpoint, images, certificate, .. } = local();
-    // Without padding, whose signs end a value on the command line.
-    let padding = "\n".repeat((3 - certificate.len() % 3) % 3);
-    let certificate = BASE64.encode(format!("{certificate}{padding}").as_bytes());
-    [("HandlerPorts", format!("{endpoint},{images}")), ("LocalHandlerCa", certificate)]
 }

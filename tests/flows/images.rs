@@ -23,7 +23,7 @@ fn images_are_resized_and_each_bad_one_fails_alone() -> Story {
     let Some(stack) = impatient() else { return Ok(()) };
     let _site = serve()?;
     let stranger = stack.client.clone().with_token(&stack.users.add(&format!("stranger-{}", nonce()))?.token);
-    let address = |name: &str| format!("{}{name}", Site::Images.url());
+    let address = |name: &str| format!("{}{name}", Site::Images.endpoint().url());
     let good = ["progressive.jpg", "palette.png", "moved", "busy"];
     let bad = [
         ("page.jpg", "not_an_image"),

@@ -49,19 +49,22 @@ impl Endpoint {
     pub fn url(&self) -> String {
         format!("https://localhost:{}/", self.port)
     }
+}
 
-    /// Parameters of a stack that may call the endpoint, and these functions. They live as long as the process.
-    pub fn parameters(&self, functions: &[&str]) -> Vec<(&'static str, &'static str)> {
-        let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
-        // Without padding, whose signs end a value on the command line.
-        let padding = "\n".repeat((3 - self.certificate.len() % 3) % 3);
-        let aliases: Vec<_> = functions.iter().map(|name| alias(name)).collect();
-        vec![
-            ("HandlerFunctions", leaked(aliases.join(","))),
-            ("HandlerPorts", leaked(self.port.to_string())),
-            ("LocalHandlerCa", leaked(BASE64.encode(format!("{}{padding}", self.certificate).as_bytes()))),
-        ]
-    }
+/// Parameters of a stack that may call these endpoints and functions. They live as long as the process.
+pub fn parameters(endpoints: &[&Endpoint], functions: &[&str]) -> Vec<(&'static str, &'static str)> {
+    let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
+    let aliases: Vec<_> = functions.iter().map(|name| alias(name)).collect();
+    let ports: Vec<_> = endpoints.iter().map(|endpoint| endpoint.port.to_string()).collect();
+    let mut certificates: String = endpoints.iter().map(|endpoint| endpoint.certificate.as_str()).collect();
+    // Without padding, whose signs end a value on the command line.
+    certificates.push_str(&"\n".repeat((3 - certificates.len() % 3) % 3));
+    vec![
+        ("HandlerFunctions", leaked(aliases.join(","))),
+        ("HandlerPorts", leaked(ports.join(","))),
+        ("LocalHandlerCa", leaked(BASE64.encode(certificates.as_bytes()))),
+        ("ImageJobs", "true"),
+    ]
 }
 
 impl Client {

@@ -7,6 +7,7 @@ use deployment::settings::{Settings, Source};
 use deployment::template::{Parameters, Template};
 use deployment::{overrides, parameters, quotas, updates};
 
+use super::handlers;
 use super::inputs::Inputs;
 use crate::aws::stack::{self, Session};
 
@@ -47,6 +48,7 @@ pub fn run(options: &Options) -> Result<()> {
     let (template, mut settings) = read(options)?;
     let account = query(options, &template, &mut settings)?;
     let mut findings = check::template(&template, &settings)?;
+    findings.extend(handlers::findings(&template, &settings));
     findings.extend(check::binaries(&template, &settings, |code_uri| options.inputs.code(code_uri)));
     findings.extend(account.findings);
     account.skipped.iter().for_each(|check| println!("{check}"));

@@ -4,9 +4,11 @@
 //! | file | content |
 //! | --- | --- |
 //! | `command` | options and output; queries of the account, and the checks that need them |
+//! | `handlers` | the lists of handlers, read as the functions read them |
 //! | `inputs` | the files of the deployment |
 
 mod command;
+mod handlers;
 mod inputs;
 
 pub use command::{AccountReport, Options, check_account, run};

@@ -62,6 +62,9 @@ impl Endpoints {
         let id = MessageId::new(call.id).map_err(|error| NotCalled::new("its id cannot be signed", error))?;
         let secrets = self.secret.of_job_type(call.job_type).await;
         let secrets = secrets.map_err(|error| NotCalled::new("the request cannot be signed", error))?;
+        if time_until(call.deadline).is_zero() {
+            return Err(NotCalled::new("the request cannot be signed", "the root secret was not read in time"));
+        }
         let client = self.client().map_err(|error| NotCalled::new("TLS cannot be used", error))?;
         let deadline = Instant::now() + time_until(call.deadline);
         let outgoing = Call {

@@ -9,7 +9,7 @@ use tokio::task::spawn_blocking;
 /// Converts one image at a time.
 ///
 /// A conversion cannot be interrupted. One that a call did not wait for continues on its thread, and keeps the next one
-/// waiting, even one of another call: so there are never two decoded images in memory.
+/// waiting: so there are never two decoded images in memory. The next call ends the process instead of waiting.
 pub(crate) struct Converter {
     one: Arc<Semaphore>,
 }
@@ -28,6 +28,11 @@ pub(crate) enum Conversion {
 impl Converter {
     pub(crate) fn new() -> Self {
         Self { one: Arc::new(Semaphore::new(1)) }
+    }
+
+    /// Returns true while a conversion runs.
+    pub(crate) fn is_busy(&self) -> bool {
+        self.one.available_permits() == 0
     }
 
     /// Converts an image.

@@ -85,9 +85,10 @@ fn failed(failure: &FetchFailure, source: &Source) -> ItemOutcome {
             // The address is not told: it would show the network behind this function to tenants.
             rejected("url_not_allowed", "The host has an address that is not public. Use a public host.".to_owned())
         }
-        FetchFailure::Call(CallFailure::TooLarge(_) | CallFailure::Protocol(_)) => {
-            rejected("bad_response", "The server's answer is not valid HTTP. Use another server.".to_owned())
-        }
+        FetchFailure::Call(CallFailure::TooLarge(_) | CallFailure::Protocol(_)) => rejected(
+            "bad_response",
+            "The server's answer is not valid HTTP. Check the URL, or host the file elsewhere.".to_owned(),
+        ),
         FetchFailure::Redirect(_) => rejected("url_not_allowed", failure.to_string()),
         FetchFailure::TooManyRedirects => rejected("too_many_redirects", failure.to_string()),
         FetchFailure::Call(_) => ItemOutcome::Retry { after: None, reason: format!("the download failed: {failure}") },

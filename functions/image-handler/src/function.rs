@@ -53,6 +53,9 @@ pub enum HandlerError {
     /// The event is no request of the contract.
     #[error(transparent)]
     BadRequest(#[from] BadRequest),
+    /// A conversion of an earlier call has not ended. The process is of no use any more.
+    #[error("a conversion of an earlier call has not ended")]
+    Stuck,
     /// The bucket refuses a copy.
     #[error("the copies of an image cannot be stored")]
     Storage(#[from] PortError),
@@ -72,6 +75,7 @@ impl<F: Files> ImageHandler<F> {
     pub async fn answer(&self, event: &str, ends: Timestamp) -> Result<Answer, HandlerError> {
         match Request::read(event)? {
             Request::Ping(challenge) => Ok(Answer::pong(challenge)),
+            Request::Items(_) if self.converter.is_busy() => Err(HandlerError::Stuck),
             Request::Items(request) => Ok(self.items(&request, ends).await?),
         }
     }
@@ -124,6 +128,10 @@ pub async fn serve(files: impl Files + 'static) -> Result<(), lambda_runtime::Er
             tracing::error!(error = telemetry::chain(error), "the request has no answer");
         }
         telemetry::record_invocation(FUNCTION, started, &take_calls());
+        if matches!(answer, Err(HandlerError::Stuck)) {
+            // Lambda starts another process. The items are sent again, in smaller batches.
+            std::process::exit(1);
+        }
         answer.map_err(|error| lambda_runtime::Error::from(telemetry::chain(&error)))
     }))
     .await

@@ -10,7 +10,7 @@ use axum::routing::any;
 use longshore::config::{self, Aws, ConfigError};
 use longshore::handler::Registry;
 use longshore::http::{self, CallLimit};
-use longshore::job_types::image::image_registration;
+use longshore::job_types::image::{self, image_registration};
 use longshore::job_types::import::ImportOptions;
 use longshore::ports::Ports;
 use longshore::problem::{Kind, Problem};
@@ -97,6 +97,9 @@ fn wrong_method(uri: &Uri, allowed: String) -> Response {
 /// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Error> {
     let registry = match config::image_function()? {
+        Some(_) if registry.find(image::NAME).is_some() => {
+            return Err("ImageJobs=true needs the name `image`, which a job type of this program has".into());
+        }
         Some(function) => registry.with_registered(RegisteredType::new(image_registration(function))),
         None => registry,
     };

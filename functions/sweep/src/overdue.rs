@@ -204,7 +204,9 @@ async fn read_and_wake<S: Store, Q: Queues, F>(
     let Some(concurrency) = all.iter().map(|parked| parked.limit).max() else { return Ok(Some(BTreeMap::new())) };
     let is_complete = all.len() < MAX_PARKED;
     let Some(by_job) = live_parked(ports, job_type, all, budget).await? else { return Ok(None) };
-    let woken = ConcurrencyLimiter { ports, job_type, limit: concurrency, clock: budget.clock }.wake().await?;
+    let lowered = ports.store.handler_state(job_type).await?.state.concurrency;
+    let limit = lowered.now(concurrency, (budget.clock)());
+    let woken = ConcurrencyLimiter { ports, job_type, limit, clock: budget.clock }.wake().await?;
     let parked = by_job.values().map(BTreeSet::len).sum::<usize>();
     tracing::info!(job.r#type = job_type, parked, woken, "parked chunks of a job type");
     Ok(is_complete.then_some(by_job))

@@ -54,10 +54,12 @@ pub enum UrlError {
     )]
     HostName(String),
     /// A host that the policy does not list.
-    #[error("The host {0:?} is not allowed. Ask the operator of the stack to add it to the allowed hosts.")]
+    #[error("The host {0:?} is not allowed. Ask the owner of the stack to add it to the parameter HandlerHosts.")]
     HostNotAllowed(String),
     /// A port that the policy does not list.
-    #[error("Port {0} is not allowed. Use port 443, or ask the operator of the stack to add it to the allowed ports.")]
+    #[error(
+        "Port {0} is not allowed. Use port 443, or ask the owner of the stack to add it to the parameter HandlerPorts."
+    )]
     PortNotAllowed(u16),
 }
 

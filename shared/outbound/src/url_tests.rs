@@ -109,6 +109,17 @@ fn a_refusal_names_its_reason() {
 }
 
 #[test]
+fn a_refused_host_or_port_is_told_with_the_parameter_of_the_stack() {
+    for (text, parameter) in
+        [("https://example.org/", "HandlerHosts"), ("https://api.example.com:9443/", "HandlerPorts")]
+    {
+        let error = refusal(text).to_string();
+        assert!(error.contains("Ask the owner") | error.contains("ask the owner"), "{error}");
+        assert!(error.ends_with(&format!("to add it to the parameter {parameter}.")), "{error}");
+    }
+}
+
+#[test]
 fn a_url_is_shown_without_its_query() {
     let url = HandlerUrl::parse("https://api.example.com/hook?token=secret", &policy()).unwrap();
     assert_eq!(url.to_string(), "https://api.example.com/hook");

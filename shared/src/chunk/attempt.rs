@@ -17,6 +17,7 @@ use super::definition_cache::PreparedDefinition;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{roll_up, stop_job};
 use super::items::{Found, find};
+use super::reasons::HandlerKind;
 use super::remote_calls::RemoteCalls;
 use super::stored::StoredItems;
 use super::tally::Tally;
@@ -94,7 +95,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         Self {
             header: None,
             first_position: cursor.as_ref().map_or(0, |c| c.position as usize),
-            tally: Tally::at(cursor.as_ref(), definition.limits().item_retries, next_tries),
+            tally: Tally::at(
+                cursor.as_ref(),
+                HandlerKind::of(&state.job),
+                definition.limits().item_retries,
+                next_tries,
+            ),
             worker,
             message,
             job: &state.job,

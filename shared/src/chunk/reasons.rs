@@ -1,6 +1,6 @@
 //! Reasons for which an item fails without a decision of its handler, or a job fails without its source.
 
-use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::outcome::Rejection;
 
 /// Code of items that failed because their chunk was dead-lettered.
@@ -10,6 +10,25 @@ pub const DEAD_LETTERED: &str = "dead_lettered";
 const MAY_BE_DONE: &str = "the row may have been written nevertheless; a retry of an import writes no row twice; for \
                            another job type, check first whether the row was written";
 
+/// Hint for a row of a registered type, whose handler asked for each retry.
+const RETRY_WHEN_FIXED: &str = "correct the row, or retry this code once the cause is fixed";
+
+/// Kind of handler that had an item.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum HandlerKind {
+    /// Code of this deployment.
+    Local,
+    /// The function or endpoint of a registered type.
+    Remote,
+}
+
+impl HandlerKind {
+    /// Returns the kind of a job's handler.
+    pub(super) fn of(job: &Job) -> Self {
+        if job.is_registered { Self::Remote } else { Self::Local }
+    }
+}
+
 pub(super) fn dead_lettered() -> Rejection {
     let message = format!("every worker that processed this row's part of the file crashed or failed; {MAY_BE_DONE}");
     Rejection::new(DEAD_LETTERED, None, message)
@@ -17,9 +36,26 @@ pub(super) fn dead_lettered() -> Rejection {
 
 pub(super) const REMOVED: &str = "removed";
 
+/// Kind of an outage that lasted too long.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub(super) enum Outage {
+    /// The handler did not answer its pings.
+    Unanswered,
+    /// It answered its pings, and failed on batches.
+    BatchesFail,
+}
+
 /// Returns the reason of items whose handler has been unavailable for too long.
-pub(super) fn unavailable() -> Rejection {
-    let message = "the handler of the job type has not answered for too long; retry the row when it answers again";
+pub(super) fn unavailable(outage: Outage) -> Rejection {
+    let message = match outage {
+        Outage::Unanswered => {
+            "the handler of the job type has not answered for too long; retry the row when it answers again"
+        }
+        Outage::BatchesFail => {
+            "the handler of the job type answers pings, but has failed on every batch for too long; ask an operator, and \
+             retry the row once the handler is fixed"
+        }
+    };
     Rejection::new("handler_unavailable", None, message)
 }
 
@@ -38,8 +74,13 @@ pub(super) fn row_too_long(limit_bytes: u64) -> Rejection {
     Rejection::new("row_too_long", None, message)
 }
 
-pub(super) fn retries_exhausted(attempts: u32, last: &str) -> Rejection {
-    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; last error: {last}; {MAY_BE_DONE}"))
+/// Returns the reason of an item that spent its tries.
+pub(super) fn retries_exhausted(handler: HandlerKind, attempts: u32, last: &str) -> Rejection {
+    let hint = match handler {
+        HandlerKind::Local => MAY_BE_DONE,
+        HandlerKind::Remote => RETRY_WHEN_FIXED,
+    };
+    Rejection::new("retries_exhausted", None, format!("tried {attempts} times; last error: {last}; {hint}"))
 }
 
 /// Returns the error of a source that no longer exists.
@@ -55,13 +96,28 @@ pub fn source_changed(source: &SourceFile) -> JobError {
 
 #[cfg(test)]
 mod tests {
-    use super::{dead_lettered, handler_panicked, retries_exhausted, row_too_long};
+    use super::{HandlerKind, Outage, dead_lettered, handler_panicked, retries_exhausted, row_too_long, unavailable};
 
     #[test]
     fn the_message_mentions_that_the_row_may_have_been_written() {
-        for rejection in [dead_lettered(), handler_panicked(), retries_exhausted(6, "no answer")] {
+        for rejection in [dead_lettered(), handler_panicked(), retries_exhausted(HandlerKind::Local, 6, "no answer")] {
             assert!(rejection.message.contains("may have been written"), "{}", rejection.message);
         }
+    }
+
+    #[test]
+    fn a_row_of_a_registered_type_is_retried_once_the_cause_is_fixed() {
+        let message = retries_exhausted(HandlerKind::Remote, 5, "busy").message;
+        assert!(message.ends_with("last error: busy; correct the row, or retry this code once the cause is fixed"));
+        assert!(!message.contains("import"), "{message}");
+    }
+
+    #[test]
+    fn a_handler_that_answers_pings_is_not_told_as_one_that_does_not() {
+        let message = |outage| unavailable(outage).message;
+        assert!(message(Outage::Unanswered).contains("has not answered"));
+        let failing = message(Outage::BatchesFail);
+        assert!(failing.contains("has failed on every batch") && !failing.contains("not answered"), "{failing}");
     }
 
     #[test]

@@ -20,6 +20,7 @@ use super::delivery::ChunkError;
 use super::items::Items;
 use super::reasons;
 use super::remote_batch::SentBatch;
+use super::remote_rate::RateWait;
 use super::remote_state::{Allowed, FailedBatch, SharedState};
 use super::stored::StoredItems;
 use crate::handler::{Outputs, Processed};
@@ -41,6 +42,8 @@ pub(super) struct RemoteCalls {
     pub(super) count: u32,
     /// Number of items that fit into a call, if its bytes are the limit.
     pub(super) fits: Option<u32>,
+    /// Time that a reservation under the rate limit takes.
+    pub(super) reserving_ms: i64,
 }
 
 impl RemoteCalls {
@@ -93,17 +96,16 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         let allowed = match self.allowed(remote, handlers).await? {
             Allowed::Items(allowed) => allowed,
             Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
-            Allowed::NoneEver => {
-                let unavailable = Outcome::Reject(reasons::unavailable());
+            Allowed::NoneEver(outage) => {
+                let unavailable = Outcome::Reject(reasons::unavailable(outage));
                 return self.close_gaps_up_to(items.len(), remote, items, &unavailable);
             }
         };
         let wanted = self.wanted(remote, items).min(allowed);
-        let most = match self.wait_for_turn(remote, handlers, wanted).await? {
-            Allowed::NoneUntil(until, reason) => return self.park(remote, items, until, reason).await,
-            // The next step decides anew.
-            Allowed::Items(0) | Allowed::NoneEver => return Ok(None),
-            Allowed::Items(most) => most,
+        let most = match self.wait_for_rate(remote, handlers, wanted).await? {
+            RateWait::ParkUntil(until, reason) => return self.park(remote, items, until, reason).await,
+            RateWait::DecideAgain => return Ok(None),
+            RateWait::Send(most) => most,
         };
         // The waits above were up to half a minute.
         if !self.has_time_for(remote.timeout() + handlers.reserve() * 2 / 3) {
@@ -119,7 +121,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Returns the number of items of the next call. It is what is reserved under the rate limit: what is not sent is
     /// lost.
     fn wanted(&self, remote: &RemoteJob, items: &Items) -> u32 {
-        let left = items.len() - self.tally.position - self.calls.answers.len();
+        let open = |i: &usize| !self.calls.answers.contains_key(i) && items.waiting(*i).is_none();
+        let left = (self.tally.position..items.len()).filter(open).count();
         let fits = self.calls.fits.filter(|_| remote.rate().is_some()).unwrap_or(u32::MAX);
         self.calls.bisection(remote).next_size().min(count(left)).min(fits)
     }
@@ -165,7 +168,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 Ok(Some(rejection))
             }
             CallOutcome::Parked(Backpressure { after, reason }) => {
-                self.note_backpressure(remote, ended_at).await?;
+                self.note_backpressure(remote, &reason, ended_at).await?;
                 let wait_s = after.map_or(DEFAULT_WAIT_S, |after| i64::try_from(after.as_secs()).unwrap_or(i64::MAX));
                 self.park(remote, items, ended_at.plus_seconds(wait_s), reason).await
             }

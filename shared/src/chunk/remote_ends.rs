@@ -12,7 +12,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::attempt::{Attempt, CommitPoint, Interrupt};
 use super::delivery::{ChunkEnd, ChunkError};
 use super::items::Items;
-use crate::remote::{NotCalled, RemoteJob};
+use crate::remote::{CallHandlers, NotCalled, RemoteJob};
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Gives each item in a gap this outcome, and takes all outcomes.
@@ -71,10 +71,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.commit_if_any().await?;
         let message = ChunkMessage { inline: None, ..self.calls.next_message(self.message) };
         let message = ChunkMessage { parked_until: Some(until), ..message };
-        let parked = ParkedChunk::new(self.job, &message, remote.registration().concurrency);
+        let share = self.worker.registry.handlers().map_or(u32::MAX, CallHandlers::max_concurrency);
+        let parked = ParkedChunk::new(self.job, &message, remote.registration().concurrency.min(share));
         let ports = self.worker.ports;
         ports.store.park(&self.job.job_type, &parked).await?;
-        if let Some(delay_s) = retry::queue_delay_s((self.worker.clock)(), until) {
+        // Rounded up: no call is earlier than the handler asked for.
+        if let Some(delay_s) = retry::queue_delay_s((self.worker.clock)(), Timestamp(until.0.saturating_add(999))) {
             // At least a second: the clock of the next worker can be behind, and it would park the chunk again at once.
             ports.queues.send_chunks(&[message], delay_s.max(1)).await?;
         }

@@ -11,6 +11,7 @@ use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
 use super::delivery::ChunkError;
+use super::reasons::Outage;
 use crate::remote::{CallHandlers, PingedHandler, RemoteJob, ping};
 
 /// Maximum age of the last look at the circuit breaker when a call begins.
@@ -44,6 +45,15 @@ pub(super) enum FailedBatch {
     KnownItem,
 }
 
+/// Effect of a change of the shared state.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+enum Update {
+    /// This worker has stored it.
+    Stored,
+    /// It was not necessary, or other workers have stored the same.
+    LeftOut,
+}
+
 /// Number of items that can be sent now.
 pub(super) enum Allowed {
     /// Up to so many.
@@ -51,7 +61,7 @@ pub(super) enum Allowed {
     /// None until then; the reason is for the document of the job.
     NoneUntil(Timestamp, String),
     /// None: the handler has been unavailable for too long.
-    NoneEver,
+    NoneEver(Outage),
 }
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
@@ -70,7 +80,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             let breaker = &self.calls.shared.read.state.breaker;
             let max_outage = Duration::from_secs(remote.registration().max_outage_seconds.into());
             match breaker.before_call(now, max_outage) {
-                BeforeCall::GiveUp => return Ok(Allowed::NoneEver),
+                BeforeCall::GiveUp => return Ok(Allowed::NoneEver(outage(breaker))),
                 BeforeCall::Call => return Ok(Allowed::Items(u32::MAX)),
                 BeforeCall::Wait(until) => return Ok(none_until(breaker, until)),
                 BeforeCall::Try(breaker) => {
@@ -188,16 +198,28 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
     /// Records an answer, if the breaker is not that of a working handler.
     pub(super) async fn note_answer(&mut self) -> Result<(), ChunkError> {
-        self.update(|state| Some(with_breaker(state, state.breaker.after_answer()?))).await
+        self.update(|state| Some(with_breaker(state, state.breaker.after_answer()?))).await?;
+        Ok(())
     }
 
-    /// Lowers the concurrency limit.
-    pub(super) async fn note_backpressure(&mut self, remote: &RemoteJob, now: Timestamp) -> Result<(), ChunkError> {
+    /// Lowers the concurrency limit. The worker that lowers it logs the reason, so that one line stands for the calls of
+    /// one moment.
+    pub(super) async fn note_backpressure(
+        &mut self,
+        remote: &RemoteJob,
+        reason: &str,
+        now: Timestamp,
+    ) -> Result<(), ChunkError> {
         let configured = remote.registration().concurrency;
-        self.update(|state| {
+        let lowered = |state: &HandlerState| {
             Some(HandlerState { concurrency: state.concurrency.lowered(configured, now)?, ..state.clone() })
-        })
-        .await
+        };
+        if self.update(lowered).await? == Update::Stored {
+            let limit = self.calls.shared.read.state.concurrency.now(configured, now);
+            let job_type = self.job.job_type.as_str();
+            tracing::warn!(job.r#type = job_type, reason, limit, configured, "a handler asked for fewer calls");
+        }
+        Ok(())
     }
 
     /// Sends a ping that the shared state already names, and records its result.
@@ -231,14 +253,14 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     }
 
     /// Changes the shared state, until the change is stored or returns `None`.
-    async fn update(&mut self, change: impl Fn(&HandlerState) -> Option<HandlerState>) -> Result<(), ChunkError> {
+    async fn update(&mut self, change: impl Fn(&HandlerState) -> Option<HandlerState>) -> Result<Update, ChunkError> {
         for _ in 0..TRIES {
-            let Some(next) = change(&self.calls.shared.read.state) else { return Ok(()) };
+            let Some(next) = change(&self.calls.shared.read.state) else { return Ok(Update::LeftOut) };
             if self.replace(next).await? {
-                return Ok(());
+                return Ok(Update::Stored);
             }
         }
-        Ok(())
+        Ok(Update::LeftOut)
     }
 
     /// Replaces the shared state. Returns false if another worker has changed it, with its state read.
@@ -258,6 +280,13 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
 
 fn with_breaker(state: &HandlerState, breaker: Breaker) -> HandlerState {
     HandlerState { breaker, ..state.clone() }
+}
+
+fn outage(breaker: &Breaker) -> Outage {
+    match breaker.open().map(|open| open.reason) {
+        Some(OpenReason::BatchesFail) => Outage::BatchesFail,
+        Some(OpenReason::Unreachable) | None => Outage::Unanswered,
+    }
 }
 
 fn none_until(breaker: &Breaker, until: Timestamp) -> Allowed {

@@ -11,7 +11,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry};
 
 use super::items::Items;
-use super::reasons;
+use super::reasons::{self, HandlerKind};
 use crate::handler::Processed;
 
 /// Bytes of rows in memory above which a commit is due.
@@ -33,6 +33,7 @@ pub(super) struct Tally {
     /// Earliest next try of an item without capacity, if known.
     pub(super) busy_until: Option<Timestamp>,
     item_retries: u32,
+    handler: HandlerKind,
     counts: Counts,
     entries: Vec<Entry>,
     bytes: usize,
@@ -49,13 +50,14 @@ pub(super) struct Lines {
 
 impl Tally {
     /// Creates the tally after this cursor's commit.
-    pub(super) fn at(cursor: Option<&Cursor>, item_retries: u32, next_tries: NextTries) -> Self {
+    pub(super) fn at(cursor: Option<&Cursor>, handler: HandlerKind, item_retries: u32, next_tries: NextTries) -> Self {
         Self {
             position: cursor.map_or(0, |c| c.position as usize),
             deferred: cursor.map_or(0, |c| c.deferred),
             next_tries,
             busy_until: None,
             item_retries,
+            handler,
             counts: Counts::default(),
             entries: Vec::new(),
             bytes: 0,
@@ -135,7 +137,7 @@ impl Tally {
 
     fn transient(&mut self, attempts: u32, after: Option<Duration>, reason: String, now: Timestamp) -> End {
         if attempts > self.item_retries {
-            return End::Failed(reasons::retries_exhausted(attempts, &reason));
+            return End::Failed(reasons::retries_exhausted(self.handler, attempts, &reason));
         }
         let due = match after {
             Some(after) => self.next_tries.after_wait(i64::try_from(after.as_millis()).unwrap_or(i64::MAX), now),

@@ -6,6 +6,8 @@
 //! A call of [`BATCH_ITEMS`] slow images fits into its time-out. The handler waits at most [`FETCH_SECONDS`] for an image,
 //! and converts it while it waits for the next one.
 
+use std::collections::BTreeSet;
+
 use longshore_domain::registration::{
     Activation, BatchSize, FunctionAlias, Registration, Target, TypeName, Version, VersionedRegistration,
 };
@@ -13,6 +15,7 @@ use longshore_domain::remote::Mode;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Value, json};
 
+use crate::field_error::FieldError;
 use crate::image_file::SIZE_NAME_CHARS;
 
 /// Name of the job type.
@@ -58,7 +61,28 @@ pub fn image_registration(function: FunctionAlias) -> VersionedRegistration {
     VersionedRegistration { version: Version::stored(VERSION), registration, activation }
 }
 
-/// Returns the schema of the options. The handler checks them again, and that no two sizes have one name.
+/// Returns true for this registration, and false for one of an operator with the same name in a stack without the type.
+pub fn is_built_in(registration: &VersionedRegistration) -> bool {
+    registration.version == Version::stored(VERSION)
+}
+
+/// Checks what the schema of the options cannot: that no two sizes have one name. The handler checks it again.
+///
+/// # Errors
+/// `invalid_option` for each size with the name of an earlier one.
+pub fn check_size_names(options: &Value) -> Result<(), Vec<FieldError>> {
+    let sizes = options["sizes"].as_array().map_or(&[][..], Vec::as_slice);
+    let mut names = BTreeSet::new();
+    let repeated = sizes.iter().enumerate().filter(|(_, size)| !names.insert(size["name"].as_str()));
+    let error = |(i, size): (usize, &Value)| {
+        let detail = format!("{} is the name of another size, too; give each size its own name", size["name"]);
+        FieldError::new(format!("/options/sizes/{i}/name"), "invalid_option", detail)
+    };
+    let errors: Vec<_> = repeated.map(error).collect();
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Returns the schema of the options.
 fn options_schema() -> Value {
     let side =
         |description: &str| json!({ "type": "integer", "minimum": 1, "maximum": MAX_SIDE, "description": description });
@@ -165,9 +189,30 @@ mod tests {
     }
 
     #[test]
+    fn images_are_downloaded_by_ten_calls_at_a_time() {
+        assert_eq!(registered().registration.concurrency, 10);
+    }
+
+    #[test]
     fn a_call_of_slow_images_ends_before_its_time_out() {
         let downloads = u64::from(BATCH_ITEMS) * FETCH_SECONDS;
         assert!(downloads + 5 <= u64::from(TIMEOUT_SECONDS), "{downloads} s of downloads");
+    }
+
+    #[test]
+    fn two_sizes_of_one_name_are_refused() {
+        let pointers = |options: Value| {
+            let errors = check_size_names(&options).err().unwrap_or_default();
+            errors.into_iter().map(|error| error.pointer).collect::<Vec<_>>()
+        };
+        let size = |name: &str| json!({ "name": name, "maxWidth": 1 });
+        for (options, expected) in [
+            (json!({}), vec![]),
+            (json!({ "sizes": [size("a"), size("b")] }), vec![]),
+            (json!({ "sizes": [size("a"), size("b"), size("a")] }), vec!["/options/sizes/2/name"]),
+        ] {
+            assert_eq!(pointers(options), expected);
+        }
     }
 
     #[test]

@@ -1,7 +1,8 @@
 //! The root secret, from which the secrets of endpoints are derived: a secret in AWS Secrets Manager.
 //!
-//! It is read at the first call of an endpoint, and again after [`KEPT_FOR`]. While it cannot be read again, the earlier one
-//! is used. If it was never read, no call is made: a request with another signature would look like an attack. Neither its value nor a response with it is logged.
+//! It is read at the first call of an endpoint, and again after [`KEPT_FOR`]. While the service is unavailable, the earlier
+//! one is used. Without one, no call is made: a request with another signature would look like an attack.
+//! Neither its value nor a response with it is logged.
 
 use std::fmt;
 use std::time::Duration;
@@ -9,6 +10,7 @@ use std::time::Duration;
 use aws_sdk_secretsmanager::Client;
 use aws_sdk_secretsmanager::config::Builder;
 use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
+use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use longshore::config::{self, Aws, CountCalls, names};
 use longshore_outbound::secret::{RootSecret, SecretError, Secrets};
 use tokio::sync::Mutex;
@@ -19,6 +21,9 @@ pub const KEPT_FOR: Duration = Duration::from_secs(300);
 
 /// Time after a failed read until the next one, while an earlier secret is used.
 pub const RETRY_AFTER: Duration = Duration::from_secs(30);
+
+/// Maximum age of an earlier secret that is used.
+pub const MAX_AGE: Duration = Duration::from_secs(3_600);
 
 /// Maximum time of a read with its repetitions: less than half of the time of a ping.
 const READ_TIMEOUT: Duration = Duration::from_secs(4);
@@ -38,6 +43,7 @@ struct Stored {
 
 struct Kept {
     secret: RootSecret,
+    read_at: Instant,
     /// Time of the next read.
     again_at: Instant,
 }
@@ -51,9 +57,12 @@ pub enum RootSecretError {
     /// No response in time.
     #[error("the root secret was not read within {} s", READ_TIMEOUT.as_secs())]
     TimedOut,
-    /// The service refused the read, or there was no response.
+    /// The service is unavailable, or there was no response.
+    #[error("the root secret cannot be read now: {0}")]
+    Unavailable(String),
+    /// The service refused the read.
     #[error("the root secret cannot be read: {0}")]
-    Read(String),
+    Refused(String),
     /// A secret without text.
     #[error("the root secret has no text")]
     NotText,
@@ -89,32 +98,48 @@ impl RootSecretReader {
     pub async fn of_job_type(&self, name: &str) -> Result<Secrets, RootSecretError> {
         let mut kept = self.kept.lock().await;
         if kept.as_ref().is_none_or(|kept| kept.again_at <= Instant::now()) {
-            *kept = Some(self.renew(kept.take()).await?);
+            self.renew(&mut kept).await?;
         }
         let current = kept.as_ref().ok_or(RootSecretError::NotSet)?;
         Ok(Secrets::One(current.secret.derive_for_job_type(name)?))
     }
 
-    /// Reads the secret. If it cannot be read, an earlier one is still used: it changes only when the stack's owner
-    /// changes it.
-    async fn renew(&self, earlier: Option<Kept>) -> Result<Kept, RootSecretError> {
-        match (self.read().await, earlier) {
-            (Ok(secret), _) => Ok(Kept { secret, again_at: Instant::now() + KEPT_FOR }),
-            (Err(error), Some(earlier)) => {
+    /// Reads the secret. While the service is unavailable, an earlier one is still used, for at most [`MAX_AGE`].
+    async fn renew(&self, kept: &mut Option<Kept>) -> Result<(), RootSecretError> {
+        use RootSecretError::{TimedOut, Unavailable};
+        let now = Instant::now();
+        match (self.read().await, kept.as_mut()) {
+            (Ok(secret), _) => *kept = Some(Kept { secret, read_at: now, again_at: now + KEPT_FOR }),
+            (Err(error @ (TimedOut | Unavailable(_))), Some(earlier)) if earlier.read_at + MAX_AGE > now => {
                 tracing::warn!(%error, "the root secret cannot be read again; the earlier one is used");
-                Ok(Kept { again_at: Instant::now() + RETRY_AFTER, ..earlier })
+                earlier.again_at = Instant::now() + RETRY_AFTER;
             }
-            (Err(error), None) => Err(error),
+            (Err(error), _) => {
+                *kept = None;
+                return Err(error);
+            }
         }
+        Ok(())
     }
 
     async fn read(&self) -> Result<RootSecret, RootSecretError> {
         let Stored { client, arn } = self.stored.as_ref().ok_or(RootSecretError::NotSet)?;
         let read = timeout(READ_TIMEOUT, client.get_secret_value().secret_id(arn).send());
         let output = read.await.map_err(|_| RootSecretError::TimedOut)?;
-        // The debug form of an error can have the response.
-        let output = output.map_err(|error| RootSecretError::Read(error.code().unwrap_or("no response").to_owned()))?;
+        let output = output.map_err(|error| {
+            // The debug form of an error can have the response.
+            let code = error.code().unwrap_or("no response").to_owned();
+            let is_refused = error.as_service_error().is_some_and(|error| !is_transient(error));
+            if is_refused { RootSecretError::Refused(code) } else { RootSecretError::Unavailable(code) }
+        })?;
         let secret = output.secret_string.ok_or(RootSecretError::NotText)?;
         Ok(RootSecret::from_bytes(secret.as_bytes())?)
     }
+}
+
+/// Returns true if the service can answer later. The codes are those of
+/// <https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_GetSecretValue.html> and of every service of AWS.
+fn is_transient(error: &GetSecretValueError) -> bool {
+    let code = error.code().unwrap_or_default();
+    code.starts_with("Internal") || code.contains("Throttl") || code == "ServiceUnavailable"
 }

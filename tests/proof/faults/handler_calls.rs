@@ -63,7 +63,7 @@ impl Call {
     }
 
     fn rule(self, kind: Kind, stack: &Stack) -> Result<Value> {
-        let mut rule = self.from_its_function(kind.rule(self.operation()), stack)?;
+        let mut rule = self.restricted(kind.rule(self.operation()), stack)?;
         if self.operation() == OF_HANDLERS[0] {
             let (schema, times) =
                 if self == Self::Ping { ("longshore.ping/1", 1) } else { ("longshore.items/1", INVOCATIONS) };
@@ -74,7 +74,7 @@ impl Call {
     }
 
     /// Restricts a rule to the calls of the function.
-    fn from_its_function(self, mut rule: Value, stack: &Stack) -> Result<Value> {
+    fn restricted(self, mut rule: Value, stack: &Stack) -> Result<Value> {
         let (function, invoked) = match self {
             Self::OfCallHandler(_) | Self::Ping => ("CallHandler", InvokedBy::Name),
             Self::OfJobsApi(_) => ("JobsApi", InvokedBy::Name),
@@ -163,7 +163,7 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
     let secret = Call::OfCallHandler(OF_HANDLERS[1]);
     let refusal = json!({ "service": "secretsmanager", "operation": "GetSecretValue", "times": 1,
         "error": { "code": "AccessDeniedException", "status": 400 } });
-    faults.add(&secret.from_its_function(refusal, stack)?)?;
+    faults.add(&secret.restricted(refusal, stack)?)?;
     let rules: Result<Vec<_>> = wave.iter().map(|(call, kind)| faults.add(&call.rule(*kind, stack)?)).collect();
     let rules = rules?;
     // Only an invocation whose reply is lost has an effect, and is followed by another one with its items.

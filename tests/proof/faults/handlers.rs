@@ -12,7 +12,7 @@ use anyhow::{Context, Result, ensure};
 use local_cloud::process::kill;
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
-use longshore_tests::harness::handlers::{Endpoint, alias};
+use longshore_tests::harness::handlers::{Endpoint, alias, parameters};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
@@ -31,7 +31,7 @@ const BATCH_ITEMS: u32 = 20;
 const PATIENCE: Duration = Duration::from_secs(200);
 
 /// The time until the sweeper sends a chunk once more is longer than a late reply of AWS and the time-out of a call.
-const OTHERS: [(&str, &str); 2] = [("StallSeconds", "30"), ("ImageJobs", "true")];
+const OTHERS: [(&str, &str); 1] = [("StallSeconds", "30")];
 
 /// A stack with handlers.
 pub(super) struct Handlers {
@@ -69,7 +69,7 @@ impl Drop for Server {
 impl Handlers {
     fn start() -> Result<Self> {
         let endpoint = Endpoint::new()?;
-        let parameters = [&PARAMETERS[..], &endpoint.parameters(&[FUNCTION]), &OTHERS].concat();
+        let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[FUNCTION]), &OTHERS].concat();
         let stack = Stack::start(&StackOptions { faults: true, parameters, ..Default::default() })?;
         stack.create_python_function(FUNCTION, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
         let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;

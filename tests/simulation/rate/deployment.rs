@@ -36,8 +36,11 @@ const SKEW_MS: i64 = 2;
 
 type Plain = Ports<MemoryStore, MemoryQueues, MemoryFiles>;
 
+/// A service whose calls take time.
+type Timed<T> = Stepwise<Unguarded<T>>;
+
 struct Services {
-    ports: Ports<Stepwise<Unguarded<MemoryStore>>, Stepwise<Unguarded<MemoryQueues>>, Stepwise<Unguarded<MemoryFiles>>>,
+    ports: Ports<Timed<MemoryStore>, Timed<MemoryQueues>, Timed<MemoryFiles>>,
     registry: Registry,
 }
 

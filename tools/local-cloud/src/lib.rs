@@ -10,7 +10,7 @@
 //! | [`emulator`] | the AWS emulator |
 //! | [`cloud`] | calls to CloudFormation, Lambda, Cognito and other services |
 //! | [`cargo`], [`npm`], [`page`], [`functions`] | builds of the functions and of the page |
-//! | [`stack`] | deployment with `sam deploy` |
+//! | [`stack`], [`parameters`] | deployment with `sam deploy` |
 //! | [`state`], [`users`] | `.longshore/local.json`, and the local users |
 //! | [`up`], [`guard`] | start, update and stop of the stack |
 //! | [`local_proxy`] | a proxy that serves the API at root-level URLs |
@@ -23,6 +23,7 @@ pub mod guard;
 pub mod local_proxy;
 pub mod npm;
 pub mod page;
+pub mod parameters;
 pub mod process;
 pub mod project;
 pub mod stack;

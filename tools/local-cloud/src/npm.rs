@@ -26,7 +26,7 @@ pub fn install(project: &Project, folder: &str) -> Result<()> {
 
 /// Runs npm in this folder of the project. Its output is in a log, whose end is part of the error.
 pub(crate) fn run(project: &Project, folder: &str, arguments: &[&str]) -> Result<()> {
-    let log = project.log("page")?;
+    let log = project.log("npm")?;
     let file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let mut npm = Command::new("npm");
     npm.current_dir(project.root.join(folder)).args(arguments);

@@ -9,7 +9,7 @@ use crate::project::{Build, Project};
 use crate::stack::{Deployment, Description, NAME, Stack};
 use crate::state::{self, Deployed, State};
 use crate::tools::{self, Tools};
-use crate::{functions, local_proxy, users};
+use crate::{functions, local_proxy, parameters, users};
 use anyhow::{Context, Result, bail};
 use data_encoding::HEXLOWER;
 use longshore_cli::progress::{self, Step};
@@ -178,11 +178,7 @@ fn sam_deploy(stack: &Stack<'_>) -> Result<()> {
     let log = stack.project.log("deploy")?;
     let mut file = File::create(&log).with_context(|| format!("cannot write {}", log.display()))?;
     let folder = stack.project.template_dir()?;
-    let overrides = format!(
-        "Environment=local Architecture=arm64 RequireTls=false AllowedOrigins=* HandlerFunctions={}",
-        example_arn()
-    );
-    let parameters = cfg!(target_arch = "aarch64").then_some(overrides);
+    let parameters = parameters::overrides(&folder)?;
     let deployment = Deployment { folder: &folder, stack: NAME, parameters };
     let mut sam = deployment.command(stack.tools, stack.endpoint);
     sam.stdout(Stdio::piped()).stderr(file.try_clone()?);

@@ -48,20 +48,11 @@ export type Dataset = Schemas["Dataset"];
 export type Datasets = Schemas["Datasets"];
 export type Record = Schemas["Record"];
 export type Records = Schemas["Records"];
-/** The members of a job type that every user can read: everything that a form needs to run it. */
-type PublicJobType = Pick<
-  Schemas["JobType"],
-  "name" | "description" | "input" | "optionsSchema" | "itemSchema" | "itemsPerSecond"
->;
-/** A registered job type. Members of the handler, such as `target`, `batch` and `candidate`, are for operators only. */
-export type JobType = PublicJobType &
-  Partial<Omit<Schemas["JobType"], keyof PublicJobType>> & {
-    /** True if the items have an output. */
-    readonly hasOutput?: boolean;
-  };
+/** A registered job type. Only operators see `target`, and the reason of a refused candidate. */
+export type JobType = Schemas["JobType"];
 /** A job type with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
 export type VersionedJobType = JobType & { readonly etag: string | null };
-export type JobTypes = Omit<Schemas["JobTypes"], "jobTypes"> & { jobTypes: JobType[] };
+export type JobTypes = Schemas["JobTypes"];
 export type JobTypeRequest = Schemas["JobTypeRequest"];
 export type JobTypeTarget = Schemas["JobTypeTarget"];
 /** A registration that is to become active. */

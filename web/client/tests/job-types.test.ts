@@ -1,7 +1,7 @@
 /** Registered job types, and the images of jobs. */
 
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
-import type { JobTypeRequest } from "../src/index.js";
+import { afterEach, beforeEach, expect, expectTypeOf, test, vi } from "vitest";
+import type { JobType, JobTypeRequest } from "../src/index.js";
 import { JOB_ID, problem, rejection } from "./messages.js";
 import { TestServer } from "./server.js";
 
@@ -23,6 +23,13 @@ const stored = { status: 202, headers: { etag: '"7"' }, body: document };
 test("getJobType returns the document with its ETag, and escapes the name", async () => {
   server.script("GET /api/job-types/in%2Fvite", { ...stored, status: 200 });
   expect(await server.client.getJobType("in/vite")).toEqual({ ...document, etag: '"7"' });
+});
+
+test("every user reads the whole document but the handler", () => {
+  expectTypeOf<JobType["concurrency"]>().toEqualTypeOf<number>();
+  expectTypeOf<JobType["candidate"]>().not.toEqualTypeOf<undefined>();
+  expectTypeOf<undefined>().toExtend<JobType["target"]>();
+  expectTypeOf<JobType>().not.toHaveProperty("hasOutput");
 });
 
 test("putJobType sends the request, and retries a lost reply", async () => {

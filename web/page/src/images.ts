@@ -1,4 +1,6 @@
-/** The outputs of a job of the type `image`, and a limited number of downloads at a time. */
+/** The outputs of a job of the type `image`, and downloads that respect the limits of the API. */
+
+import { ProblemError } from "longshore-client";
 
 /** A file of an image: one of its sizes. */
 export interface ImageFile {
@@ -59,6 +61,38 @@ export function limited(limit: number): <T>(signal: AbortSignal, call: () => Pro
       else running--;
     }
   };
+}
+
+/** The longest wait for the next try of a download, in seconds. */
+const LONGEST_WAIT_S = 300;
+
+/** Calls again while the API's rate limit is used up, after the time that its answer says. */
+export async function untilAllowed<T>(signal: AbortSignal, call: () => Promise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      if (!(error instanceof ProblemError) || error.status !== 429) throw error;
+      await pause(Math.min(LONGEST_WAIT_S, Math.max(1, error.retryAfter ?? 1)), signal);
+    }
+  }
+}
+
+/** Sleeps. Rejects as soon as the signal aborts. */
+function pause(seconds: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    signal.throwIfAborted();
+    const stop = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const end = () => {
+      signal.removeEventListener("abort", stop);
+      resolve();
+    };
+    const timer = setTimeout(end, seconds * 1000);
+    signal.addEventListener("abort", stop, { once: true });
+  });
 }
 
 /** Names are one segment of an address, without a way out of the job's folder. */

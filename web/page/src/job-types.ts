@@ -1,7 +1,7 @@
 /** The registered job types: whether there are any, for the navigation, and the state of one. */
 
 import { effect, signal } from "@preact/signals";
-import type { JobType, JobTypeStatus } from "longshore-client";
+import type { JobType } from "longshore-client";
 import { api } from "./api";
 import { sessionState } from "./session";
 
@@ -25,12 +25,7 @@ effect(() => {
   if (state === "signed-out") hasJobTypes.value = false;
 });
 
-/** Returns the status. Users who are not operators see active types only, without a status. */
-export function statusOf({ status }: JobType): JobTypeStatus {
-  return status ?? "active";
-}
-
-/** Returns true if the document is one for operators. */
+/** Returns true if the document is one for operators: others have no handler. */
 export function isForOperators({ target }: JobType): boolean {
   return target !== undefined && target !== null;
 }

@@ -2,7 +2,7 @@
 
 import { useEffect, useState } from "preact/hooks";
 import { api, guarded } from "./api";
-import { isShown, limited } from "./images";
+import { isShown, limited, untilAllowed } from "./images";
 
 /** Reads at a time: a grid must not use up the user's rate limit. */
 const downloads = limited(4);
@@ -20,7 +20,9 @@ export function useImage(jobId: string, name: string | undefined): ShownImage {
     if (name === undefined) return;
     const stop = new AbortController();
     let url: string | null = null;
-    downloads(stop.signal, () => guarded(() => api.image(jobId, name, { signal: stop.signal })))
+    const read = () => guarded(() => api.image(jobId, name, { signal: stop.signal }));
+    // Waits within its place, so that the others do not use up the limit either.
+    downloads(stop.signal, () => untilAllowed(stop.signal, read))
       .then((blob) => {
         if (stop.signal.aborted) return;
         url = isShown(blob) ? URL.createObjectURL(blob) : null;

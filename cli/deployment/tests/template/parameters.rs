@@ -68,3 +68,13 @@ fn splits_empty_string(value: &Value) -> bool {
         _ => false,
     }
 }
+
+#[test]
+fn image_jobs_are_off_by_default() {
+    let template = template();
+    assert_eq!(template.declaration("ImageJobs")["Default"], "false");
+    let conditional = ["ImageHandler", "ImageHandlerAlias", "ImageHandlerRole"];
+    let found = template.section("Resources").filter(|(id, _)| conditional.contains(id));
+    let conditions: Vec<_> = found.map(|(_, resource)| resource["Condition"].as_str()).collect();
+    assert_eq!(conditions, [Some("ResizesImages"); 3]);
+}

@@ -23,6 +23,7 @@ const SHARED: [(&str, &[&str]); 10] = [
             "chunk/delivery_recorder.rs",
             "chunk/ending.rs",
             "chunk/items.rs",
+            "chunk/limiter.rs",
             "chunk/work.rs",
             "chunk/worker.rs",
         ],

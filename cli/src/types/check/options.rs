@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::ValueEnum;
+use longshore_domain::registration::content::TIMEOUT_SECONDS;
 use longshore_domain::remote::Mode;
 use serde_json::Value;
 
@@ -44,8 +45,8 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_value = "longshore-check")]
     pub(super) stack: String,
     /// Maximum duration of a call
-    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=60))]
-    timeout: u64,
+    #[arg(long, value_name = "SECONDS", default_value_t = 30, value_parser = timeout)]
+    timeout: u32,
     /// Print one JSON document
     #[arg(long)]
     pub(super) json: bool,
@@ -80,10 +81,30 @@ impl ModeArgument {
 
 impl Options {
     pub(super) fn timeout(&self) -> Duration {
-        Duration::from_secs(self.timeout)
+        Duration::from_secs(self.timeout.into())
     }
+}
+
+/// Reads a number of seconds in the range of registrations.
+fn timeout(text: &str) -> Result<u32, String> {
+    let seconds = text.parse().ok().filter(|seconds| TIMEOUT_SECONDS.contains(seconds));
+    seconds.ok_or_else(|| format!("use {} to {}, as in a registration", TIMEOUT_SECONDS.start(), TIMEOUT_SECONDS.end()))
 }
 
 fn json(text: &str) -> Result<Value, String> {
     serde_json::from_str(text).map_err(|error| format!("this is not JSON: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::timeout;
+
+    #[test]
+    fn a_check_can_have_the_time_out_of_every_registration() {
+        for (text, expected) in
+            [("1", Some(1)), ("110", Some(110)), ("0", None), ("111", None), ("x", None), ("-1", None)]
+        {
+            assert_eq!(timeout(text).ok(), expected, "{text}");
+        }
+    }
 }

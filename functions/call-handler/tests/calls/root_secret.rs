@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use longshore_targets::root_secret::{KEPT_FOR, RETRY_AFTER, RootSecretError, RootSecretReader};
+use longshore_targets::root_secret::{KEPT_FOR, MAX_AGE, RETRY_AFTER, RootSecretError, RootSecretReader};
 
 use crate::stub::{Reaction, Stub, response};
 use crate::world::{SECRET, SECRET_ARN, root_secret, secrets};
@@ -14,9 +14,7 @@ async fn the_root_secret_is_read_at_the_first_call_and_again_after_five_minutes(
     let reader = root_secret(&stub.url);
     assert_eq!(stub.requests().len(), 0);
     for (passed, reads) in [(Duration::ZERO, 1), (KEPT_FOR / 2, 1), (KEPT_FOR / 2, 2), (Duration::ZERO, 2)] {
-        tokio::time::pause();
-        tokio::time::advance(passed).await;
-        tokio::time::resume();
+        pass(passed).await;
         let (invite, mail) = (reader.of_job_type("invite").await.unwrap(), reader.of_job_type("mail").await.unwrap());
         assert_ne!(invite, mail);
         assert!(!format!("{invite:?}").contains(SECRET));
@@ -39,22 +37,43 @@ async fn a_secret_that_was_not_read_is_read_at_the_next_call_and_no_error_has_it
 }
 
 #[tokio::test]
-async fn an_earlier_secret_is_used_while_it_cannot_be_read_again() {
-    let reads = AtomicUsize::new(0);
+async fn an_earlier_secret_is_used_for_an_hour_while_it_cannot_be_read_again() {
+    let (stub, reader) = read_once("ThrottlingException").await;
+    let first = reader.of_job_type("invite").await.unwrap();
+    let mut reads = 1;
+    for (passed, is_read) in [(KEPT_FOR, true), (RETRY_AFTER / 2, false), (RETRY_AFTER / 2, true)] {
+        pass(passed).await;
+        assert_eq!(reader.of_job_type("invite").await.unwrap(), first);
+        assert_eq!(stub.requests().len() > reads, is_read, "{passed:?}");
+        reads = stub.requests().len();
+    }
+    pass(MAX_AGE).await;
+    assert!(matches!(reader.of_job_type("invite").await, Err(RootSecretError::Unavailable(_))));
+}
+
+#[tokio::test]
+async fn a_secret_that_may_not_be_read_any_more_is_not_used_any_more() {
+    let (_stub, reader) = read_once("AccessDeniedException").await;
+    reader.of_job_type("invite").await.unwrap();
+    pass(KEPT_FOR).await;
+    assert_eq!(reader.of_job_type("invite").await, Err(RootSecretError::Refused("AccessDeniedException".into())));
+}
+
+async fn read_once(then: &str) -> (Stub, RootSecretReader) {
+    let (reads, then) = (AtomicUsize::new(0), format!(r#"{{"__type":"{then}"}}"#));
     let stub = Stub::new(move |_| match reads.fetch_add(1, Ordering::SeqCst) {
         0 => Reaction::Respond(response(200, "", format!(r#"{{"SecretString":"{SECRET}"}}"#))),
-        _ => Reaction::Respond(response(400, "", r#"{"__type":"AccessDeniedException"}"#)),
+        _ => Reaction::Respond(response(400, "", &then)),
     })
     .await;
     let reader = root_secret(&stub.url);
-    let first = reader.of_job_type("invite").await.unwrap();
-    for (passed, reads) in [(KEPT_FOR, 2), (RETRY_AFTER / 2, 2), (RETRY_AFTER / 2, 3)] {
-        tokio::time::pause();
-        tokio::time::advance(passed).await;
-        tokio::time::resume();
-        assert_eq!(reader.of_job_type("invite").await.unwrap(), first);
-        assert_eq!(stub.requests().len(), reads, "{passed:?}");
-    }
+    (stub, reader)
+}
+
+async fn pass(time: Duration) {
+    tokio::time::pause();
+    tokio::time::advance(time).await;
+    tokio::time::resume();
 }
 
 #[tokio::test]

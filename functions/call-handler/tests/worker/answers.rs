@@ -110,6 +110,8 @@ async fn an_item_that_asks_for_a_retry_fails_after_its_last_try() {
     let world = World::new(&handler, registration(), 1, 1).await;
     assert_eq!(world.run(9).await, [ChunkEnd::NextRound, ChunkEnd::Finished]);
     let ends = world.ends().await;
-    assert!(matches!(&ends[&1], End::Failed(rejection) if rejection.code == "retries_exhausted"), "{ends:?}");
+    let End::Failed(rejection) = &ends[&1] else { panic!("{ends:?}") };
+    assert_eq!(rejection.code, "retries_exhausted");
+    assert!(rejection.message.ends_with("retry this code once the cause is fixed"), "{}", rejection.message);
     assert_eq!(handler.batches().len(), 2, "two tries");
 }

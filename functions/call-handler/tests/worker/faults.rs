@@ -104,6 +104,27 @@ async fn rows_fail_when_the_handler_was_unavailable_for_too_long() {
 }
 
 #[tokio::test]
+async fn rows_of_a_handler_that_answers_only_pings_for_too_long_are_told_so() {
+    let handler = Scripted::new(|_| returned(&json!({})));
+    let mut registration = registration();
+    registration.max_outage_seconds = 600;
+    let world = World::new(&handler, registration, 6, 20).await;
+    for _ in 0..200 {
+        if world.breaker().await.open().is_none() {
+            world.run(1).await;
+        }
+    }
+    assert_eq!(world.breaker().await.open().unwrap().reason, OpenReason::BatchesFail);
+    pass(601);
+    world.run(40).await;
+    let ends = world.ends().await.into_values();
+    let failed = ends.filter_map(|end| if let End::Failed(rejection) = end { Some(rejection) } else { None });
+    let given_up: Vec<_> = failed.filter(|rejection| rejection.code == "handler_unavailable").collect();
+    assert!(!given_up.is_empty());
+    assert!(given_up.iter().all(|rejection| rejection.message.contains("answers pings")), "{given_up:?}");
+}
+
+#[tokio::test]
 async fn a_handler_that_is_back_after_a_long_outage_is_called_again() {
     let handler = Scripted::new(|received| {
         let is_down = received.at.millis_since(longshore_domain::timestamp::Timestamp(1_000_000)) < 100_000;

@@ -5,7 +5,7 @@ use std::io::Cursor;
 use std::time::Duration;
 
 use image::{DynamicImage, ImageFormat, Rgb, RgbImage};
-use image_handler::{ImageHandler, TimeLimits};
+use image_handler::{HandlerError, ImageHandler, TimeLimits};
 use longshore_domain::ids::{ItemKey, JobId};
 use longshore_domain::ports::Files;
 use longshore_domain::remote::{Answer, ItemOutcome, read_answer};
@@ -67,11 +67,16 @@ impl<F: Files> World<F> {
     }
 
     pub(crate) async fn send(&self, request: Value) -> Vec<Option<ItemOutcome>> {
+        self.try_send(request).await.unwrap()
+    }
+
+    /// Sends a request to a handler that may be stuck in an earlier one.
+    pub(crate) async fn try_send(&self, request: Value) -> Result<Vec<Option<ItemOutcome>>, HandlerError> {
         let count = request["items"].as_array().unwrap().len() as u64;
-        let answer = self.handler.answer(&request.to_string(), Timestamp(i64::MAX)).await.unwrap();
+        let answer = self.handler.answer(&request.to_string(), Timestamp(i64::MAX)).await?;
         let keys: Vec<_> = (1..=count).map(key).collect();
         match read_answer(&serde_json::to_vec(&answer).unwrap(), &keys).unwrap() {
-            Answer::Items(items) => items.into_outcomes(),
+            Answer::Items(items) => Ok(items.into_outcomes()),
             other => panic!("{other:?}"),
         }
     }

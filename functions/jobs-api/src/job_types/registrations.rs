@@ -32,8 +32,8 @@ pub(super) fn function(targets: &AllowedTargets, text: &str) -> Result<Target, B
     if targets.permits(&alias) {
         return Ok(Target::Function(alias));
     }
-    let detail = "the function is not allowed; ask the owner of the stack to add this ARN to the allowed functions; \
-                  functions of the stack itself are never allowed";
+    let detail = "the function is not allowed; ask the owner of the stack to add this ARN to the parameter \
+                  HandlerFunctions; functions of the stack itself are never allowed";
     Err(Bad::new("target_not_allowed", detail))
 }
 

@@ -2,9 +2,10 @@
 
 use longshore::handler::{AnyJobType, Registry};
 use longshore::http::{Bad, Checked};
+use longshore::job_types::image;
 use longshore::remote::RegisteredType;
 use longshore_domain::ports::{JobTypes, PortResult};
-use longshore_domain::registration::{StoredRegistration, TypeName, VersionedRegistration};
+use longshore_domain::registration::{RegistrationStatus, StoredRegistration, TypeName, VersionedRegistration};
 use serde_json::Value;
 
 use super::items::CreateBody;
@@ -21,7 +22,9 @@ enum Registered {
     /// Its handler has answered a ping.
     Active(RegisteredType),
     /// Its handler has not answered a ping yet.
-    Inactive,
+    Pending,
+    /// Its handler's answer to the ping was not good.
+    Refused,
     /// There is none.
     Unknown,
 }
@@ -40,7 +43,8 @@ impl<'a> KnownTypes<'a> {
         };
         let registered = match stored {
             Some(StoredRegistration { active: Some(active), .. }) => Registered::Active(RegisteredType::new(active)),
-            Some(_) => Registered::Inactive,
+            Some(stored) if stored.status() == RegistrationStatus::Refused => Registered::Refused,
+            Some(_) => Registered::Pending,
             None => Registered::Unknown,
         };
         Ok(Self { registry, registered })
@@ -55,8 +59,17 @@ impl<'a> KnownTypes<'a> {
         let detail = match (own, &self.registered) {
             (Some(own), _) => return Ok(own),
             (None, Registered::Active(registered)) => return Ok(registered),
-            (None, Registered::Inactive) => {
-                format!("the job type {value} is not active: its handler has not answered a ping yet")
+            (None, Registered::Pending) => {
+                format!(
+                    "the job type {value} is not active yet: its handler has not answered the ping; try again later"
+                )
+            }
+            (None, Registered::Refused) => {
+                format!("the job type {value} is not active: its registration was refused; ask an operator")
+            }
+            (None, Registered::Unknown) if value == image::NAME => {
+                "this deployment does not offer image jobs; its owner can set the parameter ImageJobs to true"
+                    .to_owned()
             }
             (None, Registered::Unknown) => {
                 let names = self.registry.names().join(", ");

@@ -16,6 +16,7 @@ use longshore::problem::Problem;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Status};
 use longshore_domain::ports::{JobPosition, JobProgress, JobStore, JobsPage, JobsQuery};
+use longshore_domain::registration::TypeName;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
@@ -121,7 +122,7 @@ impl<'a> ListRequest<'a> {
             status.map(|status| (status, text))
         });
         let job_type = query.get("jobType");
-        errors.extend(job_type.filter(|name| registry.find(name).is_none()).map(|name| unknown_type(name, registry)));
+        errors.extend(job_type.filter(|name| !can_exist(name, registry)).map(|name| unknown_type(name, registry)));
         let metadata = metadata::from_query(query, &mut errors);
         let limit = paging::limit(query, 1..=MAX_LIMIT, DEFAULT_LIMIT, &mut errors);
         let after = query.get("cursor").and_then(|cursor| {
@@ -173,8 +174,17 @@ fn unknown_status() -> FieldError {
     FieldError::new("/status", "unknown_status", detail)
 }
 
+/// Returns true if a job can be of this type. A registered type may have been deleted since, and its jobs are still
+/// listed, so every valid name is accepted.
+fn can_exist(name: &str, registry: &Registry) -> bool {
+    registry.find(name).is_some() || TypeName::parse(name).is_ok()
+}
+
 fn unknown_type(name: &str, registry: &Registry) -> FieldError {
-    let detail = format!("unknown job type \"{name}\"; the job types are: {}", registry.names().join(", "));
+    let detail = format!(
+        "\"{name}\" is not the name of a job type; the job types are: {}, and those of GET /api/job-types",
+        registry.names().join(", ")
+    );
     FieldError::new("/jobType", "unknown_job_type", detail)
 }
 

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input};
 use longshore::http::{Bad, Checked, Fields};
+use longshore::job_types::image;
 use longshore::problem::Problem;
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{Priority, Tolerance};
@@ -243,5 +244,8 @@ fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<CheckedOp
         return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
     }
     let prepared = job_type.prepare(options)?;
+    if job_type.registration().is_some_and(image::is_built_in) {
+        image::check_size_names(options)?;
+    }
     Ok(CheckedOptions { tolerance: prepared.tolerance(), outputs: prepared.result_columns() })
 }

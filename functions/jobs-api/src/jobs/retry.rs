@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::HeaderMap;
+use longshore::field_error::FieldError;
 use longshore::handler::AnyJobType;
 use longshore::http::{Answer, Failure, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
@@ -106,8 +107,21 @@ async fn newest_registration<B: Backend>(
     let Some(newest) = newest(&job.job_type, &api.registry, &api.job_types.store).await? else { return Ok(None) };
     let options = api.ports.store.definition(job.job_id).await?.map(|definition| definition.options);
     let registered = RegisteredType::new(newest.clone());
-    options.map_or(Ok(()), |options| registered.prepare(&options).map(|_| ())).map_err(Problem::invalid)?;
+    options.map_or(Ok(()), |options| registered.prepare(&options).map(|_| ())).map_err(options_refused)?;
     Ok(Some(Box::new(newest)))
+}
+
+/// Returns 422 with a way out: a retry cannot change the options of its job.
+fn options_refused(errors: Vec<FieldError>) -> Problem {
+    let advice = |error: FieldError| {
+        let detail = format!(
+            "{}; the job type has changed since the job was created, and a retry keeps the options: create a new job \
+             from the failures file (failed.csv), or ask an operator to accept the former options",
+            error.detail
+        );
+        FieldError { detail, ..error }
+    };
+    Problem::invalid(errors.into_iter().map(advice).collect())
 }
 
 fn not_retryable(job: &Job) -> Problem {

@@ -98,7 +98,7 @@ pub(crate) struct JobsQuery {
     /// Return only jobs with this status.
     #[param(required = false)]
     status: Status,
-    /// Return only jobs of this type, which the deployment must offer.
+    /// Return only jobs of this type: one of the deployment, or a registered one. The page is empty if there are none.
     #[param(rename = "jobType", required = false, min_length = 1, example = "import")]
     job_type: String,
     /// Return only jobs with all of these pairs in their metadata: `metadata[team]=crm&metadata[run]=7`. At most 16

@@ -99,12 +99,15 @@ async fn jobs_are_filtered_by_status_and_type() {
     let running = stored(&world, 1, |_| {}).await;
     split(&world, running).await;
     let ping = stored(&world, 2, |job| job.job_type = "ping".into()).await;
+    let invite = stored(&world, 3, |job| (job.job_type, job.is_registered) = ("invite".into(), true)).await;
     for (query, expected) in [
         ("status=running", vec![running]),
-        ("status=waiting", vec![ping]),
+        ("status=waiting", vec![ping, invite]),
         ("jobType=ping", vec![ping]),
         ("jobType=ping&status=running", vec![]),
-        ("colour=red", vec![running, ping]),
+        ("jobType=invite", vec![invite]),
+        ("jobType=never-registered", vec![]),
+        ("colour=red", vec![running, ping, invite]),
     ] {
         let reply = world.get(&format!("/api/jobs?{query}")).await;
         assert_eq!(reply.status, 200, "{query}");
@@ -123,9 +126,9 @@ async fn an_invalid_list_request_is_refused_with_every_error() {
         (&format!("cursor={bad_position}"), vec![("/cursor", "invalid_cursor")]),
         ("status=done", vec![("/status", "unknown_status")]),
         ("status=", vec![("/status", "unknown_status")]),
-        ("jobType=imports&status=Running", vec![("/status", "unknown_status"), ("/jobType", "unknown_job_type")]),
+        ("jobType=Imports&status=Running", vec![("/status", "unknown_status"), ("/jobType", "unknown_job_type")]),
         (
-            "status=x&jobType=x&limit=x&cursor=x",
+            "status=x&jobType=X&limit=x&cursor=x",
             vec![
                 ("/status", "unknown_status"),
                 ("/jobType", "unknown_job_type"),

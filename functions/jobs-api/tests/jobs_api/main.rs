@@ -17,6 +17,7 @@ mod job_type_changes;
 mod job_type_races;
 mod job_type_requests;
 mod job_types;
+mod jobs_of_registered_types;
 mod limits;
 mod list;
 mod metadata;

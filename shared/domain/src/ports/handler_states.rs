@@ -41,7 +41,7 @@ pub trait HandlerStates: Send + Sync {
     ) -> impl Future<Output = PortResult<Replaced>> + Send;
 
     /// Reserves items, whoever else reserves or replaces the state at the same time. A repetition reserves them twice:
-    /// the limit is kept, and at most half a second of it is not used.
+    /// the limit is kept, and one reservation of it is not used.
     fn reserve_items(&self, job_type: &str, request: &RateRequest)
     -> impl Future<Output = PortResult<Reserved>> + Send;
 }

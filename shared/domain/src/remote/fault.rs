@@ -59,7 +59,7 @@ pub enum ConnectionError {
     /// A function or a host that the stack's lists do not have, or not any more.
     #[error(
         "the handler is not on this stack's list of allowed functions or hosts, so it was not called; ask the owner of \
-         the stack to add it"
+         the stack to add it to the parameter HandlerFunctions or HandlerHosts"
     )]
     NotAllowed,
     /// An address that calls may not reach.
@@ -118,8 +118,8 @@ pub struct Attempts {
 
 impl Fault {
     /// Returns the outcome of an item that was sent alone when the handler failed, although its ping is good: a retry
-    /// while it has attempts, then a failure with [`HANDLER_FAILED`]. The message has status and batch, and no text of
-    /// the handler.
+    /// while it has attempts, then a failure with [`HANDLER_FAILED`]. The message has status, batch and advice, and no
+    /// text of the handler.
     pub fn of_item_alone(&self, attempts: Attempts, batch_id: &str) -> ItemOutcome {
         let class = self.cause.class();
         if attempts.made < attempts.allowed {
@@ -127,7 +127,8 @@ impl Fault {
         }
         let message = format!(
             "the handler failed on this row each of {} times; last: {class} (batch {batch_id}); the row may have been \
-             processed nevertheless",
+             processed nevertheless; give an operator the id of the batch; correct the row, or retry this code once the \
+             handler is fixed",
             attempts.made
         );
         Outcome::Reject(Rejection::new(HANDLER_FAILED, None, message))
@@ -151,6 +152,7 @@ mod tests {
         let Outcome::Reject(rejection) = outcome(3) else { panic!() };
         assert_eq!(rejection.code, "handler_failed");
         assert!(rejection.message.contains("3 times; last: bad_answer (batch b-1)"), "{}", rejection.message);
+        assert!(rejection.message.contains("retry this code once the handler is fixed"), "{}", rejection.message);
         assert!(!rejection.message.contains("Traceback"));
         assert_eq!(fault.excerpt.for_operators(), "Traceback: ann@example.com");
     }
@@ -166,7 +168,7 @@ mod tests {
             (FaultCause::Status(413), "smaller batches"),
             (FaultCause::Status(500), "answered 500"),
             (FaultCause::FunctionError, "see its log"),
-            (FaultCause::Connection(ConnectionError::NotAllowed), "ask the owner of the stack"),
+            (FaultCause::Connection(ConnectionError::NotAllowed), "parameter HandlerFunctions or HandlerHosts"),
             (FaultCause::Connection(ConnectionError::Tls), "certificate"),
         ] {
             assert!(cause.to_string().contains(words), "{cause}");

@@ -24,7 +24,7 @@ pub struct ReadState {
     /// Time that is reserved under the rate limit. It is not part of the state, so that reservations and other changes
     /// do not prevent each other.
     pub reserved: ReservedUntil,
-    /// Number of writes so far; 0 if there is no record.
+    /// Number of replacements so far.
     pub version: u64,
 }
 

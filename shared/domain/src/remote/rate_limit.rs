@@ -3,7 +3,7 @@
 //! The record of a type holds one time: the one from which items can be sent that nobody has reserved (generic cell
 //! rate algorithm, without a burst). A worker adds the time of its items before it calls. The addition is atomic, so
 //! that workers never wait for each other. A worker that dies loses what it reserved, and never gains: at most half a
-//! second's worth.
+//! second's worth, or one item.
 //!
 //! A call does not begin at exactly the time of its reservation: timers and clocks are late. [`PACE`] leaves room for
 //! that, and items that are later than their tolerance are not sent. So ten seconds have at most 105 % of the items

@@ -52,7 +52,8 @@ impl HandlerStates for DynamoStore {
     }
 
     /// UpdateItem of `STATE`: adds to `reserved`, if that is neither past nor too late; else sets it, if it is past or
-    /// absent. After a refusal the other one is tried. The time never decreases, so that at most three are needed.
+    /// absent. After a refusal the other one is tried. The time never decreases, so that at most three are needed;
+    /// the fourth is for a record that was deleted in between.
     async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
         let is_past = request.last_read() < request.earliest();
         let first = if is_past { Change::Set } else { Change::Add };
@@ -113,8 +114,8 @@ impl Change {
     }
 }
 
-/// Reads a state. Parts that only a newer version of this program knows are dropped when this one writes: the breaker,
-/// the rate and the limit of concurrency then begin like those of a working handler.
+/// Reads a state. Parts that only a newer version of this program knows are dropped when this one writes: the breaker and
+/// the limit of concurrency then begin like those of a working handler.
 fn parse(item: &Item) -> Result<ReadState, ItemError> {
     let reserved = if item.contains_key("reserved") { read_number(item, "reserved")? } else { 0 };
     let read = ReadState { reserved: ReservedUntil(reserved), ..ReadState::default() };

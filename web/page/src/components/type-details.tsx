@@ -69,13 +69,13 @@ function facts(type: JobType): [string, ComponentChildren][] {
   const { batch, concurrency, itemsPerSecond, tries, maxOutageSeconds, modes, updatedAt } = type;
   const all: [string, ComponentChildren][] = [
     [t.target, <code>{handlerOf(type)}</code>],
-    [t.batch, batch && t.batchOf(batch.items, bytes(batch.bytes), batch.timeoutSeconds)],
-    [t.concurrency, concurrency !== undefined && number(concurrency)],
+    [t.batch, t.batchOf(batch.items, bytes(batch.bytes), batch.timeoutSeconds)],
+    [t.concurrency, number(concurrency)],
     [t.rate, itemsPerSecond == null ? text.types.noRate : text.types.perSecond(itemsPerSecond)],
-    [t.tries, tries !== undefined && number(tries)],
-    [t.outage, maxOutageSeconds !== undefined && t.outageOf(maxOutageSeconds)],
-    [t.modes, modes && modes.length > 0 && modes.join(", ")],
-    [t.updated, updatedAt && moment(updatedAt)],
+    [t.tries, number(tries)],
+    [t.outage, t.outageOf(maxOutageSeconds)],
+    [t.modes, modes.join(", ")],
+    [t.updated, moment(updatedAt)],
   ];
   return all.filter(([, value]) => value);
 }

@@ -1,14 +1,13 @@
 /** The status of a job type as coloured badges: its own, and that of a change. */
 
 import type { JobType } from "longshore-client";
-import { statusOf } from "../job-types";
 import { text } from "../text";
 
 /** The look of a status, that of a job's badge. */
 const LOOKS = { active: "completed", pending: "running", refused: "failed" };
 
 export function TypeStatus({ type }: { type: JobType }) {
-  const status = statusOf(type);
+  const { status } = type;
   const change = status === "active" ? type.candidate?.status : undefined;
   return (
     <span class="badges">

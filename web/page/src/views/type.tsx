@@ -7,7 +7,7 @@ import { ErrorNotice } from "../components/errors";
 import { RunForm } from "../components/run-form";
 import { TypeDetails } from "../components/type-details";
 import { TypeStatus } from "../components/type-status";
-import { isForOperators, statusOf } from "../job-types";
+import { isForOperators } from "../job-types";
 import { useLoad } from "../load";
 import { text } from "../text";
 import { NotFound } from "./not-found";
@@ -27,7 +27,7 @@ export function TypeView({ name }: { name: string }) {
   if (error instanceof ProblemError && error.status === 404) return <NotFound />;
   if (!type)
     return error ? <ErrorNotice error={error} retry={reload} /> : <p class="quiet">{text.loading}</p>;
-  const status = statusOf(type);
+  const { status } = type;
   return (
     <>
       <p class="small">

@@ -22,17 +22,9 @@ export function fakeType(change: Partial<JobType> = {}): JobType {
       },
     },
     itemSchema: null,
+    outputSchema: null,
     itemsPerSecond: 14,
-    hasOutput: false,
-    ...change,
-  };
-}
-
-/** Returns a job type as operators see it. */
-export function operatorsType(change: Partial<JobType> = {}): JobType {
-  return fakeType({
     status: "active",
-    target: { function: "arn:aws:lambda:eu-central-1:123456789012:function:invite:live" },
     batch: { items: 50, bytes: 1_048_576, timeoutSeconds: 20 },
     concurrency: 5,
     tries: 5,
@@ -40,6 +32,14 @@ export function operatorsType(change: Partial<JobType> = {}): JobType {
     modes: ["run"],
     updatedAt: AT,
     candidate: null,
+    ...change,
+  };
+}
+
+/** Returns a job type as operators see it. */
+export function operatorsType(change: Partial<JobType> = {}): JobType {
+  return fakeType({
+    target: { function: "arn:aws:lambda:eu-central-1:123456789012:function:invite:live" },
     ...change,
   });
 }

@@ -1,8 +1,10 @@
 /** The images of a job, and the words for a job that waits. */
 
-import type { WaitingReason } from "longshore-client";
-import { expect, test } from "vitest";
-import { imageOf, isShown, largestOf, limited, thumbnailOf } from "../../src/images";
+import { readFileSync } from "node:fs";
+import { ProblemError, type WaitingReason } from "longshore-client";
+import { expect, test, vi } from "vitest";
+import { imageOf, isShown, largestOf, limited, thumbnailOf, untilAllowed } from "../../src/images";
+import { imagesText } from "../../src/text/images";
 import { nextTry, waitingWords } from "../../src/waiting";
 
 const file = (name: unknown, width: unknown = 320, height: unknown = 213) => ({
@@ -86,6 +88,43 @@ test("at most as many downloads run at a time as the limit says, in order, and a
 
 /** Lets pending promises settle. */
 const microtasks = () => new Promise((resolve) => setImmediate(resolve));
+
+const refusal = (status: number, retryAfter: number | null) => new ProblemError(status, {}, retryAfter);
+
+test.each([
+  [7, 7],
+  [0, 1],
+  [null, 1],
+  [86_400, 300],
+])("a download with 429 and Retry-After %j is tried again after %j s", async (retryAfter, seconds) => {
+  vi.useFakeTimers();
+  const call = vi.fn().mockRejectedValueOnce(refusal(429, retryAfter)).mockResolvedValue("an image");
+  const read = untilAllowed(new AbortController().signal, call);
+  await vi.advanceTimersByTimeAsync(seconds * 1000 - 1);
+  expect(call).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(await read).toBe("an image");
+  vi.useRealTimers();
+});
+
+test("a download ends with any other error, and with its view", async () => {
+  const { signal } = new AbortController();
+  await expect(untilAllowed(signal, () => Promise.reject(refusal(404, null)))).rejects.toMatchObject({
+    status: 404,
+  });
+  const stop = new AbortController();
+  const read = untilAllowed(stop.signal, () => Promise.reject(refusal(429, 60)));
+  setTimeout(() => stop.abort(), 0);
+  await expect(read).rejects.toMatchObject({ name: "AbortError" });
+});
+
+test("each code of the guide has a text", () => {
+  const guide = readFileSync(new URL("../../../../docs/guides/images.md", import.meta.url), "utf8");
+  const table = guide.slice(guide.indexOf("| code | reason |")).split("\n\n")[0] ?? "";
+  const codes = table.split("\n").flatMap((line) => line.split("|")[1]?.match(/(?<=`)[a-z_]+(?=`)/g) ?? []);
+  expect(codes.length).toBeGreaterThan(14);
+  expect(codes.filter((code) => !imagesText.images.reasons[code])).toEqual([]);
+});
 
 const NOW = Date.parse("2026-11-26T12:00:00Z");
 

@@ -29,7 +29,16 @@ const type = (change: Partial<JobType> = {}): JobType => ({
   input: "file",
   optionsSchema: OPTIONS,
   itemSchema: null,
+  outputSchema: null,
   itemsPerSecond: null,
+  status: "active",
+  batch: { items: 100, bytes: 1_048_576, timeoutSeconds: 30 },
+  concurrency: 10,
+  tries: 5,
+  maxOutageSeconds: 21_600,
+  modes: ["run"],
+  updatedAt: "2026-07-01T09:00:00Z",
+  candidate: null,
   ...change,
 });
 
