@@ -84,3 +84,31 @@ impl Effects {
         differences
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Records of a handler that has processed each item as often as it asks for.
+    fn exact() -> Effects {
+        let asked = |number| 1 + u64::from(action(number) == "retry");
+        let processed = (1..=ITEMS).map(|number| (number, asked(number))).collect();
+        Effects { batches: [("batch-1".to_owned(), 1)].into(), processed }
+    }
+
+    #[test]
+    fn a_doubled_call_a_lost_item_and_a_repeated_item_are_differences() {
+        assert_eq!(exact().differences(Processed::Exactly), [""; 0]);
+        let mut doubled = exact();
+        doubled.batches.insert("batch-2".into(), 2);
+        let mut lost = exact();
+        lost.processed.remove(&1);
+        for effects in [doubled, lost] {
+            assert_eq!(effects.differences(Processed::UpToMore(9)).len(), 1);
+        }
+        let mut repeated = exact();
+        repeated.processed.insert(1, 3);
+        assert_eq!(repeated.differences(Processed::UpToMore(1)).len(), 1);
+        assert_eq!(repeated.differences(Processed::UpToMore(2)), [""; 0]);
+    }
+}
