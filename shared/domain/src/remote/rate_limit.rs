@@ -5,7 +5,7 @@
 //! that workers never wait for each other. A worker that dies loses what it reserved, and never gains: at most half a
 //! second's worth, or one item.
 //!
-//! A call does not begin at exactly the time of its reservation: timers and clocks are late. [`PACE`] leaves room for
+//! A call does not begin at exactly the time of its reservation: timers and clocks are late. `PACE` leaves room for
 //! that, and items that are later than their tolerance are not sent. So ten seconds have at most 105 % of the items
 //! that the limit allows, and a second at most the limit and one batch.
 
@@ -25,10 +25,10 @@ const RESERVATION_S: f64 = 0.5;
 const PACE: f64 = 0.975;
 
 /// Tolerated delay of a call behind the time of its items, besides the time of one item. One second and 25 milliseconds
-/// at [`PACE`] have the items of the limit; five of them are for the difference between the workers' clocks.
+/// at `PACE` have the items of the limit; five of them are for the difference between the workers' clocks.
 const DELAY_US: i64 = 20_000;
 
-/// Maximum of the tolerated delay. Ten seconds at [`PACE`] with this delay have the items of the limit.
+/// Maximum of the tolerated delay. Ten seconds at `PACE` with this delay have the items of the limit.
 const MAX_DELAY_US: i64 = 250_000;
 
 const SECOND_US: f64 = 1_000_000.0;
