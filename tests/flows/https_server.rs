@@ -10,7 +10,7 @@ use longshore_tests::harness::handlers::Endpoint;
 
 use crate::shared::wait_until;
 
-/// A server.
+/// A server that the stories run.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(crate) enum Site {
     /// A handler.
@@ -20,7 +20,7 @@ pub(crate) enum Site {
 }
 
 impl Site {
-    /// Its address and its certificate.
+    /// Returns its address and its certificate.
     pub(crate) fn endpoint(self) -> &'static Endpoint {
         static ENDPOINTS: OnceLock<[Endpoint; 2]> = OnceLock::new();
         let new = || Endpoint::new().unwrap_or_else(|error| panic!("{error:?}"));

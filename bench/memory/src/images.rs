@@ -28,7 +28,7 @@ const RATIO: f64 = 0.85;
 
 /// The medians of the runs.
 pub(crate) struct Measured {
-    library_s: f64,
+    ours_s: f64,
     bare_s: f64,
     /// Speed of the library in proportion to the bare loop beside it.
     ratio: f64,
@@ -41,7 +41,7 @@ pub(crate) fn measure() -> Result<Measured> {
     let mut runs = Vec::new();
     for _ in 0..=RUNS {
         let (mut results, mut others) = (Vec::new(), Vec::new());
-        let library_s = seconds(|| {
+        let ours_s = seconds(|| {
             let converted = convert(&jpeg, &options).map_err(|rejection| anyhow!("{rejection:?}"))?;
             results = converted.results;
             Ok(())
@@ -51,13 +51,13 @@ pub(crate) fn measure() -> Result<Measured> {
             Ok(())
         })?;
         ensure!(results.iter().map(|result| &result.data).eq(&others), "the results differ");
-        runs.push((library_s, bare_s));
+        runs.push((ours_s, bare_s));
     }
     runs.remove(0);
     Ok(Measured {
-        library_s: median(runs.iter().map(|(library_s, _)| *library_s)),
+        ours_s: median(runs.iter().map(|(ours_s, _)| *ours_s)),
         bare_s: median(runs.iter().map(|(_, bare_s)| *bare_s)),
-        ratio: median(runs.iter().map(|(library_s, bare_s)| bare_s / library_s)),
+        ratio: median(runs.iter().map(|(ours_s, bare_s)| bare_s / ours_s)),
     })
 }
 
@@ -103,7 +103,7 @@ impl Measured {
     /// Returns the table.
     pub(crate) fn table(&self) -> String {
         let megapixels = f64::from(WIDTH) * f64::from(HEIGHT) / 1e6;
-        let speeds = [megapixels / self.library_s, megapixels / self.bare_s, self.ratio];
+        let speeds = [megapixels / self.ours_s, megapixels / self.bare_s, self.ratio];
         let mut text = String::new();
         let title = format!("Images: a JPEG of {megapixels} megapixels to three sizes (medians of {RUNS})");
         let headings = ["library, MP/s", "bare loop, MP/s", "library / bare loop"];

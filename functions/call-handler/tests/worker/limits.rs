@@ -2,11 +2,13 @@
 
 use longshore::chunk::ChunkEnd;
 use longshore::remote::RemoteReply;
-use longshore_domain::ports::{HandlerStates, ParkedChunks, Permits};
+use longshore_domain::concurrency::Permit;
+use longshore_domain::ports::{Acquisition, HandlerStates, ParkedChunks, Permits};
+use longshore_domain::registration::Registration;
 use serde_json::json;
 
 use crate::scripted::{Scripted, all, ok, returned};
-use crate::world::{TYPE, World, clock, registration};
+use crate::world::{TYPE, World, clock, pass_until, registration};
 
 #[tokio::test]
 async fn backpressure_parks_the_chunk_and_halves_the_concurrency() {
@@ -119,4 +121,22 @@ async fn no_call_begins_that_could_outlast_the_function() {
     assert_eq!(ends.last(), Some(&ChunkEnd::Finished));
     assert!(ends.len() > 1 && ends[0] == ChunkEnd::Continued, "{ends:?}");
     assert_eq!((world.counts().await.succeeded, handler.batches().len()), (24, 3));
+}
+
+/// Its own delayed message has come, and finds no permit: no second one will come.
+#[tokio::test]
+async fn a_chunk_without_a_permit_after_its_pause_can_be_woken_by_the_next_worker_that_ends() {
+    let handler = Scripted::new(|_| returned(&json!({ "retryBatch": { "after": 30, "reason": "quota" } })));
+    let world = World::new(&handler, Registration { concurrency: 1, ..registration() }, 1, 1).await;
+    let message = world.next_message().unwrap();
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
+    let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
+    let until = parked.message.parked_until.unwrap();
+    pass_until(until);
+    let permit = Permit::new(0, "another worker", clock().plus_seconds(60));
+    let acquired = world.ports.store.acquire(TYPE, &permit, clock()).await.unwrap();
+    assert_eq!(acquired, Acquisition::Acquired);
+    assert_eq!(world.deliver(&parked.message).await, ChunkEnd::Parked);
+    let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
+    assert!(parked.may_be_woken(clock()), "{parked:?}");
 }

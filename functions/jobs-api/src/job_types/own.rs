@@ -12,7 +12,7 @@ pub(super) fn find(registry: &Registry, name: &str) -> Option<StoredRegistration
 
 /// A job type, and its origin.
 pub(super) enum Listed {
-    /// One of the deployment itself. Nobody can change it, so its target is shown to nobody.
+    /// One of the deployment itself. No call can change it, so its target is not shown.
     Own(StoredRegistration),
     /// One that an operator has registered.
     Stored(StoredRegistration),
