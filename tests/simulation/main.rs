@@ -29,7 +29,7 @@
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
-//! | `rate` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
+//! | `limits` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
 //! | `concurrency`, `corrections`, `recursion` | further situations that random runs seldom reach |
 
@@ -48,11 +48,11 @@ mod handler;
 mod import_effects;
 mod imports;
 mod kinds;
+mod limits;
 mod lineage;
 mod lying;
 mod plan;
 mod poison;
-mod rate;
 mod recursion;
 mod report;
 mod rng;

@@ -11,6 +11,7 @@ use longshore_domain::job::{Priority, Status};
 
 use crate::concurrency::{chunks_are_parked_for_a_day, workers_wake_all_parked_chunks};
 use crate::kinds::Kind;
+use crate::limits::four_instances_keep_the_limit;
 use crate::plan::{Environment, JobPlan, Plan};
 use crate::rng::Rng;
 use crate::rows::{NEVER, OK};
@@ -23,12 +24,13 @@ use crate::world::{Turns, World};
 const SEEDS: u64 = 20_000;
 
 /// Conditions whose removal random runs rarely detect, each with the story that fails without it.
-pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 7] = {
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 8] = {
     // A preview that writes is found by the seeds.
     let [undo, generation, retry, delete, _] = RACES;
     let permits = ("permits-released", workers_wake_all_parked_chunks as fn());
     let parked = ("parked-chunks-are-not-stalled", chunks_are_parked_for_a_day as fn());
-    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete, permits, parked]
+    let rate = ("rate-added-to-the-current-time", four_instances_keep_the_limit as fn());
+    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete, permits, parked, rate]
 };
 
 /// Two splitters of a retry. One has written its group, and has not yet read the job again. The other reads the job,

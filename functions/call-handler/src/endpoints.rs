@@ -38,13 +38,6 @@ impl Endpoints {
         Ok(Self { https: OnceLock::from(Client::local(limits, local)?), limits, secret })
     }
 
-    /// Closes idle connections.
-    pub(super) fn close_idle(&self) {
-        if let Some(https) = self.https.get() {
-            https.close_idle();
-        }
-    }
-
     /// Calls an endpoint, if the lists have its host and port.
     pub(super) async fn call(
         &self,

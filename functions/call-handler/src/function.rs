@@ -50,7 +50,6 @@ impl<S: Store + JobTypes, Q: Queues, F: Files> MessageHandler for CallHandler<S,
         message: HandlerMessage,
         delivery: Delivery,
     ) -> Result<String, Box<dyn Error + Send + Sync>> {
-        self.handlers.begin_invocation();
         Ok(match message {
             HandlerMessage::Chunk(message) => format!("{:?}", self.chunks.deliver(*message, delivery).await?),
             HandlerMessage::Ping(message) => {

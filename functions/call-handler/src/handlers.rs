@@ -61,11 +61,6 @@ impl CallHandlers for Handlers {
         self.max_concurrency
     }
 
-    fn begin_invocation(&self) {
-        self.functions.close_idle();
-        self.endpoints.close_idle();
-    }
-
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {
         Box::pin(async move {
             match call.target {

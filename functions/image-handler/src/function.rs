@@ -88,8 +88,6 @@ impl<F: Files> ImageHandler<F> {
                 return Ok(Answer::Fatal { fatal });
             }
         };
-        // Servers may have closed idle connections while the process was suspended.
-        self.downloader.client.close_idle();
         let batch = Batch {
             files: &self.files,
             downloader: &self.downloader,

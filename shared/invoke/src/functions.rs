@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use aws_sdk_lambda::Client;
 use aws_sdk_lambda::config::retry::RetryConfig;
@@ -19,13 +19,22 @@ use super::invoked::Invoked;
 /// Maximum time for TCP and TLS with Lambda.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
+/// Maximum time that a client and its connections are kept for another invocation.
+const KEEP_IDLE: Duration = Duration::from_secs(4);
+
 /// Base of the clients' configuration: region, credentials, HTTP client.
 type Configure = dyn Fn() -> Builder + Send + Sync;
 
 /// Lambda functions of any region.
 pub struct Functions {
     configure: Box<Configure>,
-    clients: Mutex<BTreeMap<String, Client>>,
+    clients: Mutex<BTreeMap<String, Kept>>,
+}
+
+/// A client, and when it was used last.
+struct Kept {
+    client: Client,
+    used_at: SystemTime,
 }
 
 /// An invocation of a function, whose return value is awaited.
@@ -48,30 +57,34 @@ impl Functions {
     /// Invokes a function in the region of its ARN, once. Nothing is repeated: neither by the SDK nor here.
     pub async fn invoke(&self, invocation: Invocation<'_>) -> Invoked {
         let Invocation { arn, payload, timeout: time } = invocation;
-        let client = self.client(region(arn));
+        let client = self.client(region(arn), SystemTime::now());
         let invoke = client.invoke().function_name(arn).payload(Blob::new(payload));
         let invoke = invoke.invocation_type(InvocationType::RequestResponse).send();
-        match timeout(time, invoke).await {
+        let invoked = match timeout(time, invoke).await {
             Err(_) => Invoked::TimedOut,
             Ok(Ok(output)) => Invoked::from_output(output),
             Ok(Err(error)) => Invoked::from_error(error),
+        };
+        if let Some(kept) = self.clients().get_mut(region(arn)) {
+            kept.used_at = SystemTime::now();
         }
+        invoked
     }
 
-    /// Drops all clients, with their connections if their HTTP client is a new one. Call it when an invocation begins:
-    /// Lambda may have closed the connections while the process was suspended, and a request that is sent on such a
-    /// connection looks like a failure of the function.
-    pub fn close_idle(&self) {
-        self.clients().clear();
-    }
-
-    fn client(&self, region: &str) -> Client {
+    /// Returns the client of a region: a new one, with new connections if its HTTP client is a new one, if the last was
+    /// not used for some seconds of the wall clock. Lambda closes connections while it suspends the process, and a request
+    /// that is sent on such a connection looks like a failure of the function.
+    fn client(&self, region: &str, now: SystemTime) -> Client {
         let mut clients = self.clients();
-        let client = clients.entry(region.to_owned()).or_insert_with(|| client((self.configure)(), region));
-        client.clone()
+        // After a clock that was set back, the time is unknown.
+        clients.retain(|_, kept| now.duration_since(kept.used_at).is_ok_and(|idle| idle < KEEP_IDLE));
+        let kept = clients.entry(region.to_owned());
+        let kept = kept.or_insert_with(|| Kept { client: client((self.configure)(), region), used_at: now });
+        kept.used_at = now;
+        kept.client.clone()
     }
 
-    fn clients(&self) -> MutexGuard<'_, BTreeMap<String, Client>> {
+    fn clients(&self) -> MutexGuard<'_, BTreeMap<String, Kept>> {
         self.clients.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -107,9 +120,31 @@ fn region(arn: &str) -> &str {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::Arc;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
     use aws_sdk_lambda::config::BehaviorVersion;
 
     use super::*;
+
+    #[test]
+    fn a_client_is_used_again_until_it_was_idle_for_too_long() {
+        let created = Arc::<AtomicU32>::default();
+        let count = Arc::clone(&created);
+        let functions = Functions::new(move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            Builder::new().behavior_version(BehaviorVersion::latest())
+        });
+        let (start, instant) = (SystemTime::UNIX_EPOCH + Duration::from_secs(1_000), Duration::from_millis(1));
+        let clients_at = |region: &str, now| {
+            functions.client(region, now);
+            created.load(Ordering::Relaxed)
+        };
+        let (soon, late) = (start + KEEP_IDLE - instant, start + KEEP_IDLE * 2 - instant);
+        assert_eq!([clients_at("a", start), clients_at("a", soon), clients_at("a", late)], [1, 1, 2]);
+        assert_eq!([clients_at("b", late), clients_at("a", late)], [3, 3], "each region has its own");
+        assert_eq!(clients_at("a", start), 4, "the clock was set back");
+    }
 
     #[test]
     fn an_answer_that_pauses_is_cut_off_by_nothing_but_the_time_of_its_invocation() {

@@ -88,12 +88,6 @@ impl Client {
         }
     }
 
-    /// Closes idle connections. Call it when an invocation begins: endpoints may have closed them while the process was
-    /// suspended.
-    pub fn close_idle(&self) {
-        self.pool.clear();
-    }
-
     async fn answer(&self, call: &Call<'_>, signing: Signing) -> Result<(Answer, AnswerHeaders), CallFailure> {
         let deadline = Instant::from_std(call.deadline);
         let begun = Instant::now();
@@ -133,7 +127,7 @@ impl Client {
     fn keep(&self, origin: &Origin, connection: Connection, exchanged: Exchanged) -> Exchanged {
         if exchanged.after == After::Ready {
             let opened = connection.opened;
-            self.pool.put(origin, connection, opened, Instant::now());
+            self.pool.put(origin, connection, opened, SystemTime::now());
         }
         exchanged
     }
@@ -144,7 +138,7 @@ impl Client {
     }
 
     fn idle(&self, origin: &Origin) -> Option<Connection> {
-        std::iter::from_fn(|| self.pool.take(origin, Instant::now())).find(Connection::is_ready)
+        std::iter::from_fn(|| self.pool.take(origin, SystemTime::now())).find(Connection::is_ready)
     }
 }
 

@@ -1,6 +1,6 @@
 //! One HTTP/1.1 connection, and the exchange of a request for an answer.
 
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use http_body_util::Full;
 use hyper::body::{Bytes, Incoming};
@@ -29,7 +29,7 @@ pub(crate) struct Connection {
     budget: ReadBudget,
     driver: JoinHandle<()>,
     /// Time at which it was opened.
-    pub(crate) opened: Instant,
+    pub(crate) opened: SystemTime,
 }
 
 /// An answer whose body was read.
@@ -71,7 +71,7 @@ impl Connection {
         let (sender, connection) = started.map_err(|error| CallFailure::of_http(&error, Part::Head))?;
         // The sender reports the error of the connection.
         let driver = tokio::spawn(async move { drop(connection.await) });
-        Ok(Self { sender, budget, driver, opened: Instant::now() })
+        Ok(Self { sender, budget, driver, opened: SystemTime::now() })
     }
 
     /// Returns true if the connection waits for a request.

@@ -19,7 +19,8 @@ pub struct Limits {
     pub head_bytes: usize,
     /// Maximum number of an answer's headers.
     pub headers: usize,
-    /// Maximum time that a connection is kept for another call. Many servers close theirs after 5 s.
+    /// Maximum time that a connection is kept for another call, also of the next invocation. Many servers close theirs
+    /// after 5 s.
     pub keep_idle: Duration,
     /// Maximum age of a connection that is used again, so that a change in DNS takes effect.
     pub keep_age: Duration,

@@ -116,8 +116,6 @@ pub type Calling<'a> = Pin<Box<dyn Future<Output = Result<RemoteReply, NotCalled
 pub trait CallHandlers: Send + Sync {
     /// Name of the stack, which a handler can compare.
     fn stack(&self) -> &str;
-    /// Begins an invocation of the function: connections that were idle before are not used again.
-    fn begin_invocation(&self) {}
     /// Makes a call, and returns what came back until its deadline.
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a>;
     /// Returns the time that must be left after a call's time-out: for a wait, a ping, and the commit.

@@ -3,8 +3,8 @@
 use std::str;
 
 use longshore_domain::records::Format;
-use serde::Serializer;
 use serde::ser::SerializeMap;
+use serde::{Serialize, Serializer};
 use serde_json::value::{RawValue, to_raw_value};
 
 use crate::handler::{CellReader, Cells, RawItem, Record, Rejection, Shape, malformed_json, unterminated};
@@ -26,21 +26,26 @@ pub(super) fn item_value(item: &RawItem<'_>, cells: &mut CellReader) -> Result<B
         Shape::Record { format: Format::Csv, columns, bytes, .. } => {
             let record = Record::row(columns, bytes, cells.read(bytes))?;
             let Record::Row { columns, cells } = record else { return Err(unterminated(item.number)) };
-            row(columns, cells).map_err(unreadable)
+            to_raw_value(&Row { columns, cells }).map_err(unreadable)
         }
     }
 }
 
-fn row(columns: &[String], cells: Cells<'_>) -> Result<Box<RawValue>, serde_json::Error> {
-    let mut json = Vec::new();
-    let mut object = serde_json::Serializer::new(&mut json);
-    let mut members = object.serialize_map(Some(columns.len()))?;
-    for (column, cell) in columns.iter().zip(cells.iter()) {
-        // The cells of a row are UTF-8.
-        members.serialize_entry(column, str::from_utf8(cell).unwrap_or_default())?;
+/// A row of CSV.
+struct Row<'a> {
+    columns: &'a [String],
+    cells: Cells<'a>,
+}
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut members = serializer.serialize_map(Some(self.columns.len()))?;
+        for (column, cell) in self.columns.iter().zip(self.cells.iter()) {
+            // The cells of a row are UTF-8.
+            members.serialize_entry(column, str::from_utf8(cell).unwrap_or_default())?;
+        }
+        members.end()
     }
-    members.end()?;
-    serde_json::from_slice(&json)
 }
 
 #[cfg(test)]

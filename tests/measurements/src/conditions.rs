@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 33] = [
+pub const CONDITIONS: [(&str, &str); 34] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -41,6 +41,10 @@ pub const CONDITIONS: [(&str, &str); 33] = [
     ("pings-after-the-fault", "only a ping that began after a fault decides about the fault"),
     ("items-wait-for-their-own-time", "a round defers the items again whose next try is later"),
     ("permits-released", "a worker that ends releases its permit"),
+    (
+        "rate-added-to-the-current-time",
+        "items under the rate limit are reserved from the time that is stored, not the one that was read",
+    ),
     ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
 ];
 

@@ -1,4 +1,4 @@
-//! Losses in jobs of registered types: killed processes of `call-handler` and of a handler, and messages of their queue
+//! Losses in jobs of registered types: killed processes of functions, a handler among them, and messages of their queue
 //! that are lost, doubled, and late.
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,16 +10,17 @@ use longshore_tests::harness::handlers::Delivery;
 
 use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
-use super::handlers::{Handlers, handlers, wait_until};
+use super::handlers::{HANDLER, Handlers, handlers, wait_until};
 use super::jobs::{Outcome, record_outcome, sweeping};
 use super::losses::{Kills, kill_some, seed};
 
-/// Outputs of the functions that are killed. Workers are most of them.
-const VICTIMS: [&str; 8] = [
+/// The functions that are killed. Workers, and the handler that they call, are most of them.
+const VICTIMS: [&str; 9] = [
     "CallHandlerFunctionName",
     "CallHandlerFunctionName",
     "CallHandlerFunctionName",
-    "CallHandlerFunctionName",
+    HANDLER,
+    HANDLER,
     "JobsApiFunctionName",
     "CreateJobFunctionName",
     "CompleteJobFunctionName",
@@ -33,7 +34,7 @@ const QUEUE: &str = "HandlerChunkQueueUrl";
 const FUNCTION: &str = "CallHandlerFunctionName";
 
 #[test]
-fn no_item_is_lost_when_processes_of_call_handler_are_killed() {
+fn no_item_is_lost_when_processes_of_call_handler_and_of_the_handler_are_killed() {
     let Some(handlers) = handlers() else { return };
     let (seed, over) = (seed(), AtomicBool::new(false));
     let max = if measurements::is_complete_run() { 25 } else { 8 };

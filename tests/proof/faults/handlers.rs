@@ -22,7 +22,7 @@ use super::handled::{Target, file};
 use super::jobs::{PARAMETERS, has_own_emulator, patient};
 
 /// Name of the handler's function, which the stack may invoke.
-const FUNCTION: &str = "effects";
+pub(super) const HANDLER: &str = "effects";
 
 /// Number of items in a batch.
 const BATCH_ITEMS: u32 = 20;
@@ -69,9 +69,9 @@ impl Drop for Server {
 impl Handlers {
     fn start() -> Result<Self> {
         let endpoint = Endpoint::new()?;
-        let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[FUNCTION]), &OTHERS].concat();
+        let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[HANDLER]), &OTHERS].concat();
         let stack = Stack::start(&StackOptions { faults: true, parameters, ..Default::default() })?;
-        stack.create_python_function(FUNCTION, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
+        stack.create_python_function(HANDLER, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
         let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
         let operator = patient(&stack).with_token(&user.token);
         let dataset = format!("handled-{}", nonce());
@@ -109,7 +109,7 @@ impl Handlers {
     /// The registration of a target. A function can start slowly on a busy machine.
     pub(super) fn content(&self, target: Target) -> Value {
         let (handler, timeout_s) = match target {
-            Target::Function | Target::Dataset => (json!({ "function": alias(FUNCTION) }), 15),
+            Target::Function | Target::Dataset => (json!({ "function": alias(HANDLER) }), 15),
             Target::Endpoint => (json!({ "url": self.endpoint.url() }), 5),
         };
         let batch = json!({ "items": BATCH_ITEMS, "timeoutSeconds": timeout_s });

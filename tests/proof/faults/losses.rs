@@ -60,7 +60,7 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     record_outcome("function processes killed", &killed, &outcome, &command);
 }
 
-/// Seed and maximum number of the kills, and the outputs with the names of the functions.
+/// Seed and maximum number of the kills, and the functions: their names, or the outputs with their names.
 pub(super) struct Kills {
     pub(super) seed: u64,
     pub(super) max: u64,
@@ -73,7 +73,7 @@ pub(super) fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Resul
     while killed < kills.max && !over.load(Ordering::Relaxed) && start.elapsed() < MAX_DURATION {
         std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
         let victim = kills.victims[rng.usize(..kills.victims.len())];
-        let mut processes = stack.processes(victim)?;
+        let mut processes = stack.processes_of(stack.output(victim).unwrap_or(victim));
         processes.sort_unstable();
         if let Some(process) = processes.get(rng.usize(..processes.len().max(1))) {
             killed += u64::from(kill(*process).is_ok());

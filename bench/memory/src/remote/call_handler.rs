@@ -20,15 +20,6 @@ use crate::job::{Chunks, Services, deadline};
 /// Base of the retry schedule, in seconds, as deployed.
 const RETRY_BASE_S: i64 = 30;
 
-/// When connections end.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub(crate) enum Connections {
-    /// With their invocation, as deployed.
-    PerInvocation,
-    /// Never, which shows what the new ones cost.
-    Kept,
-}
-
 /// A warm process, which has one invocation at a time.
 pub(super) struct Process {
     runtime: Runtime,
@@ -36,8 +27,8 @@ pub(super) struct Process {
 }
 
 impl Process {
-    pub(super) fn new(target: &Target, connections: Connections) -> Result<Self> {
-        let timed = Timed { handlers: target.handlers()?, connections, in_calls: AtomicU64::default() };
+    pub(super) fn new(target: &Target) -> Result<Self> {
+        let timed = Timed { handlers: target.handlers()?, in_calls: AtomicU64::default() };
         Ok(Self { runtime: super::measure::runtime()?, handlers: Arc::new(timed) })
     }
 
@@ -62,7 +53,6 @@ impl Process {
 /// The calls of call-handler, with their time.
 struct Timed {
     handlers: Handlers,
-    connections: Connections,
     /// Nanoseconds.
     in_calls: AtomicU64,
 }
@@ -74,12 +64,6 @@ impl CallHandlers for Timed {
 
     fn max_concurrency(&self) -> u32 {
         self.handlers.max_concurrency()
-    }
-
-    fn begin_invocation(&self) {
-        if self.connections == Connections::PerInvocation {
-            self.handlers.begin_invocation();
-        }
     }
 
     fn call<'a>(&'a self, call: RemoteCall<'a>) -> Calling<'a> {

@@ -12,7 +12,7 @@ use serde_json::json;
 use tokio::runtime::{Builder, Runtime};
 
 use super::bare::{Bare, Batches};
-use super::call_handler::{Connections, Process};
+use super::call_handler::Process;
 use super::server::Handler;
 use super::target::{JOB_TYPE, Kind, Target};
 use crate::cases::upload;
@@ -33,28 +33,21 @@ pub(crate) struct Setting {
     pub(super) name: &'static str,
     pub(super) kind: Kind,
     pub(super) handler: Handler,
-    pub(super) connections: Connections,
     pub(super) workers: usize,
 }
 
-const fn function(name: &'static str, workers: usize) -> Setting {
-    let (kind, handler, connections) = (Kind::Function, Handler::Unread, Connections::PerInvocation);
-    Setting { name, kind, handler, connections, workers }
-}
-
-const fn endpoint(name: &'static str, handler: Handler, connections: Connections, workers: usize) -> Setting {
-    Setting { name, kind: Kind::Endpoint, handler, connections, workers }
+const fn setting(name: &'static str, kind: Kind, handler: Handler, workers: usize) -> Setting {
+    Setting { name, kind, handler, workers }
 }
 
 /// All settings.
-pub(super) const SETTINGS: [Setting; 7] = [
-    function("function", 1),
-    function("function, 2 workers", WORKERS),
-    endpoint("endpoint", Handler::Unread, Connections::PerInvocation, 1),
-    endpoint("endpoint, 2 workers", Handler::Unread, Connections::PerInvocation, WORKERS),
-    endpoint("endpoint, connections kept", Handler::Unread, Connections::Kept, WORKERS),
-    endpoint("endpoint that reads its items", Handler::EachItem, Connections::PerInvocation, WORKERS),
-    endpoint("endpoint that reads its items, connections kept", Handler::EachItem, Connections::Kept, WORKERS),
+pub(super) const SETTINGS: [Setting; 6] = [
+    setting("function", Kind::Function, Handler::Unread, 1),
+    setting("function, 2 workers", Kind::Function, Handler::Unread, WORKERS),
+    setting("endpoint", Kind::Endpoint, Handler::EachItem, 1),
+    setting("endpoint, 2 workers", Kind::Endpoint, Handler::EachItem, WORKERS),
+    setting("endpoint that reads nothing", Kind::Endpoint, Handler::Unread, 1),
+    setting("endpoint that reads nothing, 2 workers", Kind::Endpoint, Handler::Unread, WORKERS),
 ];
 
 /// The runs of a setting.
@@ -109,8 +102,7 @@ struct Bench {
 impl Bench {
     fn new(setting: Setting) -> Result<Self> {
         let target = Target::new(setting.kind, setting.handler)?;
-        let processes =
-            (0..setting.workers).map(|_| Process::new(&target, setting.connections)).collect::<Result<_>>()?;
+        let processes = (0..setting.workers).map(|_| Process::new(&target)).collect::<Result<_>>()?;
         let clients = (0..setting.workers).map(|_| Bare::new(&target)).collect::<Result<_>>()?;
         let (files, source) = upload(ITEMS)?;
         Ok(Self { target, processes, clients, files, source })

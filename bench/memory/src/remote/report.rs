@@ -3,8 +3,8 @@
 use bench::handler_price::HandlerJob;
 use bench::markdown;
 
-use super::call_handler::Connections;
 use super::measure::{ITEMS, Pair, RUNS, Runs, Setting};
+use super::server::Handler;
 use super::target::Kind;
 use crate::goal::Goal;
 use crate::statistics::median;
@@ -81,10 +81,9 @@ fn row((setting, runs): &(Setting, Runs)) -> Vec<String> {
 pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
     let alone = measured.iter().find(|(setting, _)| setting.kind == Kind::Function && setting.workers == 1);
     let overhead = alone.map_or(f64::NAN, |(setting, runs)| Medians::new(setting, runs).overhead_us);
-    let deployed = measured
-        .iter()
-        .filter(|(setting, _)| setting.kind == Kind::Endpoint && setting.connections == Connections::PerInvocation);
-    let ratios = deployed.map(|(setting, runs)| Medians::new(setting, runs).ratio);
+    let endpoints =
+        measured.iter().filter(|(setting, _)| setting.kind == Kind::Endpoint && setting.handler == Handler::EachItem);
+    let ratios = endpoints.map(|(setting, runs)| Medians::new(setting, runs).ratio);
     let ratio = ratios.fold(f64::INFINITY, f64::min);
     [
         Goal {

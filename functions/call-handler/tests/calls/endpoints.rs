@@ -6,7 +6,7 @@ use std::time::Duration;
 use call_handler::handlers::Handlers;
 use data_encoding::BASE64;
 use hmac::{Hmac, KeyInit, Mac};
-use longshore::remote::{CallHandlers, RemoteReply};
+use longshore::remote::RemoteReply;
 use longshore_domain::registration::Target;
 use longshore_domain::remote::ConnectionError;
 use longshore_outbound::policy::UrlPolicy;
@@ -127,16 +127,12 @@ async fn without_the_root_secret_nothing_is_sent_and_nothing_follows_about_the_h
 }
 
 #[tokio::test]
-async fn calls_of_an_invocation_share_a_connection_and_the_next_invocation_opens_another() {
+async fn calls_one_after_another_share_a_connection_and_the_root_secret() {
     let stack = Stack::new(OK, secrets().await).await;
-    for connections in [1, 2] {
-        stack.handlers.begin_invocation();
-        for _ in 0..2 {
-            stack.reply().await;
-        }
-        assert_eq!(stack.endpoint.connections(), connections);
+    for _ in 0..3 {
+        stack.reply().await;
     }
-    assert_eq!(stack.secrets.requests().len(), 1, "the root secret is kept");
+    assert_eq!((stack.endpoint.connections(), stack.secrets.requests().len()), (1, 1));
 }
 
 #[tokio::test]

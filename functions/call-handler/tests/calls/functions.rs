@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use longshore::remote::{CallHandlers, RemoteReply};
+use longshore::remote::RemoteReply;
 use longshore_domain::remote::ConnectionError;
 
 use crate::stub::{Reaction, Stub, refusing, response};
@@ -122,14 +122,11 @@ async fn a_function_that_the_list_has_not_or_not_any_more_is_not_called() {
 }
 
 #[tokio::test]
-async fn calls_of_an_invocation_share_a_connection_and_the_next_invocation_opens_another() {
+async fn calls_one_after_another_share_a_connection() {
     let stub = Stub::always(Reaction::Respond(response(200, "", "{}"))).await;
     let handlers = handlers(&stub.url, &Authority::new(), 443);
-    for connections in [1, 2, 3] {
-        handlers.begin_invocation();
-        for _ in 0..2 {
-            call(&handlers, &function(ALIAS)).await.unwrap();
-        }
-        assert_eq!(stub.connections(), connections);
+    for _ in 0..3 {
+        call(&handlers, &function(ALIAS)).await.unwrap();
     }
+    assert_eq!(stub.connections(), 1);
 }

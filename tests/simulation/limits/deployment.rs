@@ -21,7 +21,7 @@ use crate::clock::{CLOCK, SKEW, clock, true_time};
 use crate::faults::{self, Rates};
 use crate::rng::Rng;
 use crate::stepwise::Stepwise;
-use crate::unguarded::{Unguarded, remove_condition};
+use crate::unguarded::Unguarded;
 
 /// Start of a run.
 pub(super) const START: Timestamp = Timestamp(1_700_000_000_000);
@@ -67,8 +67,6 @@ pub(super) struct Settings {
     pub(super) jobs: Vec<NewJob>,
     /// Time between two instances that are killed, in milliseconds.
     pub(super) killed_every_ms: Option<i64>,
-    /// The condition that is removed.
-    pub(super) without: Option<&'static str>,
 }
 
 /// A run.
@@ -90,7 +88,6 @@ impl Deployment {
         let mut rng = Rng::from_seed(settings.seed);
         longshore_domain::random::seed(rng.number());
         faults::begin(Rng::from_seed(0), Rates::default());
-        remove_condition(settings.without);
         CLOCK.set(START.0);
         SKEW.set(0);
         let (store, queues, files) = (MemoryStore::default(), MemoryQueues::default(), MemoryFiles::default());

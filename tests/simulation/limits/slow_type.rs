@@ -49,7 +49,6 @@ fn fast_ms(beside: Beside, share: u32) -> i64 {
         ],
         jobs: if beside == Beside::Nothing { vec![fast] } else { vec![slow, fast] },
         killed_every_ms: None,
-        without: None,
     });
     run.run(600, |run| run.endpoint.items_of(FAST) == FAST_ITEMS);
     let calls = run.endpoint.calls_of(FAST);

@@ -20,3 +20,5 @@ mod queue;
 mod slow_type;
 mod timed;
 mod windows;
+
+pub(crate) use items_per_second::four_instances_keep_the_limit;
