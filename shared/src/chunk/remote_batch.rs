@@ -83,7 +83,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 }
             };
             let key = ItemKey { job_id: job.job_id, number: items.number(i) };
-            let item = RequestItem { key, attempt: items.attempts(i) + 1, value: &value };
+            let item = RequestItem { key, attempt: items.attempts(i) + 1, value };
             match builder.push(&item).map_err(unusable)? {
                 Pushed::Added => positions.push(i),
                 Pushed::Full => {

@@ -5,6 +5,7 @@
 //! gaps go to the next round, so that no outcome behind them is lost.
 
 use std::collections::BTreeMap;
+use std::mem::take;
 use std::time::Duration;
 
 use longshore_domain::message::ChunkMessage;
@@ -111,10 +112,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         if !self.has_time_for(remote.timeout() + handlers.reserve() * 2 / 3) {
             return self.leave(remote, items).await;
         }
-        let Some(sent) = self.next_batch(remote, items, stored, most)? else {
+        let Some(mut sent) = self.next_batch(remote, items, stored, most)? else {
             return self.take_answers(remote, items);
         };
-        let outcome = self.send(remote, handlers, &sent).await?;
+        let outcome = self.send(remote, handlers, &mut sent).await?;
         self.take_outcome(remote, handlers, items, &sent, outcome).await
     }
 
@@ -131,10 +132,10 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         &self,
         remote: &RemoteJob,
         handlers: &dyn CallHandlers,
-        sent: &SentBatch,
+        sent: &mut SentBatch,
     ) -> Result<CallOutcome, NotCalled> {
         let target = &remote.registration().target;
-        let (job_type, body) = (self.job.job_type.as_str(), sent.batch.body.clone());
+        let (job_type, body) = (self.job.job_type.as_str(), take(&mut sent.batch.body));
         let (job, deadline) = (Some(self.job.job_id), sent.deadline);
         let call = RemoteCall { target, job_type, job, id: &sent.id, body, deadline };
         let reply = handlers.call(call).await?;

@@ -5,42 +5,55 @@ use std::str;
 use longshore_domain::records::Format;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
-use serde_json::value::{RawValue, to_raw_value};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value};
 
 use crate::handler::{CellReader, Cells, RawItem, Record, Rejection, Shape, malformed_json, unterminated};
 
-/// Returns the value of an item: a line of JSON as it is, a row of CSV as an object with a string for each column, and
-/// the data of a record.
-///
-/// # Errors
-/// The reason why the item cannot be read; it fails without a call.
-pub(super) fn item_value(item: &RawItem<'_>, cells: &mut CellReader) -> Result<Box<RawValue>, Rejection> {
-    let unreadable = |error: serde_json::Error| Rejection::new("malformed_item", None, error.to_string());
-    match item.shape {
-        Shape::Options(options) => to_raw_value(options).map_err(unreadable),
-        Shape::Stored(stored) => to_raw_value(&stored.record).map_err(unreadable),
-        Shape::Record { unterminated: true, .. } => Err(unterminated(item.number)),
-        Shape::Record { format: Format::JsonLines, bytes, .. } => {
-            serde_json::from_slice::<Box<RawValue>>(bytes).map_err(|error| malformed_json(bytes, &error))
-        }
-        Shape::Record { format: Format::Csv, columns, bytes, .. } => {
-            let record = Record::row(columns, bytes, cells.read(bytes))?;
-            let Record::Row { columns, cells } = record else { return Err(unterminated(item.number)) };
-            to_raw_value(&Row { columns, cells }).map_err(unreadable)
+/// An item, which is written as its JSON value.
+pub(crate) enum ItemValue<'a> {
+    /// A line of JSON, as it is.
+    Line(&'a RawValue),
+    /// A row of CSV: an object with a string for each column.
+    Row { columns: &'a [String], cells: Cells<'a> },
+    /// The data of a record.
+    Record(&'a Map<String, Value>),
+    /// The options of the job.
+    Options(&'a Value),
+}
+
+impl<'a> ItemValue<'a> {
+    /// Reads an item.
+    ///
+    /// # Errors
+    /// The reason why it cannot be read; it fails without a call.
+    pub(super) fn read(item: &RawItem<'a>, cells: &'a mut CellReader) -> Result<Self, Rejection> {
+        match item.shape {
+            Shape::Options(options) => Ok(Self::Options(options)),
+            Shape::Stored(stored) => Ok(Self::Record(&stored.record)),
+            Shape::Record { unterminated: true, .. } => Err(unterminated(item.number)),
+            Shape::Record { format: Format::JsonLines, bytes, .. } => {
+                serde_json::from_slice(bytes).map(Self::Line).map_err(|error| malformed_json(bytes, &error))
+            }
+            Shape::Record { format: Format::Csv, columns, bytes, .. } => {
+                let record = Record::row(columns, bytes, cells.read(bytes))?;
+                let Record::Row { columns, cells } = record else { return Err(unterminated(item.number)) };
+                Ok(Self::Row { columns, cells })
+            }
         }
     }
 }
 
-/// A row of CSV.
-struct Row<'a> {
-    columns: &'a [String],
-    cells: Cells<'a>,
-}
-
-impl Serialize for Row<'_> {
+impl Serialize for ItemValue<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut members = serializer.serialize_map(Some(self.columns.len()))?;
-        for (column, cell) in self.columns.iter().zip(self.cells.iter()) {
+        let (columns, cells) = match self {
+            Self::Line(line) => return line.serialize(serializer),
+            Self::Record(record) => return record.serialize(serializer),
+            Self::Options(options) => return options.serialize(serializer),
+            Self::Row { columns, cells } => (columns, cells),
+        };
+        let mut members = serializer.serialize_map(Some(columns.len()))?;
+        for (column, cell) in columns.iter().zip(cells.iter()) {
             // The cells of a row are UTF-8.
             members.serialize_entry(column, str::from_utf8(cell).unwrap_or_default())?;
         }
@@ -55,8 +68,9 @@ mod tests {
     fn value(format: Format, columns: &[&str], bytes: &str) -> Result<String, String> {
         let columns: Vec<_> = columns.iter().map(|column| (*column).to_owned()).collect();
         let shape = Shape::Record { format, columns: &columns, bytes: bytes.as_bytes(), unterminated: false };
-        let value = item_value(&RawItem { number: 1, shape }, &mut CellReader::default());
-        value.map(|value| value.get().to_owned()).map_err(|rejection| rejection.code)
+        let mut cells = CellReader::default();
+        let value = ItemValue::read(&RawItem { number: 1, shape }, &mut cells);
+        value.map(|value| serde_json::to_string(&value).unwrap()).map_err(|rejection| rejection.code)
     }
 
     #[test]

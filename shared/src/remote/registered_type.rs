@@ -9,10 +9,10 @@ use longshore_domain::job::{JobError, Tolerance};
 use longshore_domain::registration::{RegisteredInput, Registration, VersionedRegistration};
 use longshore_domain::remote::{BatchLimits, ItemOutcome, ItemsPerSecond, Mode};
 use longshore_domain::results::ResultRow;
+use serde::Serialize;
 use serde_json::Value;
-use serde_json::value::RawValue;
 
-use super::item_value::item_value;
+use super::item_value::ItemValue;
 use crate::field_error::FieldError;
 use crate::handler::{
     AnyJobType, CellReader, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob, Processed, RawItem, Rejection,
@@ -157,8 +157,8 @@ impl RemoteJob {
     ///
     /// # Errors
     /// The reason why the item cannot be read, or does not match its schema; it fails without a call.
-    pub(crate) fn value(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<Box<RawValue>, Rejection> {
-        let value = item_value(item, cells)?;
+    pub(crate) fn value<'a>(&self, item: &RawItem<'a>, cells: &'a mut CellReader) -> Result<ItemValue<'a>, Rejection> {
+        let value = ItemValue::read(item, cells)?;
         match &self.item_schema {
             Some(schema) => check(schema, &value).map(|()| value),
             None => Ok(value),
@@ -178,8 +178,8 @@ impl RemoteJob {
     }
 }
 
-fn check(schema: &JsonSchema, value: &RawValue) -> Result<(), Rejection> {
-    let value: Value = serde_json::from_str(value.get())
+fn check(schema: &JsonSchema, value: impl Serialize) -> Result<(), Rejection> {
+    let value = serde_json::to_value(value)
         .map_err(|error| Rejection::new("malformed_json", None, format!("the JSON cannot be read: {error}")))?;
     schema.check(&value)
 }

@@ -1,5 +1,7 @@
 //! Batches of items for a remote handler, within limits of items and bytes.
 
+use serde::Serialize;
+
 use super::limits::BatchLimits;
 use super::request::{RequestHead, RequestItem};
 use crate::ids::ItemKey;
@@ -50,7 +52,7 @@ impl BatchBuilder {
     ///
     /// # Errors
     /// If the item cannot be written as JSON. The batch is unchanged.
-    pub fn push(&mut self, item: &RequestItem<'_>) -> Result<Pushed, serde_json::Error> {
+    pub fn push<V: Serialize>(&mut self, item: &RequestItem<V>) -> Result<Pushed, serde_json::Error> {
         if self.keys.len() >= self.limits.items() as usize {
             return Ok(Pushed::Full);
         }

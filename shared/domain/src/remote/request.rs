@@ -5,7 +5,6 @@
 
 use serde::{Deserialize, Serialize, Serializer};
 use serde_json::Value;
-use serde_json::value::RawValue;
 
 use crate::ids::{ItemKey, JobId};
 use crate::tenant::TenantId;
@@ -73,14 +72,14 @@ pub struct RequestBatch<'a> {
 }
 
 /// An item of a request.
-#[derive(Copy, Clone, Debug)]
-pub struct RequestItem<'a> {
+#[derive(Clone, Debug)]
+pub struct RequestItem<V> {
     /// The idempotency key: the same for every attempt.
     pub key: ItemKey,
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// The item as JSON.
-    pub value: &'a RawValue,
+    /// The item.
+    pub value: V,
 }
 
 impl Serialize for RequestHead<'_> {
@@ -96,18 +95,22 @@ impl Serialize for RequestHead<'_> {
     }
 }
 
-impl Serialize for RequestItem<'_> {
+impl<V: Serialize> Serialize for RequestItem<V> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         #[derive(Serialize)]
-        struct Item<'a> {
-            key: String,
+        struct Item<'a, V> {
+            #[serde(serialize_with = "displayed")]
+            key: ItemKey,
             number: u64,
             r#try: u32,
-            value: &'a RawValue,
+            value: &'a V,
         }
-        let key = self.key.to_string();
-        Item { key, number: self.key.number, r#try: self.attempt, value: self.value }.serialize(serializer)
+        Item { key: self.key, number: self.key.number, r#try: self.attempt, value: &self.value }.serialize(serializer)
     }
+}
+
+fn displayed<S: Serializer>(key: &ItemKey, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(key)
 }
 
 fn rfc3339<S: Serializer>(time: &Timestamp, serializer: S) -> Result<S::Ok, S::Error> {
