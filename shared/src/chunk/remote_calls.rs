@@ -156,7 +156,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 let counts = BatchCounts { sent: count(sent.positions.len()), answered: count(answered.answered()) };
                 self.calls.bisection = Some(self.calls.bisection(remote).after_answer(counts));
                 let outcomes = sent.positions.iter().zip(answered.into_outcomes());
-                self.calls.answers.extend(outcomes.filter_map(|(i, outcome)| Some((*i, outcome?))));
+                self.calls.answers.append(&mut outcomes.filter_map(|(i, outcome)| Some((*i, outcome?))).collect());
                 if self.must_look() {
                     // During a long call, faults of other chunks can have been recorded.
                     self.look().await?;

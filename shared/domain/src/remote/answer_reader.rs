@@ -1,7 +1,7 @@
 //! The reader of answers. An answer is accepted as a whole or not at all.
 
 use std::collections::HashMap;
-use std::collections::hash_map::Entry;
+use std::fmt::Write;
 
 use serde_json::value::RawValue;
 
@@ -74,26 +74,59 @@ fn items(results: &[&RawValue], keys: &[ItemKey]) -> Read<AnsweredItems> {
     if results.is_empty() {
         return Err(BadAnswerReason::NoResults);
     }
-    let mut unanswered: HashMap<String, Option<usize>> =
-        keys.iter().enumerate().map(|(at, key)| (key.to_string(), Some(at))).collect();
+    let mut sent = SentKeys::new(keys);
     let mut outcomes: Vec<_> = keys.iter().map(|_| None).collect();
     for (at, result) in results.iter().enumerate() {
         let result = Object::read(result, Place::Result(at), RESULT)?;
-        let position = position(&result, &mut unanswered)?;
+        let (path, found) = (|| result.path("key"), result.required_text("key")?);
+        let Some(position) = sent.position(&found) else {
+            return Err(BadAnswerReason::UnknownKey { path: path(), found: quoted(&found) });
+        };
+        if outcomes[position].is_some() {
+            return Err(BadAnswerReason::DoubledKey { path: path(), found: quoted(&found) });
+        }
         outcomes[position] = Some(outcome(&result)?);
     }
     Ok(AnsweredItems::new(outcomes))
 }
 
-/// Returns the position of the item of a result, which is its first one.
-fn position(result: &Object<'_, 8>, unanswered: &mut HashMap<String, Option<usize>>) -> Read<usize> {
-    let (path, found) = (|| result.path("key"), result.required_text("key")?);
-    match unanswered.entry(found) {
-        Entry::Vacant(key) => Err(BadAnswerReason::UnknownKey { path: path(), found: quoted(key.key()) }),
-        Entry::Occupied(mut position) => position
-            .get_mut()
-            .take()
-            .ok_or_else(|| BadAnswerReason::DoubledKey { path: path(), found: quoted(position.key()) }),
+/// The keys of a request as text.
+struct SentKeys<'a> {
+    keys: &'a [ItemKey],
+    /// The position behind the last one that was found: most handlers answer in the order of the request.
+    next: usize,
+    /// The text of the key there.
+    text: String,
+    /// The positions of all keys, once another key is looked for.
+    positions: Option<HashMap<String, usize>>,
+}
+
+impl<'a> SentKeys<'a> {
+    fn new(keys: &'a [ItemKey]) -> Self {
+        let mut sent = Self { keys, next: 0, text: String::new(), positions: None };
+        sent.continue_at(0);
+        sent
+    }
+
+    /// Returns the position of a key; `None` if it was not sent.
+    fn position(&mut self, key: &str) -> Option<usize> {
+        let position = if self.next < self.keys.len() && self.text == key {
+            self.next
+        } else {
+            let of = |(at, key): (usize, &ItemKey)| (key.to_string(), at);
+            *self.positions.get_or_insert_with(|| self.keys.iter().enumerate().map(of).collect()).get(key)?
+        };
+        self.continue_at(position + 1);
+        Some(position)
+    }
+
+    fn continue_at(&mut self, next: usize) {
+        self.next = next;
+        self.text.clear();
+        if let Some(key) = self.keys.get(next) {
+            // Writing to a string does not fail.
+            let _ = write!(self.text, "{key}");
+        }
     }
 }
 

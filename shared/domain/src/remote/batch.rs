@@ -9,6 +9,9 @@ use crate::ids::ItemKey;
 /// End of a request: of its items, then of itself.
 const END: &[u8] = b"]}";
 
+/// Space that is reserved for an item.
+const ITEM_BYTES: usize = 256;
+
 /// Result of adding an item to a batch.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub enum Pushed {
@@ -43,6 +46,7 @@ impl BatchBuilder {
     pub fn new(head: &RequestHead<'_>, limits: BatchLimits) -> Result<Self, serde_json::Error> {
         let mut body = serde_json::to_vec(head)?;
         body.pop();
+        body.reserve((limits.items() as usize).saturating_mul(ITEM_BYTES).min(limits.bytes() as usize));
         body.extend_from_slice(b",\"items\":[");
         Ok(Self { body, keys: Vec::new(), limits })
     }
