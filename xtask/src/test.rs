@@ -14,7 +14,7 @@ use local_cloud::{cargo, guard, npm, page, state, tools};
 use longshore_cli::deploy_check::{self, AccountReport};
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 
 /// Options of `test`.
 #[derive(clap::Args)]
@@ -92,13 +92,18 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     configure(&mut tests);
     check(&mut tests)?;
     if has_nextest(project) && options.filters.is_empty() {
-        let mut flows = cargo::command(project);
-        // The workspace is selected, so that dependencies have the same features as in the build above.
-        flows.args(["test", "--workspace", "--test", "flows", "--test", "proof"]);
-        // These tests mostly wait for visibility timeouts and backoffs.
-        flows.args(["--", "--test-threads", "8"]);
-        configure(&mut flows);
-        check(&mut flows)?;
+        // These tests mostly wait for visibility timeouts and backoffs, so both suites run at the same time.
+        let suites = ["flows", "proof"].map(|suite| {
+            let mut tests = cargo::command(project);
+            // The workspace is selected, so that dependencies have the same features as in the build above.
+            tests.args(["test", "--workspace", "--test", suite, "--", "--test-threads", "8"]);
+            configure(&mut tests);
+            tests.spawn().context("cannot run cargo")
+        });
+        let ended: Vec<_> = suites.into_iter().map(|suite| Ok(suite?.wait()?)).collect();
+        for status in ended {
+            ensure_passed(status?)?;
+        }
     }
     // Doctests run last, because they are slow to build; nextest does not run them.
     if options.filters.is_empty() {
@@ -215,9 +220,11 @@ fn has_nextest(project: &Project) -> bool {
 }
 
 fn check(command: &mut Command) -> Result<()> {
-    if !command.status().context("cannot run cargo")?.success() {
-        bail!("tests failed: see above");
-    }
+    ensure_passed(command.status().context("cannot run cargo")?)
+}
+
+fn ensure_passed(status: ExitStatus) -> Result<()> {
+    ensure!(status.success(), "tests failed: see above");
     Ok(())
 }
 
