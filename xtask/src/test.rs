@@ -100,7 +100,7 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
             configure(&mut tests);
             tests.spawn().context("cannot run cargo")
         });
-        let ended: Vec<_> = suites.into_iter().map(|suite| Ok(suite?.wait()?)).collect();
+        let ended = suites.map(|suite| suite?.wait().context("cannot wait for cargo"));
         for status in ended {
             ensure_passed(status?)?;
         }

@@ -56,7 +56,7 @@ impl<'a> Record<'a> {
     pub fn parse<T: DeserializeOwned>(&self) -> Result<T, Rejection> {
         match self {
             Self::Row { columns, cells } => {
-                let row: StringRecord = cells.iter().map(|c| std::str::from_utf8(c).unwrap_or_default()).collect();
+                let row: StringRecord = cells.texts().collect();
                 let header = StringRecord::from_iter(columns.iter());
                 row.deserialize(Some(&header)).map_err(|e| Rejection::new("malformed_row", None, e.to_string()))
             }
@@ -131,6 +131,13 @@ impl<'a> Cells<'a> {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
         starts.zip(self.ends.iter()).map(move |(start, end)| &self.text[start..*end])
     }
+
+    /// Returns each cell's text, in order. The cells of a record that is not UTF-8 are empty.
+    pub fn texts(self) -> impl Iterator<Item = &'a str> {
+        let text = std::str::from_utf8(self.text).unwrap_or_default();
+        let starts = std::iter::once(0).chain(self.ends.iter().copied());
+        starts.zip(self.ends.iter()).map(move |(start, end)| text.get(start..*end).unwrap_or_default())
+    }
 }
 
 impl CellReader {
@@ -186,6 +193,13 @@ impl Drop for CellReader {
 #[cfg(test)]
 mod tests {
     use super::CellReader;
+
+    #[test]
+    fn the_texts_of_a_record_are_its_cells_if_it_is_utf_8() {
+        let mut reader = CellReader::default();
+        assert_eq!(reader.read("ä,\"b\"\"\",".as_bytes()).texts().collect::<Vec<_>>(), ["ä", "b\"", ""]);
+        assert_eq!(reader.read(b"\xc3,\xa4").texts().collect::<Vec<_>>(), ["", ""]);
+    }
 
     #[test]
     fn a_reused_reader_is_reset_and_has_the_requested_delimiter() {

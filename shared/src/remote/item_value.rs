@@ -1,7 +1,5 @@
 //! An item as the JSON value of a request.
 
-use std::str;
-
 use longshore_domain::records::Format;
 use serde::ser::SerializeMap;
 use serde::{Serialize, Serializer};
@@ -53,9 +51,8 @@ impl Serialize for ItemValue<'_> {
             Self::Row { columns, cells } => (columns, cells),
         };
         let mut members = serializer.serialize_map(Some(columns.len()))?;
-        for (column, cell) in columns.iter().zip(cells.iter()) {
-            // The cells of a row are UTF-8.
-            members.serialize_entry(column, str::from_utf8(cell).unwrap_or_default())?;
+        for (column, cell) in columns.iter().zip(cells.texts()) {
+            members.serialize_entry(column, cell)?;
         }
         members.end()
     }

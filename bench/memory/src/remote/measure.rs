@@ -25,7 +25,7 @@ pub(crate) const ARGUMENT: &str = "remote";
 pub(super) const ITEMS: u64 = 100_000;
 
 /// Number of runs of a setting, after a first one that warms up.
-pub(super) const RUNS: usize = 15;
+pub(super) const RUNS: usize = 25;
 
 /// What is measured.
 #[derive(Copy, Clone, Debug)]

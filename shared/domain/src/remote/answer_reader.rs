@@ -1,5 +1,6 @@
 //! The reader of answers. An answer is accepted as a whole or not at all.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::fmt::Write;
 
@@ -133,7 +134,7 @@ impl<'a> SentKeys<'a> {
 /// Reads the members that the outcome has; others are ignored.
 fn outcome(result: &Object<'_, 8>) -> Read<ItemOutcome> {
     let found = result.required_text("outcome")?;
-    match found.as_str() {
+    match &*found {
         "ok" => Ok(Outcome::Ok(output(result)?)),
         "skip" => Ok(Outcome::Skip { reason: code(result)? }),
         "reject" => Ok(Outcome::Reject(rejection(result)?)),
@@ -150,7 +151,7 @@ fn output(result: &Object<'_, 8>) -> Read<Option<Box<RawValue>>> {
 
 fn rejection(object: &Object<'_, 8>) -> Read<Rejection> {
     let (code, field) = (code(object)?, object.text("field")?);
-    let message = object.text("message")?.unwrap_or_else(|| code.clone());
+    let message = object.text("message")?.map_or_else(|| code.clone(), Cow::into_owned);
     Ok(Rejection::new(code, field.as_deref(), message))
 }
 
@@ -158,13 +159,13 @@ fn code(object: &Object<'_, 8>) -> Read<String> {
     let code = object.required_text("code")?;
     let is_name = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     if code.len() <= CODE_BYTES && code.starts_with(|c: char| c.is_ascii_lowercase()) && code.bytes().all(is_name) {
-        return Ok(code);
+        return Ok(code.into_owned());
     }
     Err(BadAnswerReason::BadCode { path: object.path("code"), found: quoted(&code) })
 }
 
 fn reason(object: &Object<'_, 8>) -> Read<String> {
-    let mut reason = object.text("reason")?.unwrap_or_else(|| NO_REASON.to_owned());
+    let mut reason = object.text("reason")?.map_or_else(|| NO_REASON.to_owned(), Cow::into_owned);
     cut(&mut reason, MESSAGE_BYTES);
     Ok(reason)
 }

@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use serde::Deserializer;
 use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
 use super::json::{JsonError, Kind, Place, require};
@@ -54,15 +54,16 @@ impl<'a, const N: usize> Object<'a, N> {
     }
 
     /// Returns a string.
-    pub(super) fn text(&self, name: &str) -> Result<Option<String>, JsonError> {
+    pub(super) fn text(&self, name: &str) -> Result<Option<Cow<'a, str>>, JsonError> {
         let Some(value) = self.get(name) else { return Ok(None) };
         require(value, Kind::Text, || self.path(name))?;
         let text = serde_json::from_str(value.get());
-        text.map(Some).map_err(|error| JsonError::Unreadable { path: self.path(name), error: error.to_string() })
+        text.map(|Text(text)| Some(text))
+            .map_err(|error| JsonError::Unreadable { path: self.path(name), error: error.to_string() })
     }
 
     /// Returns a string that the contract requires.
-    pub(super) fn required_text(&self, name: &str) -> Result<String, JsonError> {
+    pub(super) fn required_text(&self, name: &str) -> Result<Cow<'a, str>, JsonError> {
         self.text(name)?.ok_or_else(|| JsonError::Missing { path: self.path(name) })
     }
 
@@ -82,6 +83,10 @@ impl<'a, const N: usize> Object<'a, N> {
         elements.map(Some).map_err(|error| JsonError::Unreadable { path: self.path(name), error: error.to_string() })
     }
 }
+
+/// A string, borrowed if it has no escape sequence.
+#[derive(Deserialize)]
+struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
 /// Reader of the members of an object. Its value is the name of the first member that occurs twice.
 struct Members<'o, 'a, const N: usize>(&'o mut Object<'a, N>);
@@ -159,7 +164,7 @@ mod tests {
     #[test]
     fn members_are_found_under_any_spelling_of_their_names_and_others_are_ignored() {
         let object = read(r#" {"\u0061": "x", "c": {"a": 1}, "b": null, "\u0064": [] } "#).unwrap();
-        assert_eq!(object.text("a"), Ok(Some("x".to_owned())));
+        assert_eq!(object.text("a"), Ok(Some("x".into())));
         assert_eq!((object.get("b").is_none(), object.get("c").is_none()), (true, true));
         assert_eq!(object.present().collect::<Vec<_>>(), ["a"]);
         assert_eq!(object.others, ["c", "d"]);
