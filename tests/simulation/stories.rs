@@ -29,7 +29,7 @@ pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 8] = {
     let [undo, generation, retry, delete, _] = RACES;
     let permits = ("permits-released", workers_wake_all_parked_chunks as fn());
     let parked = ("parked-chunks-are-not-stalled", chunks_are_parked_for_a_day as fn());
-    let rate = ("rate-added-to-the-current-time", four_instances_keep_the_limit as fn());
+    let rate = ("rate-added-to-the-stored-time", four_instances_keep_the_limit as fn());
     [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete, permits, parked, rate]
 };
 

@@ -79,8 +79,8 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // nextest runs each test in its own process. The emulator tests share stacks, so they run in one process below.
-        // A few of them, selected by name, can run in a process each.
+        // nextest runs each test in its own process. The emulator tests of a suite share stacks, so each suite runs in
+        // one process below. A few tests, selected by name, can run in a process each.
         tests.args(["nextest", "run", "--workspace"]);
         if options.filters.is_empty() {
             tests.args(["-E", "not binary(flows) and not binary(proof)"]);
@@ -92,7 +92,8 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     configure(&mut tests);
     check(&mut tests)?;
     if has_nextest(project) && options.filters.is_empty() {
-        // These tests mostly wait for visibility timeouts and backoffs, so both suites run at the same time.
+        // These tests mostly wait for visibility timeouts and backoffs, so both suites run at the same time, each in its own
+        // process.
         let suites = ["flows", "proof"].map(|suite| {
             let mut tests = cargo::command(project);
             // The workspace is selected, so that dependencies have the same features as in the build above.

@@ -19,7 +19,7 @@ use super::invoked::Invoked;
 /// Maximum time for TCP and TLS with Lambda.
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Maximum time that a client and its connections are kept for another invocation.
+/// Maximum idle time of a client that is used again, as `Limits::keep_idle` of `longshore-outbound`.
 const KEEP_IDLE: Duration = Duration::from_secs(4);
 
 /// Base of the clients' configuration: region, credentials, HTTP client.
@@ -31,7 +31,7 @@ pub struct Functions {
     clients: Mutex<BTreeMap<String, Kept>>,
 }
 
-/// A client, and when it was used last.
+/// A client, and the time of its last use.
 struct Kept {
     client: Client,
     used_at: SystemTime,
@@ -71,9 +71,10 @@ impl Functions {
         invoked
     }
 
-    /// Returns the client of a region: a new one, with new connections if its HTTP client is a new one, if the last was
-    /// not used for some seconds of the wall clock. Lambda closes connections while it suspends the process, and a request
-    /// that is sent on such a connection looks like a failure of the function.
+    /// Returns the client of a region. Creates it if there is none, or if the last one was idle for [`KEEP_IDLE`] of the
+    /// wall clock. While this process is suspended, its idle connections can be closed, and a request that is sent on such
+    /// a connection looks like a failure of the function. A new client has new connections if `configure` gives it a new
+    /// HTTP client.
     fn client(&self, region: &str, now: SystemTime) -> Client {
         let mut clients = self.clients();
         // After a clock that was set back, the time is unknown.

@@ -128,6 +128,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.calls.bisection(remote).next_size().min(count(left)).min(fits)
     }
 
+    /// Makes the call. Moves the body out of the batch: nothing reads it afterwards.
     async fn send(
         &self,
         remote: &RemoteJob,
@@ -156,6 +157,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
                 let counts = BatchCounts { sent: count(sent.positions.len()), answered: count(answered.answered()) };
                 self.calls.bisection = Some(self.calls.bisection(remote).after_answer(counts));
                 let outcomes = sent.positions.iter().zip(answered.into_outcomes());
+                // Faster than `extend`, which searches for the place of each.
                 self.calls.answers.append(&mut outcomes.filter_map(|(i, outcome)| Some((*i, outcome?))).collect());
                 if self.must_look() {
                     // During a long call, faults of other chunks can have been recorded.

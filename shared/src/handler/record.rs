@@ -4,6 +4,7 @@
 
 use std::cell::RefCell;
 use std::mem;
+use std::ops::Range;
 
 use csv::StringRecord;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
@@ -128,15 +129,18 @@ impl<'a> Cells<'a> {
 
     /// Returns each cell's bytes, in order.
     pub fn iter(self) -> impl Iterator<Item = &'a [u8]> {
-        let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter()).map(move |(start, end)| &self.text[start..*end])
+        self.ranges().map(move |range| &self.text[range])
     }
 
-    /// Returns each cell's text, in order. The cells of a record that is not UTF-8 are empty.
-    pub fn texts(self) -> impl Iterator<Item = &'a str> {
+    /// Returns each cell's text, in order. If the record is not UTF-8, all cells are empty.
+    pub(crate) fn texts(self) -> impl Iterator<Item = &'a str> {
         let text = std::str::from_utf8(self.text).unwrap_or_default();
+        self.ranges().map(move |range| text.get(range).unwrap_or_default())
+    }
+
+    fn ranges(self) -> impl Iterator<Item = Range<usize>> + 'a {
         let starts = std::iter::once(0).chain(self.ends.iter().copied());
-        starts.zip(self.ends.iter()).map(move |(start, end)| text.get(start..*end).unwrap_or_default())
+        starts.zip(self.ends).map(|(start, end)| start..*end)
     }
 }
 

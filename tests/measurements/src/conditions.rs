@@ -1,7 +1,7 @@
 //! Conditions and layers of the protocol, by the names under which `cargo xtask prove --without` removes them.
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
-/// any one of them, a count or a report is wrong in some run, or a job hangs.
+/// any one of them, a count or a report is wrong in some run, a limit is exceeded, or a job hangs.
 pub const CONDITIONS: [(&str, &str); 34] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
@@ -42,8 +42,8 @@ pub const CONDITIONS: [(&str, &str); 34] = [
     ("items-wait-for-their-own-time", "a round defers the items again whose next try is later"),
     ("permits-released", "a worker that ends releases its permit"),
     (
-        "rate-added-to-the-current-time",
-        "items under the rate limit are reserved from the time that is stored, not the one that was read",
+        "rate-added-to-the-stored-time",
+        "items under the rate limit are reserved behind the stored reserved time, not behind the one that the worker last read",
     ),
     ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
 ];

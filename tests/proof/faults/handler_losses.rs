@@ -12,19 +12,19 @@ use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
 use super::handlers::{HANDLER, Handlers, handlers, wait_until};
 use super::jobs::{Outcome, record_outcome, sweeping};
-use super::losses::{Kills, kill_some, seed};
+use super::losses::{Kills, Victim, kill_some, seed};
 
 /// The functions that are killed. Workers, and the handler that they call, are most of them.
-const VICTIMS: [&str; 9] = [
-    "CallHandlerFunctionName",
-    "CallHandlerFunctionName",
-    "CallHandlerFunctionName",
-    HANDLER,
-    HANDLER,
-    "JobsApiFunctionName",
-    "CreateJobFunctionName",
-    "CompleteJobFunctionName",
-    "SweepFunctionName",
+const VICTIMS: [Victim; 9] = [
+    Victim::Output("CallHandlerFunctionName"),
+    Victim::Output("CallHandlerFunctionName"),
+    Victim::Output("CallHandlerFunctionName"),
+    Victim::Function(HANDLER),
+    Victim::Function(HANDLER),
+    Victim::Output("JobsApiFunctionName"),
+    Victim::Output("CreateJobFunctionName"),
+    Victim::Output("CompleteJobFunctionName"),
+    Victim::Output("SweepFunctionName"),
 ];
 
 /// Output with the URL of the queue.
@@ -39,7 +39,8 @@ fn no_item_is_lost_when_processes_of_call_handler_and_of_the_handler_are_killed(
     let (seed, over) = (seed(), AtomicBool::new(false));
     let max = if measurements::is_complete_run() { 25 } else { 8 };
     let kills = Kills { seed, max, victims: &VICTIMS };
-    // A killed worker has sent at most one batch whose answer it has not committed, or whose answers wait for others.
+    // Each kill repeats at most one batch: the one whose answer a killed worker had not committed, or whose outcomes waited
+    // for others, or the one that a killed handler had begun.
     let processed = |_| Ok(Processed::UpToMore(max));
     let (mut outcome, killed) = thread::scope(|scope| {
         let killing = scope.spawn(|| kill_some(&handlers.stack, &over, kills));

@@ -27,15 +27,15 @@ use crate::sample::Sample;
 /// Environment variable with the seed of an earlier run. Its kills are repeated as far as the machine's timing allows.
 const SEED: &str = "LONGSHORE_SEED";
 
-/// Outputs of the functions that are killed. Workers are listed twice, because they have the most state in progress.
-pub(super) const VICTIMS: [&str; 7] = [
-    "UploadFunctionName",
-    "JobsApiFunctionName",
-    "CreateJobFunctionName",
-    "ProcessItemFunctionName",
-    "ProcessItemFunctionName",
-    "CompleteJobFunctionName",
-    "SweepFunctionName",
+/// The functions that are killed. Workers are listed twice, because they have the most state in progress.
+pub(super) const VICTIMS: [Victim; 7] = [
+    Victim::Output("UploadFunctionName"),
+    Victim::Output("JobsApiFunctionName"),
+    Victim::Output("CreateJobFunctionName"),
+    Victim::Output("ProcessItemFunctionName"),
+    Victim::Output("ProcessItemFunctionName"),
+    Victim::Output("CompleteJobFunctionName"),
+    Victim::Output("SweepFunctionName"),
 ];
 
 /// Maximum interval between two kills.
@@ -60,11 +60,20 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     record_outcome("function processes killed", &killed, &outcome, &command);
 }
 
-/// Seed and maximum number of the kills, and the functions: their names, or the outputs with their names.
+/// Seed and maximum number of the kills, and the functions.
 pub(super) struct Kills {
     pub(super) seed: u64,
     pub(super) max: u64,
-    pub(super) victims: &'static [&'static str],
+    pub(super) victims: &'static [Victim],
+}
+
+/// A function whose processes are killed.
+#[derive(Copy, Clone, Debug)]
+pub(super) enum Victim {
+    /// The stack's output with its name.
+    Output(&'static str),
+    /// Its name.
+    Function(&'static str),
 }
 
 /// Kills processes until the jobs are over. Returns the number of killed processes.
@@ -72,8 +81,10 @@ pub(super) fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Resul
     let (mut rng, mut killed, start) = (Rng::with_seed(kills.seed), 0, Instant::now());
     while killed < kills.max && !over.load(Ordering::Relaxed) && start.elapsed() < MAX_DURATION {
         std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
-        let victim = kills.victims[rng.usize(..kills.victims.len())];
-        let mut processes = stack.processes_of(stack.output(victim).unwrap_or(victim));
+        let mut processes = match kills.victims[rng.usize(..kills.victims.len())] {
+            Victim::Output(output) => stack.processes(output)?,
+            Victim::Function(name) => stack.processes_of(name),
+        };
         processes.sort_unstable();
         if let Some(process) = processes.get(rng.usize(..processes.len().max(1))) {
             killed += u64::from(kill(*process).is_ok());

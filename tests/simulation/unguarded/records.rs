@@ -98,7 +98,7 @@ impl HandlerStates for Unguarded<MemoryStore> {
 
     /// Without the condition, a worker adds to the time that it last read.
     async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved> {
-        if !without("rate-added-to-the-current-time") {
+        if !without("rate-added-to-the-stored-time") {
             return self.0.reserve_items(job_type, request).await;
         }
         let reserved = request.after(request.last_read()).unwrap_or(request.earliest());

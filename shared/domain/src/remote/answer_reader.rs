@@ -91,14 +91,14 @@ fn items(results: &[&RawValue], keys: &[ItemKey]) -> Read<AnsweredItems> {
     Ok(AnsweredItems::new(outcomes))
 }
 
-/// The keys of a request as text.
+/// Positions of the keys of a request. A key in the order of the request is found without the map.
 struct SentKeys<'a> {
     keys: &'a [ItemKey],
-    /// The position behind the last one that was found: most handlers answer in the order of the request.
+    /// Position after the last key found.
     next: usize,
-    /// The text of the key there.
+    /// Text of the key at `next`.
     text: String,
-    /// The positions of all keys, once another key is looked for.
+    /// Positions of all keys. Built at the first key that is out of order.
     positions: Option<HashMap<String, usize>>,
 }
 

@@ -9,7 +9,7 @@ use crate::ids::ItemKey;
 /// End of a request: of its items, then of itself.
 const END: &[u8] = b"]}";
 
-/// Space that is reserved for an item.
+/// Bytes that a new batch reserves for each item. Longer items grow the body.
 const ITEM_BYTES: usize = 256;
 
 /// Result of adding an item to a batch.

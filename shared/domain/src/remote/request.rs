@@ -78,7 +78,7 @@ pub struct RequestItem<V> {
     pub key: ItemKey,
     /// Number of the attempt, from 1.
     pub attempt: u32,
-    /// The item.
+    /// The item, written as its JSON value.
     pub value: V,
 }
 
