@@ -20,7 +20,7 @@ use super::invoked::Invoked;
 const CONNECT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Maximum idle time of a client that is used again, as `Limits::keep_idle` of `longshore-outbound`.
-const KEEP_IDLE: Duration = Duration::from_secs(4);
+const KEEP_IDLE: Duration = Duration::from_secs(1);
 
 /// Base of the clients' configuration: region, credentials, HTTP client.
 type Configure = dyn Fn() -> Builder + Send + Sync;
@@ -54,7 +54,8 @@ impl Functions {
         Self { configure: Box::new(configure), clients: Mutex::default() }
     }
 
-    /// Invokes a function in the region of its ARN, once. Nothing is repeated: neither by the SDK nor here.
+    /// Invokes a function in the region of its ARN, once. Nothing is repeated: neither by the SDK nor here. A client whose
+    /// call broke off is not used again.
     pub async fn invoke(&self, invocation: Invocation<'_>) -> Invoked {
         let Invocation { arn, payload, timeout: time } = invocation;
         let client = self.client(region(arn), SystemTime::now());
@@ -65,8 +66,15 @@ impl Functions {
             Ok(Ok(output)) => Invoked::from_output(output),
             Ok(Err(error)) => Invoked::from_error(error),
         };
-        if let Some(kept) = self.clients().get_mut(region(arn)) {
-            kept.used_at = SystemTime::now();
+        match invoked {
+            Invoked::TimedOut | Invoked::NoConnection(_) | Invoked::Broken(_) => {
+                self.clients().remove(region(arn));
+            }
+            _ => {
+                if let Some(kept) = self.clients().get_mut(region(arn)) {
+                    kept.used_at = SystemTime::now();
+                }
+            }
         }
         invoked
     }

@@ -107,7 +107,7 @@ impl Client {
         limits: &Limits,
         deadline: Instant,
     ) -> Result<Exchanged, CallFailure> {
-        while let Some(mut connection) = self.idle(origin) {
+        while let Some(mut connection) = self.idle(origin).await {
             match connection.exchange(request, limits, deadline).await {
                 Ok(exchanged) => return Ok(self.keep(origin, connection, exchanged)),
                 Err(Unanswered::Failed(failure)) => return Err(failure),
@@ -137,7 +137,12 @@ impl Client {
         self.limits
     }
 
-    fn idle(&self, origin: &Origin) -> Option<Connection> {
+    /// Takes an idle connection that the server has not closed.
+    async fn idle(&self, origin: &Origin) -> Option<Connection> {
+        // After the process was suspended, the first yield reads from the sockets, and the second one lets the drivers of the
+        // connections see which are closed.
+        tokio::task::yield_now().await;
+        tokio::task::yield_now().await;
         std::iter::from_fn(|| self.pool.take(origin, SystemTime::now())).find(Connection::is_ready)
     }
 }

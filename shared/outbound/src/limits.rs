@@ -20,7 +20,7 @@ pub struct Limits {
     /// Maximum number of an answer's headers.
     pub headers: usize,
     /// Maximum time that a connection is kept for another call, also of the next invocation. Many servers close theirs
-    /// after 5 s.
+    /// after 2 to 5 s.
     pub keep_idle: Duration,
     /// Maximum age of a connection that is used again, so that a change in DNS takes effect.
     pub keep_age: Duration,
@@ -35,7 +35,7 @@ impl Default for Limits {
             excerpt_bytes: 16 * KIB,
             head_bytes: 32 * KIB,
             headers: 100,
-            keep_idle: Duration::from_secs(4),
+            keep_idle: Duration::from_secs(1),
             keep_age: Duration::from_secs(60),
         }
     }

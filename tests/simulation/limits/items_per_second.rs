@@ -10,6 +10,7 @@ use super::deployment::{Deployment, START, Settings};
 use super::endpoint::CallTime;
 use super::jobs::{NewJob, Type};
 use super::windows::{Calls, Window, most_at_once};
+use crate::unguarded::remove_condition;
 
 const TYPE: &str = "counted";
 
@@ -22,6 +23,9 @@ const WINDOW_MS: i64 = 10_000;
 
 /// Time from the start of a call to the next one of the same instance, with commits and the next chunk, in seconds.
 const CYCLE_S: f64 = 0.1;
+
+const TOO_MANY: &str = "ten seconds have more than 105 %";
+const BURST: &str = "a second has more than the limit and one batch";
 
 /// Time between two instances that are killed.
 const KILLED_EVERY_MS: i64 = 7_000;
@@ -121,8 +125,8 @@ impl Case {
             ("service calls per call", format!("{:.1}", run.service_calls() as f64 / recorded.len() as f64)),
         ];
         let checks = [
-            (f64::from(most) <= 1.05 * ten, "ten seconds have more than 105 %"),
-            (f64::from(second) <= limit + f64::from(calls.largest()), "a second has more than the limit and one batch"),
+            (f64::from(most) <= 1.05 * ten, TOO_MANY),
+            (f64::from(second) <= limit + f64::from(calls.largest()), BURST),
             (calls.largest() <= self.batch, "a call has more items than a batch"),
             (at_once <= self.concurrency() as usize, "more calls at once than permits"),
             (
@@ -174,10 +178,21 @@ fn many_instances_that_reserve_all_the_time_use_the_limit() {
     assert_eq!(case.violations(), [""; 0]);
 }
 
+const FOUR: Case = Case { per_second: 50.0, batch: 10, instances: 4, killed_every_ms: None };
+
+#[test]
+fn without_the_stored_time_of_a_reservation_the_limit_is_exceeded() {
+    remove_condition(Some("rate-added-to-the-stored-time"));
+    let (_, violations) = FOUR.run();
+    for expected in [TOO_MANY, BURST] {
+        assert!(violations.iter().any(|violation| violation.starts_with(expected)), "{violations:?}");
+    }
+}
+
 /// Four instances that reserve at the same time keep the rate limit. The run is not recorded, because it is repeated
 /// without the condition.
 pub(crate) fn four_instances_keep_the_limit() {
-    let (_, violations) = Case { per_second: 50.0, batch: 10, instances: 4, killed_every_ms: None }.run();
+    let (_, violations) = FOUR.run();
     assert!(violations.is_empty(), "{violations:#?}");
 }
 
