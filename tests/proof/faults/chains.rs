@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 use super::jobs::{END_PATIENCE, Outcome, faulty, own, patient, record_outcome, sweeping};
 use super::kinds::{KINDS, Kind};
-use super::losses::{Kills, VICTIMS, kill_some, seed};
+use super::losses::{INTERVAL_MS, Kills, VICTIMS, kill_some, seed};
 use super::operations::{OPERATIONS, Operation};
 use crate::sample::compare;
 
@@ -73,7 +73,8 @@ fn datasets_are_undone_exported_copied_and_deleted_while_functions_are_killed() 
     let (outcome, killed) = thread::scope(|scope| {
         let chain = || {
             let first = import_first(&stack)?;
-            let killing = scope.spawn(|| kill_some(&stack, &over, Kills { seed, max, victims: &VICTIMS }));
+            let killing = scope
+                .spawn(|| kill_some(&stack, &over, Kills { seed, max, interval_ms: INTERVAL_MS, victims: &VICTIMS }));
             let differences = run(&stack, &first);
             over.store(true, Ordering::Relaxed);
             Ok((differences?, killing.join().expect("the kills have panicked")?))

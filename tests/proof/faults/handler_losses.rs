@@ -1,6 +1,7 @@
 //! Losses in jobs of registered types: killed processes of functions, a handler among them, and messages of their queue
 //! that are lost, doubled, and late.
 
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
@@ -12,13 +13,13 @@ use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
 use super::handlers::{HANDLER, Handlers, handlers, wait_until};
 use super::jobs::{Outcome, record_outcome, sweeping};
-use super::losses::{Kills, Victim, kill_some, seed};
+use super::losses::{Kills, Victim, kill_and_list, list, seed};
 
 /// The functions that are killed. Workers, and the handler that they call, are most of them.
 const VICTIMS: [Victim; 9] = [
-    Victim::Output("CallHandlerFunctionName"),
-    Victim::Output("CallHandlerFunctionName"),
-    Victim::Output("CallHandlerFunctionName"),
+    Victim::Output(FUNCTION),
+    Victim::Output(FUNCTION),
+    Victim::Output(FUNCTION),
     Victim::Function(HANDLER),
     Victim::Function(HANDLER),
     Victim::Output("JobsApiFunctionName"),
@@ -30,6 +31,9 @@ const VICTIMS: [Victim; 9] = [
 /// Output with the URL of the queue.
 const QUEUE: &str = "HandlerChunkQueueUrl";
 
+/// Maximum interval between two kills: the jobs take longer than those over files.
+const INTERVAL_MS: u64 = 2_000;
+
 /// Output with the name of its function.
 const FUNCTION: &str = "CallHandlerFunctionName";
 
@@ -38,21 +42,27 @@ fn no_item_is_lost_when_processes_of_call_handler_and_of_the_handler_are_killed(
     let Some(handlers) = handlers() else { return };
     let (seed, over) = (seed(), AtomicBool::new(false));
     let max = if measurements::is_complete_run() { 25 } else { 8 };
-    let kills = Kills { seed, max, victims: &VICTIMS };
+    let kills = Kills { seed, max, interval_ms: INTERVAL_MS, victims: &VICTIMS };
+    let killed = Mutex::default();
     // Each kill repeats at most one batch: the one whose answer a killed worker had not committed, or whose outcomes waited
     // for others, or the one that a killed handler had begun.
-    let processed = |_| Ok(Processed::UpToMore(max));
-    let (mut outcome, killed) = thread::scope(|scope| {
-        let killing = scope.spawn(|| kill_some(&handlers.stack, &over, kills));
-        let outcome = sweeping(&handlers.stack, || run_all(&handlers, &Target::ALL, processed));
+    let processed = |_| Ok(Processed::UpToMore(list(&killed).len() as u64));
+    let mut outcome = thread::scope(|scope| {
+        let killing = scope.spawn(|| kill_and_list(&handlers.stack, &over, kills, &killed));
+        let mut outcome = sweeping(&handlers.stack, || run_all(&handlers, &Target::ALL, processed));
         over.store(true, Ordering::Relaxed);
-        (outcome, killing.join().unwrap_or(Ok(0)).unwrap_or_default())
+        if let Err(error) = killing.join().expect("the kills have panicked") {
+            outcome.violations.push(format!("kills: {error:#}"));
+        }
+        outcome
     });
-    if killed == 0 {
-        outcome.violations.push("no process was killed".into());
+    for victim in [Victim::Output(FUNCTION), Victim::Function(HANDLER)] {
+        if !list(&killed).contains(&victim) {
+            outcome.violations.push(format!("no process of {victim:?} was killed"));
+        }
     }
     let command = format!("LONGSHORE_SEED={seed} cargo test -p longshore-tests --test proof processes_of_call_handler");
-    record_outcome("processes killed in jobs of registered types", &killed, &outcome, &command);
+    record_outcome("processes killed in jobs of registered types", &list(&killed).len(), &outcome, &command);
 }
 
 #[test]

@@ -9,6 +9,7 @@
 //! of the schedule.
 
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, ensure};
@@ -38,8 +39,8 @@ pub(super) const VICTIMS: [Victim; 7] = [
     Victim::Output("SweepFunctionName"),
 ];
 
-/// Maximum interval between two kills.
-const INTERVAL_MS: u64 = 300;
+/// Maximum interval between two kills in jobs over files.
+pub(super) const INTERVAL_MS: u64 = 300;
 
 /// Maximum duration of the kills. A killed function's message is redelivered after half a minute, so more kills would
 /// only prolong the jobs.
@@ -51,7 +52,9 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     let seed = seed();
     let variants = [Variant::Plain, Variant::Deleted].repeat(if measurements::is_complete_run() { 6 } else { 2 });
     let kills = if measurements::is_complete_run() { 60 } else { 15 };
-    let killed = work(&stack, &variants, |over| kill_some(&stack, over, Kills { seed, max: kills, victims: &VICTIMS }));
+    let killed = work(&stack, &variants, |over| {
+        kill_some(&stack, over, Kills { seed, max: kills, interval_ms: INTERVAL_MS, victims: &VICTIMS })
+    });
     let (mut outcome, killed) = killed.unwrap_or_else(|error| panic!("{error:?}"));
     if killed == 0 {
         outcome.violations.push("no process was killed".into());
@@ -60,15 +63,16 @@ fn no_row_is_lost_when_functions_are_killed_at_random() {
     record_outcome("function processes killed", &killed, &outcome, &command);
 }
 
-/// Seed and maximum number of the kills, and the functions.
+/// Seed, maximum number and maximum interval of the kills, and the functions.
 pub(super) struct Kills {
     pub(super) seed: u64,
     pub(super) max: u64,
+    pub(super) interval_ms: u64,
     pub(super) victims: &'static [Victim],
 }
 
 /// A function whose processes are killed.
-#[derive(Copy, Clone, Debug)]
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub(super) enum Victim {
     /// The stack's output with its name.
     Output(&'static str),
@@ -78,19 +82,39 @@ pub(super) enum Victim {
 
 /// Kills processes until the jobs are over. Returns the number of killed processes.
 pub(super) fn kill_some(stack: &Stack, over: &AtomicBool, kills: Kills) -> Result<u64> {
-    let (mut rng, mut killed, start) = (Rng::with_seed(kills.seed), 0, Instant::now());
-    while killed < kills.max && !over.load(Ordering::Relaxed) && start.elapsed() < MAX_DURATION {
-        std::thread::sleep(Duration::from_millis(rng.u64(..INTERVAL_MS)));
-        let mut processes = match kills.victims[rng.usize(..kills.victims.len())] {
+    let killed = Mutex::default();
+    kill_and_list(stack, over, kills, &killed)?;
+    Ok(list(&killed).len() as u64)
+}
+
+/// Kills processes until the jobs are over, and lists their functions. The functions take turns in a random order.
+pub(super) fn kill_and_list(stack: &Stack, over: &AtomicBool, kills: Kills, killed: &Mutex<Vec<Victim>>) -> Result<()> {
+    let (mut rng, start) = (Rng::with_seed(kills.seed), Instant::now());
+    let mut victims = kills.victims.to_vec();
+    rng.shuffle(&mut victims);
+    for victim in victims.into_iter().cycle() {
+        let count = list(killed).len() as u64;
+        if count >= kills.max || over.load(Ordering::Relaxed) || start.elapsed() >= MAX_DURATION {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(rng.u64(..kills.interval_ms)));
+        let mut processes = match victim {
             Victim::Output(output) => stack.processes(output)?,
             Victim::Function(name) => stack.processes_of(name),
         };
         processes.sort_unstable();
-        if let Some(process) = processes.get(rng.usize(..processes.len().max(1))) {
-            killed += u64::from(kill(*process).is_ok());
+        if let Some(process) = processes.get(rng.usize(..processes.len().max(1)))
+            && kill(*process).is_ok()
+        {
+            list(killed).push(victim);
         }
     }
-    Ok(killed)
+    Ok(())
+}
+
+/// Returns the functions whose processes were killed.
+pub(super) fn list(killed: &Mutex<Vec<Victim>>) -> MutexGuard<'_, Vec<Victim>> {
+    killed.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the seed of the earlier run that is to be repeated, or a new one.
