@@ -4,7 +4,7 @@
 //! have the paths of the tools and the function binaries. Without them, plain `cargo test` reports what is missing.
 
 use crate::up;
-use anyhow::{Context, Result, anyhow, bail, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use clap::{Args, FromArgMatches};
 use local_cloud::functions;
 use local_cloud::project::Project;
@@ -13,10 +13,8 @@ use local_cloud::tools::Tools;
 use local_cloud::{cargo, guard, npm, page, state, tools};
 use longshore_cli::deploy_check::{self, AccountReport};
 use std::fs::{self, File};
-use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
-use std::thread;
+use std::process::{Child, Command, Stdio};
 
 /// Options of `test`.
 #[derive(clap::Args)]
@@ -94,27 +92,14 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     configure(&mut tests);
     check(&mut tests)?;
     if has_nextest(project) && options.filters.is_empty() {
-        let suite = |name| {
-            let mut tests = cargo::command(project);
-            // The workspace is selected, so that dependencies have the same features as in the build above.
-            tests.args(["test", "--workspace", "--test", name, "--", "--test-threads", "8"]);
-            configure(&mut tests);
-            tests
-        };
-        let (mut flows, mut proof) = (suite("flows"), suite("proof"));
-        if options.endpoint.is_some() {
-            check(&mut flows)?;
-            check(&mut proof)?;
-        } else {
-            // They mostly wait for visibility timeouts and backoffs, so both run at the same time. The output of one is
-            // printed when both have ended.
-            let proof = thread::spawn(move || proof.stderr(Stdio::inherit()).output());
-            let passed = check(&mut flows);
-            let proof = proof.join().map_err(|_| anyhow!("a thread panicked"))?.context("cannot run cargo")?;
-            io::stdout().write_all(&proof.stdout)?;
-            passed?;
-            ensure_passed(proof.status)?;
-        }
+        let mut flows = cargo::command(project);
+        // The workspace is selected, so that dependencies have the same features as in the build above.
+        flows.args(["test", "--workspace", "--test", "flows", "--test", "proof"]);
+        // These tests wait for visibility timeouts and backoffs. Both suites at the same time would not be faster on two cores,
+        // and waits with a limit would end too early.
+        flows.args(["--", "--test-threads", "8"]);
+        configure(&mut flows);
+        check(&mut flows)?;
     }
     // Doctests run last, because they are slow to build; nextest does not run them.
     if options.filters.is_empty() {
@@ -231,11 +216,9 @@ fn has_nextest(project: &Project) -> bool {
 }
 
 fn check(command: &mut Command) -> Result<()> {
-    ensure_passed(command.status().context("cannot run cargo")?)
-}
-
-fn ensure_passed(status: ExitStatus) -> Result<()> {
-    ensure!(status.success(), "tests failed: see above");
+    if !command.status().context("cannot run cargo")?.success() {
+        bail!("tests failed: see above");
+    }
     Ok(())
 }
 
