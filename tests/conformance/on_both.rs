@@ -1,5 +1,7 @@
 //! Macros that run a test on every implementation of a port.
 
+use std::sync::OnceLock;
+
 use local_cloud::emulator::OwnedEmulator;
 use longshore::config::Aws;
 use longshore::files::S3Files;
@@ -73,7 +75,6 @@ pub(crate) struct Local {
     pub(crate) endpoint: String,
     pub(crate) name: String,
     limits: LimitsProxy,
-    _own: Option<OwnedEmulator>,
 }
 
 impl Local {
@@ -82,14 +83,14 @@ impl Local {
         self.limits.refusals()
     }
 
-    /// Uses the emulator that `LONGSHORE_EMULATOR` names, or else starts one for this test, which takes a second.
+    /// Uses the emulator that `LONGSHORE_EMULATOR` names, or else one for all tests of this process.
     pub(crate) async fn start() -> Self {
-        let shared = std::env::var("LONGSHORE_EMULATOR").ok();
-        let own = shared.is_none().then(|| OwnedEmulator::start().unwrap());
-        let endpoint = shared.or_else(|| own.as_ref().map(|own| own.endpoint.clone())).unwrap();
+        static OWN: OnceLock<OwnedEmulator> = OnceLock::new();
+        let own = || OWN.get_or_init(|| OwnedEmulator::start().unwrap()).endpoint.clone();
+        let endpoint = std::env::var("LONGSHORE_EMULATOR").unwrap_or_else(|_| own());
         let limits = LimitsProxy::start(&endpoint).unwrap();
         let endpoint = limits.endpoint.clone();
-        Self { aws: aws(&endpoint), endpoint, limits, name: format!("test-{}", JobId::generate()), _own: own }
+        Self { aws: aws(&endpoint), endpoint, limits, name: format!("test-{}", JobId::generate()) }
     }
 
     pub(crate) async fn store(&self) -> DynamoStore {

@@ -79,11 +79,11 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     };
     let mut tests = cargo::command(project);
     if has_nextest(project) {
-        // nextest runs each test in its own process. The emulator tests of a suite share stacks, so each suite runs in
-        // one process below. A few tests, selected by name, can run in a process each.
+        // nextest runs each test in its own process. The tests of a suite on the emulator share emulators and stacks,
+        // so each suite runs in one process below. A few tests, selected by name, can run in a process each.
         tests.args(["nextest", "run", "--workspace"]);
         if options.filters.is_empty() {
-            tests.args(["-E", "not binary(flows) and not binary(proof)"]);
+            tests.args(["-E", "not binary(conformance) and not binary(flows) and not binary(proof)"]);
         }
         tests.args(&options.filters);
     } else {
@@ -94,9 +94,9 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     if has_nextest(project) && options.filters.is_empty() {
         let mut flows = cargo::command(project);
         // The workspace is selected, so that dependencies have the same features as in the build above.
-        flows.args(["test", "--workspace", "--test", "flows", "--test", "proof"]);
-        // These tests wait for visibility timeouts and backoffs. Both suites at the same time would not be faster on two cores,
-        // and waits with a limit would end too early.
+        flows.args(["test", "--workspace", "--test", "conformance", "--test", "flows", "--test", "proof"]);
+        // These tests wait for visibility timeouts and backoffs. Two suites at the same time would not be faster on two
+        // cores, and waits with a limit would end too early.
         flows.args(["--", "--test-threads", "8"]);
         configure(&mut flows);
         check(&mut flows)?;
