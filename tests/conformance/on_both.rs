@@ -3,6 +3,7 @@
 use std::sync::OnceLock;
 
 use local_cloud::emulator::OwnedEmulator;
+use local_cloud::process::Cleanup;
 use longshore::config::Aws;
 use longshore::files::S3Files;
 use longshore::store::dynamo::DynamoStore;
@@ -85,8 +86,14 @@ impl Local {
 
     /// Uses the emulator that `LONGSHORE_EMULATOR` names, or else one for all tests of this process.
     pub(crate) async fn start() -> Self {
-        static OWN: OnceLock<OwnedEmulator> = OnceLock::new();
-        let own = || OWN.get_or_init(|| OwnedEmulator::start().unwrap()).endpoint.clone();
+        // Nothing drops a static value at the end of the process.
+        static OWN: OnceLock<(OwnedEmulator, Cleanup)> = OnceLock::new();
+        let start = || {
+            let emulator = OwnedEmulator::start().unwrap();
+            let cleanup = Cleanup::new(&[emulator.process()]).unwrap();
+            (emulator, cleanup)
+        };
+        let own = || OWN.get_or_init(start).0.endpoint.clone();
         let endpoint = std::env::var("LONGSHORE_EMULATOR").unwrap_or_else(|_| own());
         let limits = LimitsProxy::start(&endpoint).unwrap();
         let endpoint = limits.endpoint.clone();
