@@ -2,6 +2,7 @@
 
 mod support;
 
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use longshore_outbound::failure::CallFailure::{Closed, TimedOut};
 use longshore_outbound::failure::Phase;
 use longshore_outbound::limits::Limits;
 use support::{OK, World, failure, limits};
+use tokio::runtime::Builder;
 use tokio::sync::{Notify, oneshot};
 
 const SHORT: Duration = Duration::from_millis(300);
@@ -118,6 +120,33 @@ async fn a_connection_that_the_server_closed_while_idle_is_replaced() {
             CallOutcome::Failed(failure) => assert!(matches!(failure, Closed(_)), "{failure:?}"),
         }
     }
+}
+
+#[test]
+fn a_connection_that_the_server_closed_while_the_process_was_suspended_is_replaced() {
+    let server = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (close, closing) = channel();
+    let (closed, wait_until_closed) = channel();
+    let closing = Arc::new(Mutex::new(closing));
+    let world = server.block_on(World::new(limits(), move |mut accepted| {
+        let (closing, closed) = (Arc::clone(&closing), closed.clone());
+        async move {
+            accepted.request().await;
+            accepted.send(OK).await;
+            closing.lock().unwrap().recv().unwrap();
+            drop(accepted);
+            closed.send(()).unwrap();
+        }
+    }));
+    Builder::new_current_thread().enable_all().build().unwrap().block_on(async {
+        for _ in 0..20 {
+            assert_eq!(world.answer().await.status, 200);
+            // The client's thread reads nothing meanwhile.
+            close.send(()).unwrap();
+            wait_until_closed.recv().unwrap();
+        }
+    });
+    assert_eq!(world.connections(), 20);
 }
 
 #[tokio::test]

@@ -210,10 +210,12 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     pub(super) fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
         let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
         let mut processed = Processed::default();
+        let mut answers = take(&mut self.calls.answers).into_iter().peekable();
         for i in (self.tally.position..items.len()).filter(|i| items.waiting(*i).is_none()) {
-            let Some(outcome) = self.calls.answers.remove(&i) else { break };
+            let Some((_, outcome)) = answers.next_if(|(answered, _)| *answered == i) else { break };
             remote.append(&mut processed, items.number(i), outcome, outputs);
         }
+        self.calls.answers = answers.collect();
         Ok(self.tally.take(items, processed, (self.worker.clock)()))
     }
 

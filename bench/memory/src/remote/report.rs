@@ -79,12 +79,13 @@ fn row((setting, runs): &(Setting, Runs)) -> Vec<String> {
 
 /// Returns the goals.
 pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
-    let alone = measured.iter().find(|(setting, _)| setting.kind == Kind::Function && setting.workers == 1);
-    let overhead = alone.map_or(f64::NAN, |(setting, runs)| Medians::new(setting, runs).overhead_us);
-    let endpoints =
-        measured.iter().filter(|(setting, _)| setting.kind == Kind::Endpoint && setting.handler == Handler::EachItem);
-    let ratios = endpoints.map(|(setting, runs)| Medians::new(setting, runs).ratio);
-    let ratio = ratios.fold(f64::INFINITY, f64::min);
+    let alone = |kind, handler| {
+        let is_alone =
+            |(setting, _): &&(Setting, Runs)| (setting.kind, setting.handler, setting.workers) == (kind, handler, 1);
+        measured.iter().find(is_alone).map(|(setting, runs)| Medians::new(setting, runs))
+    };
+    let overhead = alone(Kind::Function, Handler::Unread).map_or(f64::NAN, |medians| medians.overhead_us);
+    let ratio = alone(Kind::Endpoint, Handler::EachItem).map_or(f64::NAN, |medians| medians.ratio);
     [
         Goal {
             name: "Lambda handler, 100 items a call: overhead below 20 µs per item",
@@ -94,7 +95,7 @@ pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
         Goal {
             name: "HTTPS handler that parses its items: at least 50 % of the items/s of a plain load generator",
             measured: format!("{:.0} %", ratio * 100.0),
-            is_met: ratio.is_finite() && ratio >= RATIO,
+            is_met: ratio >= RATIO,
         },
     ]
 }

@@ -1,13 +1,17 @@
 //! Calls of Lambda functions: each is one request, and each response has one meaning.
 
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use aws_sdk_lambda::config::Builder as LambdaConfig;
 use longshore::remote::RemoteReply;
 use longshore_domain::remote::ConnectionError;
+use longshore_invoke::Functions;
 
 use crate::stub::{Reaction, Stub, refusing, response};
 use crate::tls::Authority;
-use crate::world::{ALIAS, TIMEOUT_S, call, call_with, function, handlers};
+use crate::world::{ALIAS, TIMEOUT_S, aws, call, call_with, function, handlers};
 
 /// Returns a refusal by Lambda.
 fn refusal(status: u16, name: &str) -> Reaction {
@@ -129,4 +133,26 @@ async fn calls_one_after_another_share_a_connection() {
         call(&handlers, &function(ALIAS)).await.unwrap();
     }
     assert_eq!(stub.connections(), 1);
+}
+
+#[tokio::test]
+async fn a_client_whose_call_broke_off_is_not_used_again() {
+    let returned = || Reaction::Respond(response(200, "", "{}"));
+    let failed = Reaction::Respond(response(200, "x-amz-function-error: Unhandled\r\n", "{}"));
+    let cut_off = Reaction::Drip(b"HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n{".to_vec());
+    let reactions =
+        [returned(), refusal(429, "TooManyRequestsException"), failed, Reaction::Close, returned(), cut_off];
+    let reactions = Mutex::new(reactions.into_iter().chain([returned()]));
+    let stub = Stub::new(move |_| reactions.lock().unwrap().next().unwrap()).await;
+    let mut handlers = handlers(&stub.url, &Authority::new(), 443);
+    let (base, created) = (aws(&stub.url), Arc::<AtomicU32>::default());
+    let count = Arc::clone(&created);
+    handlers.functions = Functions::new(move || {
+        count.fetch_add(1, Ordering::Relaxed);
+        LambdaConfig::from(&base.with_new_connections())
+    });
+    for (number, clients) in [1, 1, 1, 1, 2, 2, 3].into_iter().enumerate() {
+        call(&handlers, &function(ALIAS)).await.unwrap();
+        assert_eq!(created.load(Ordering::Relaxed), clients, "after call {number}");
+    }
 }

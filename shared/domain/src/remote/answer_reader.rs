@@ -8,17 +8,17 @@ use serde_json::value::RawValue;
 
 use super::answer::{Answer, AnsweredItems, ItemOutcome};
 use super::bad_answer::{BadAnswer, BadAnswerReason};
-use super::json::{JsonError, Place, check_readable, root};
+use super::json::{JsonError, Place, check_readable};
 use super::limits::MAX_ANSWER_BYTES;
-use super::object::Object;
+use super::object::{Names, Object};
 use crate::ids::ItemKey;
 use crate::outcome::{CODE_BYTES, MESSAGE_BYTES, Outcome, Rejection};
 use crate::text::{NAME_CHARS, cut, quoted, shortened};
 
 /// The members of which an answer has one.
-const FORMS: [&str; 4] = ["results", "all", "retryBatch", "fatal"];
+const FORMS: Names<4> = &["results", "all", "retryBatch", "fatal"];
 /// The members of a result, of `retryBatch` and of `fatal`.
-const RESULT: [&str; 8] = ["key", "outcome", "output", "code", "field", "message", "after", "reason"];
+const RESULT: Names<8> = &["key", "outcome", "output", "code", "field", "message", "after", "reason"];
 
 /// Reason of a retry without one.
 const NO_REASON: &str = "the handler gave no reason";
@@ -37,10 +37,10 @@ pub fn read_answer(answer: &[u8], keys: &[ItemKey]) -> Result<Answer, BadAnswer>
 }
 
 fn read(answer: &[u8], keys: &[ItemKey]) -> Read<Answer> {
-    let object = Object::read(root(answer, MAX_ANSWER_BYTES)?, Place::Root, FORMS)?;
+    let object = Object::of_answer(answer, MAX_ANSWER_BYTES, FORMS)?;
     let forms: Vec<_> = object.present().collect();
     match forms[..] {
-        ["results"] => items(&object.array("results")?.unwrap_or_default(), keys).map(Answer::Items),
+        ["results"] => items(&object, keys).map(Answer::Items),
         ["all"] => all(&object.required_text("all")?, keys).map(Answer::Items),
         ["retryBatch"] => retry_batch(&member(&object, "retryBatch")?),
         ["fatal"] => rejection(&member(&object, "fatal")?).map(Answer::Fatal),
@@ -71,14 +71,16 @@ fn retry_batch(object: &Object<'_, 8>) -> Read<Answer> {
 }
 
 /// Reads one result after the other, so that the error is that of the first bad one.
-fn items(results: &[&RawValue], keys: &[ItemKey]) -> Read<AnsweredItems> {
+fn items(object: &Object<'_, 4>, keys: &[ItemKey]) -> Read<AnsweredItems> {
+    // Of more results than keys, one has a key that was not sent, or that occurs twice.
+    let results = object.objects("results", RESULT, keys.len() + 1)?;
     if results.is_empty() {
         return Err(BadAnswerReason::NoResults);
     }
     let mut sent = SentKeys::new(keys);
     let mut outcomes: Vec<_> = keys.iter().map(|_| None).collect();
-    for (at, result) in results.iter().enumerate() {
-        let result = Object::read(result, Place::Result(at), RESULT)?;
+    for result in results {
+        let result = result?;
         let (path, found) = (|| result.path("key"), result.required_text("key")?);
         let Some(position) = sent.position(&found) else {
             return Err(BadAnswerReason::UnknownKey { path: path(), found: quoted(&found) });

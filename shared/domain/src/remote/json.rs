@@ -152,8 +152,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Parses an answer as far as its kind: an object.
-pub(super) fn root(bytes: &[u8], max: usize) -> Result<&RawValue, JsonError> {
+/// Returns the text of an answer.
+pub(super) fn text(bytes: &[u8], max: usize) -> Result<&str, JsonError> {
     if bytes.len() > max {
         return Err(JsonError::TooLarge { max });
     }
@@ -161,13 +161,15 @@ pub(super) fn root(bytes: &[u8], max: usize) -> Result<&RawValue, JsonError> {
         .map_err(|error| JsonError::NotJson { error: format!("not UTF-8 at byte {}", error.valid_up_to() + 1) })?;
     // A reader of JSON may ignore a byte order mark (RFC 8259, section 8.1).
     let text = text.strip_prefix('\u{FEFF}').unwrap_or(text);
-    if text.trim_ascii().is_empty() {
-        return Err(JsonError::Empty);
-    }
+    if text.trim_ascii().is_empty() { Err(JsonError::Empty) } else { Ok(text) }
+}
+
+/// Checks that an answer is a JSON object.
+pub(super) fn require_json_object(text: &str) -> Result<(), JsonError> {
     let value: &RawValue =
         serde_json::from_str(text).map_err(|error| JsonError::NotJson { error: error.to_string() })?;
     match Kind::of(value) {
-        Kind::Object => Ok(value),
+        Kind::Object => Ok(()),
         kind => Err(JsonError::NotAnObject { kind }),
     }
 }

@@ -4,38 +4,44 @@ use std::borrow::Cow;
 use std::fmt;
 use std::time::Duration;
 
-use serde::de::{DeserializeSeed, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::json::{JsonError, Kind, Place, require};
+use super::json::{JsonError, Kind, Place, require, require_json_object, text};
 use super::wait::wait;
+
+/// Names of the members of an object.
+pub(super) type Names<const N: usize> = &'static [&'static str; N];
 
 /// The members of an object that the contract has, as JSON text, and the names of others.
 #[derive(Debug)]
 pub(super) struct Object<'a, const N: usize> {
     place: Place,
-    names: [&'static str; N],
+    names: Names<N>,
     values: [Option<&'a RawValue>; N],
     /// Names of further members, which are ignored.
     pub(super) others: Vec<Cow<'a, str>>,
 }
 
 impl<'a, const N: usize> Object<'a, N> {
+    /// Reads the members of these names from an answer of at most `max` bytes.
+    pub(super) fn of_answer(answer: &'a [u8], max: usize, names: Names<N>) -> Result<Self, JsonError> {
+        let text = text(answer, max)?;
+        // A defect of the JSON, wherever it is, comes before all others.
+        Self::parse(text, Place::Root, names).or_else(|error| require_json_object(text).and(Err(error)))
+    }
+
     /// Reads the members of these names.
-    pub(super) fn read(value: &'a RawValue, place: Place, names: [&'static str; N]) -> Result<Self, JsonError> {
+    pub(super) fn read(value: &'a RawValue, place: Place, names: Names<N>) -> Result<Self, JsonError> {
         require(value, Kind::Object, || place.to_string())?;
-        let mut object = Self { place, names, values: [None; N], others: Vec::new() };
-        let doubled = serde_json::Deserializer::from_str(value.get()).deserialize_map(Members(&mut object));
-        match doubled {
-            Ok(None) => {}
-            Ok(Some(name)) => return Err(JsonError::Doubled { path: place.member(name) }),
-            Err(error) => return Err(JsonError::Unreadable { path: place.to_string(), error: error.to_string() }),
-        }
-        for value in &mut object.values {
-            *value = value.filter(|value| Kind::of(value) != Kind::Null);
-        }
-        Ok(object)
+        Self::parse(value.get(), place, names)
+    }
+
+    fn parse(text: &'a str, place: Place, names: Names<N>) -> Result<Self, JsonError> {
+        let mut json = serde_json::Deserializer::from_str(text);
+        let read = Reader { place, names }.deserialize(&mut json).and_then(|read| json.end().map(|()| read));
+        read.map_err(|error| JsonError::Unreadable { path: place.to_string(), error: error.to_string() })?
     }
 
     /// Returns the path of a member.
@@ -75,6 +81,23 @@ impl<'a, const N: usize> Object<'a, N> {
         Ok(Some(wait(value.get().parse().unwrap_or(f64::INFINITY))))
     }
 
+    /// Reads the first elements of an array of objects. Each has its own error.
+    pub(super) fn objects<const M: usize>(
+        &self,
+        name: &str,
+        names: Names<M>,
+        most: usize,
+    ) -> Result<Vec<Result<Object<'a, M>, JsonError>>, JsonError> {
+        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
+        require(value, Kind::Array, || self.path(name))?;
+        if let Ok(objects) = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Objects { names, most }) {
+            return Ok(objects);
+        }
+        // Not all of them can be read: here is the error of each.
+        let values = self.array(name)?.unwrap_or_default().into_iter().take(most).enumerate();
+        Ok(values.map(|(at, value)| Object::read(value, Place::Result(at), names)).collect())
+    }
+
     /// Returns the elements of an array.
     pub(super) fn array(&self, name: &str) -> Result<Option<Vec<&'a RawValue>>, JsonError> {
         let Some(value) = self.get(name) else { return Ok(None) };
@@ -88,30 +111,71 @@ impl<'a, const N: usize> Object<'a, N> {
 #[derive(Deserialize)]
 struct Text<'a>(#[serde(borrow)] Cow<'a, str>);
 
-/// Reader of the members of an object. Its value is the name of the first member that occurs twice.
-struct Members<'o, 'a, const N: usize>(&'o mut Object<'a, N>);
+/// Reader of an object.
+struct Reader<const N: usize> {
+    place: Place,
+    names: Names<N>,
+}
 
-impl<'a, const N: usize> Visitor<'a> for Members<'_, 'a, N> {
-    type Value = Option<&'static str>;
+impl<'a, const N: usize> DeserializeSeed<'a> for Reader<N> {
+    type Value = Result<Object<'a, N>, JsonError>;
+
+    fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'a, const N: usize> Visitor<'a> for Reader<N> {
+    type Value = Result<Object<'a, N>, JsonError>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("an object")
     }
 
     fn visit_map<A: MapAccess<'a>>(self, mut members: A) -> Result<Self::Value, A::Error> {
-        let mut doubled = None;
-        while let Some(name) = members.next_key_seed(Names(&self.0.names))? {
+        let Self { place, names } = self;
+        let (mut values, mut others, mut doubled) = ([None; N], Vec::new(), None);
+        while let Some(name) = members.next_key_seed(NameReader(names))? {
             let value = members.next_value::<&'a RawValue>()?;
             match name {
                 Name::Known(at) => {
-                    if self.0.values[at].replace(value).is_some() {
-                        doubled = doubled.or(Some(self.0.names[at]));
+                    if values[at].replace(value).is_some() {
+                        doubled = doubled.or(Some(names[at]));
                     }
                 }
-                Name::Other(name) => self.0.others.push(name),
+                Name::Other(name) => others.push(name),
             }
         }
-        Ok(doubled)
+        if let Some(name) = doubled {
+            return Ok(Err(JsonError::Doubled { path: place.member(name) }));
+        }
+        let values = values.map(|value| value.filter(|value| Kind::of(value) != Kind::Null));
+        Ok(Ok(Object { place, names, values, others }))
+    }
+}
+
+/// Reader of the first objects of an array.
+struct Objects<const N: usize> {
+    names: Names<N>,
+    most: usize,
+}
+
+impl<'a, const N: usize> Visitor<'a> for Objects<N> {
+    type Value = Vec<Result<Object<'a, N>, JsonError>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array of objects")
+    }
+
+    fn visit_seq<A: SeqAccess<'a>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
+        let (names, mut objects) = (self.names, Vec::new());
+        while objects.len() < self.most {
+            let place = Place::Result(objects.len());
+            let Some(object) = elements.next_element_seed(Reader { place, names })? else { return Ok(objects) };
+            objects.push(object);
+        }
+        while elements.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(objects)
     }
 }
 
@@ -124,9 +188,9 @@ enum Name<'a> {
 }
 
 /// Reader of a member's name.
-struct Names<'o, const N: usize>(&'o [&'static str; N]);
+struct NameReader<const N: usize>(Names<N>);
 
-impl<'a, const N: usize> DeserializeSeed<'a> for Names<'_, N> {
+impl<'a, const N: usize> DeserializeSeed<'a> for NameReader<N> {
     type Value = Name<'a>;
 
     fn deserialize<D: Deserializer<'a>>(self, deserializer: D) -> Result<Name<'a>, D::Error> {
@@ -134,7 +198,7 @@ impl<'a, const N: usize> DeserializeSeed<'a> for Names<'_, N> {
     }
 }
 
-impl<'a, const N: usize> Visitor<'a> for Names<'_, N> {
+impl<'a, const N: usize> Visitor<'a> for NameReader<N> {
     type Value = Name<'a>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -154,11 +218,10 @@ impl<'a, const N: usize> Visitor<'a> for Names<'_, N> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::json::root;
     use super::*;
 
     fn read(json: &str) -> Result<Object<'_, 2>, JsonError> {
-        Object::read(root(json.as_bytes(), 100_000)?, Place::Root, ["a", "b"])
+        Object::of_answer(json.as_bytes(), 100_000, &["a", "b"])
     }
 
     #[test]

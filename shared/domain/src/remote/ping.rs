@@ -6,8 +6,8 @@ use serde_json::value::RawValue;
 
 use super::call_result::{Backpressure, CallResult, Reply};
 use super::fault::Fault;
-use super::json::{JsonError, Kind, Place, require, root};
-use super::object::Object;
+use super::json::{JsonError, Kind, require};
+use super::object::{Names, Object};
 use super::request::{ITEMS_SCHEMA, Mode};
 use crate::text::listed;
 use crate::timestamp::Timestamp;
@@ -19,7 +19,7 @@ pub const PING_SCHEMA: &str = "longshore.ping/1";
 const MAX_PING_BYTES: usize = 64 << 10;
 
 /// The members of the answer.
-const PONG: [&str; 3] = ["schemas", "challenge", "modes"];
+const PONG: Names<3> = &["schemas", "challenge", "modes"];
 
 /// A ping.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -64,7 +64,7 @@ impl Ping<'_> {
     }
 
     fn read(&self, answer: &[u8]) -> Result<Vec<Mode>, BadPing> {
-        let object = Object::read(root(answer, MAX_PING_BYTES)?, Place::Root, PONG)?;
+        let object = Object::of_answer(answer, MAX_PING_BYTES, PONG)?;
         if object.required_text("challenge")? != self.challenge {
             return Err(BadPing::WrongChallenge);
         }
