@@ -30,8 +30,7 @@ pub struct ItemKey {
 
 impl std::fmt::Display for ItemKey {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str(self.job_id.0.hyphenated().encode_lower(&mut Uuid::encode_buffer()))?;
-        write!(f, "-{}", self.number)
+        write!(f, "{}-{}", self.job_id, self.number)
     }
 }
 

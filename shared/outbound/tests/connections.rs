@@ -125,6 +125,7 @@ async fn a_connection_that_the_server_closed_while_idle_is_replaced() {
 #[test]
 fn a_connection_that_the_server_closed_while_the_process_was_suspended_is_replaced() {
     let server = Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    // Declared after the server, so that a server that waits ends with a failed test.
     let (close, closing) = channel();
     let (closed, wait_until_closed) = channel();
     let closing = Arc::new(Mutex::new(closing));

@@ -35,7 +35,8 @@ const DEFAULT_WAIT_S: i64 = 10;
 pub(super) struct RemoteCalls {
     /// Sizes of the batches; `None` before the first call.
     bisection: Option<Bisection>,
-    /// Outcomes behind an item without one, by position.
+    /// Outcomes behind an item without one, by position. No position is before that of the tally, and no item of them
+    /// waits.
     pub(super) answers: BTreeMap<usize, ItemOutcome>,
     /// What all workers of the type share.
     pub(super) shared: SharedState,
@@ -210,6 +211,11 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     pub(super) fn take_answers(&mut self, remote: &RemoteJob, items: &Items) -> Result<Option<Rejection>, Interrupt> {
         let outputs = if self.definition.stored.results.is_some() { Outputs::Kept } else { Outputs::Dropped };
         let mut processed = Processed::default();
+        debug_assert!(
+            self.calls.answers.keys().all(|i| *i >= self.tally.position && items.waiting(*i).is_none()),
+            "an outcome would never be taken"
+        );
+        // Faster than the removal of each.
         let mut answers = take(&mut self.calls.answers).into_iter().peekable();
         for i in (self.tally.position..items.len()).filter(|i| items.waiting(*i).is_none()) {
             let Some((_, outcome)) = answers.next_if(|(answered, _)| *answered == i) else { break };

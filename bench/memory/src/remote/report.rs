@@ -79,13 +79,13 @@ fn row((setting, runs): &(Setting, Runs)) -> Vec<String> {
 
 /// Returns the goals.
 pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
-    let alone = |kind, handler| {
-        let is_alone =
+    let with_one_worker = |kind, handler| {
+        let is_it =
             |(setting, _): &&(Setting, Runs)| (setting.kind, setting.handler, setting.workers) == (kind, handler, 1);
-        measured.iter().find(is_alone).map(|(setting, runs)| Medians::new(setting, runs))
+        measured.iter().find(is_it).map(|(setting, runs)| Medians::new(setting, runs))
     };
-    let overhead = alone(Kind::Function, Handler::Unread).map_or(f64::NAN, |medians| medians.overhead_us);
-    let ratio = alone(Kind::Endpoint, Handler::EachItem).map_or(f64::NAN, |medians| medians.ratio);
+    let overhead = with_one_worker(Kind::Function, Handler::Unread).map_or(f64::NAN, |medians| medians.overhead_us);
+    let ratio = with_one_worker(Kind::Endpoint, Handler::EachItem).map_or(f64::NAN, |medians| medians.ratio);
     [
         Goal {
             name: "Lambda handler, 100 items a call: overhead below 20 µs per item",
@@ -93,7 +93,7 @@ pub(crate) fn goals(measured: &[(Setting, Runs)]) -> [Goal; 2] {
             is_met: overhead < OVERHEAD_US,
         },
         Goal {
-            name: "HTTPS handler that parses its items: at least 50 % of the items/s of a plain load generator",
+            name: "HTTPS handler that parses its items, one worker: at least 50 % of the items/s of a plain load generator",
             measured: format!("{:.0} %", ratio * 100.0),
             is_met: ratio >= RATIO,
         },

@@ -140,9 +140,19 @@ async fn a_client_whose_call_broke_off_is_not_used_again() {
     let returned = || Reaction::Respond(response(200, "", "{}"));
     let failed = Reaction::Respond(response(200, "x-amz-function-error: Unhandled\r\n", "{}"));
     let cut_off = Reaction::Drip(b"HTTP/1.1 200 OK\r\ncontent-length: 9999\r\n\r\n{".to_vec());
-    let reactions =
-        [returned(), refusal(429, "TooManyRequestsException"), failed, Reaction::Close, returned(), cut_off];
-    let reactions = Mutex::new(reactions.into_iter().chain([returned()]));
+    // With the number of clients that were created until the call.
+    let (reactions, created_by): (Vec<_>, Vec<_>) = [
+        (returned(), 1),
+        (refusal(429, "TooManyRequestsException"), 1),
+        (failed, 1),
+        (Reaction::Close, 1),
+        (returned(), 2),
+        (cut_off, 2),
+        (returned(), 3),
+    ]
+    .into_iter()
+    .unzip();
+    let reactions = Mutex::new(reactions.into_iter());
     let stub = Stub::new(move |_| reactions.lock().unwrap().next().unwrap()).await;
     let mut handlers = handlers(&stub.url, &Authority::new(), 443);
     let (base, created) = (aws(&stub.url), Arc::<AtomicU32>::default());
@@ -151,7 +161,7 @@ async fn a_client_whose_call_broke_off_is_not_used_again() {
         count.fetch_add(1, Ordering::Relaxed);
         LambdaConfig::from(&base.with_new_connections())
     });
-    for (number, clients) in [1, 1, 1, 1, 2, 2, 3].into_iter().enumerate() {
+    for (number, clients) in created_by.into_iter().enumerate() {
         call(&handlers, &function(ALIAS)).await.unwrap();
         assert_eq!(created.load(Ordering::Relaxed), clients, "after call {number}");
     }

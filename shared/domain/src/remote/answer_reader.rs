@@ -23,9 +23,6 @@ const RESULT: Names<8> = &["key", "outcome", "output", "code", "field", "message
 /// Reason of a retry without one.
 const NO_REASON: &str = "the handler gave no reason";
 
-/// Maximum number of unknown members that a defect names.
-const NAMED_MEMBERS: usize = 8;
-
 type Read<T> = Result<T, BadAnswerReason>;
 
 /// Reads the answer to a request with these keys, which are distinct.
@@ -50,7 +47,7 @@ fn read(answer: &[u8], keys: &[ItemKey]) -> Read<Answer> {
 }
 
 fn no_form(object: &Object<'_, 4>) -> BadAnswerReason {
-    let others = object.others.iter().take(NAMED_MEMBERS).map(|name| shortened(name, NAME_CHARS));
+    let others = object.others.iter().map(|name| shortened(name, NAME_CHARS));
     BadAnswerReason::NoForm { others: others.collect() }
 }
 
@@ -72,8 +69,8 @@ fn retry_batch(object: &Object<'_, 8>) -> Read<Answer> {
 
 /// Reads one result after the other, so that the error is that of the first bad one.
 fn items(object: &Object<'_, 4>, keys: &[ItemKey]) -> Read<AnsweredItems> {
-    // Of more results than keys, one has a key that was not sent, or that occurs twice.
-    let results = object.objects("results", RESULT, keys.len() + 1)?;
+    // One result more than keys is always an error: its key is unknown or occurs twice. Later results are not needed.
+    let results = object.results(RESULT, keys.len() + 1)?;
     if results.is_empty() {
         return Err(BadAnswerReason::NoResults);
     }

@@ -152,8 +152,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// Returns the text of an answer.
-pub(super) fn text(bytes: &[u8], max: usize) -> Result<&str, JsonError> {
+/// Returns the text of an answer of at most `max` bytes, without a byte order mark.
+pub(super) fn answer_text(bytes: &[u8], max: usize) -> Result<&str, JsonError> {
     if bytes.len() > max {
         return Err(JsonError::TooLarge { max });
     }
@@ -165,7 +165,7 @@ pub(super) fn text(bytes: &[u8], max: usize) -> Result<&str, JsonError> {
 }
 
 /// Checks that an answer is a JSON object.
-pub(super) fn require_json_object(text: &str) -> Result<(), JsonError> {
+pub(super) fn check_object(text: &str) -> Result<(), JsonError> {
     let value: &RawValue =
         serde_json::from_str(text).map_err(|error| JsonError::NotJson { error: error.to_string() })?;
     match Kind::of(value) {

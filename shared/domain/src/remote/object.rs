@@ -8,11 +8,14 @@ use serde::de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::value::RawValue;
 
-use super::json::{JsonError, Kind, Place, require, require_json_object, text};
+use super::json::{JsonError, Kind, Place, answer_text, check_object, require};
 use super::wait::wait;
 
 /// Names of the members of an object.
 pub(super) type Names<const N: usize> = &'static [&'static str; N];
+
+/// Maximum number of unknown members whose names are kept.
+const NAMED_MEMBERS: usize = 8;
 
 /// The members of an object that the contract has, as JSON text, and the names of others.
 #[derive(Debug)]
@@ -20,16 +23,19 @@ pub(super) struct Object<'a, const N: usize> {
     place: Place,
     names: Names<N>,
     values: [Option<&'a RawValue>; N],
-    /// Names of further members, which are ignored.
+    /// Names of the first further members, which are ignored.
     pub(super) others: Vec<Cow<'a, str>>,
 }
 
 impl<'a, const N: usize> Object<'a, N> {
     /// Reads the members of these names from an answer of at most `max` bytes.
     pub(super) fn of_answer(answer: &'a [u8], max: usize, names: Names<N>) -> Result<Self, JsonError> {
-        let text = text(answer, max)?;
-        // A defect of the JSON, wherever it is, comes before all others.
-        Self::parse(text, Place::Root, names).or_else(|error| require_json_object(text).and(Err(error)))
+        let text = answer_text(answer, max)?;
+        if !text.trim_ascii_start().starts_with('{') {
+            check_object(text)?;
+        }
+        // Parsed again only after an error: a defect of the JSON, wherever it is, comes before all others.
+        Self::parse(text, Place::Root, names).or_else(|error| check_object(text).and(Err(error)))
     }
 
     /// Reads the members of these names.
@@ -81,20 +87,19 @@ impl<'a, const N: usize> Object<'a, N> {
         Ok(Some(wait(value.get().parse().unwrap_or(f64::INFINITY))))
     }
 
-    /// Reads the first elements of an array of objects. Each has its own error.
-    pub(super) fn objects<const M: usize>(
+    /// Reads at most `max` elements of the array `results`. Each element has its own result.
+    pub(super) fn results<const M: usize>(
         &self,
-        name: &str,
         names: Names<M>,
-        most: usize,
+        max: usize,
     ) -> Result<Vec<Result<Object<'a, M>, JsonError>>, JsonError> {
-        let Some(value) = self.get(name) else { return Ok(Vec::new()) };
-        require(value, Kind::Array, || self.path(name))?;
-        if let Ok(objects) = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Objects { names, most }) {
+        let Some(value) = self.get("results") else { return Ok(Vec::new()) };
+        require(value, Kind::Array, || self.path("results"))?;
+        if let Ok(objects) = serde_json::Deserializer::from_str(value.get()).deserialize_seq(Results { names, max }) {
             return Ok(objects);
         }
-        // Not all of them can be read: here is the error of each.
-        let values = self.array(name)?.unwrap_or_default().into_iter().take(most).enumerate();
+        // At least one cannot be read: reads them one by one, so that an earlier defect comes first.
+        let values = self.array("results")?.unwrap_or_default().into_iter().take(max).enumerate();
         Ok(values.map(|(at, value)| Object::read(value, Place::Result(at), names)).collect())
     }
 
@@ -143,7 +148,8 @@ impl<'a, const N: usize> Visitor<'a> for Reader<N> {
                         doubled = doubled.or(Some(names[at]));
                     }
                 }
-                Name::Other(name) => others.push(name),
+                Name::Other(name) if others.len() < NAMED_MEMBERS => others.push(name),
+                Name::Other(_) => {}
             }
         }
         if let Some(name) = doubled {
@@ -154,13 +160,13 @@ impl<'a, const N: usize> Visitor<'a> for Reader<N> {
     }
 }
 
-/// Reader of the first objects of an array.
-struct Objects<const N: usize> {
+/// Reader of the first elements of the array `results`.
+struct Results<const N: usize> {
     names: Names<N>,
-    most: usize,
+    max: usize,
 }
 
-impl<'a, const N: usize> Visitor<'a> for Objects<N> {
+impl<'a, const N: usize> Visitor<'a> for Results<N> {
     type Value = Vec<Result<Object<'a, N>, JsonError>>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -169,7 +175,7 @@ impl<'a, const N: usize> Visitor<'a> for Objects<N> {
 
     fn visit_seq<A: SeqAccess<'a>>(self, mut elements: A) -> Result<Self::Value, A::Error> {
         let (names, mut objects) = (self.names, Vec::new());
-        while objects.len() < self.most {
+        while objects.len() < self.max {
             let place = Place::Result(objects.len());
             let Some(object) = elements.next_element_seed(Reader { place, names })? else { return Ok(objects) };
             objects.push(object);

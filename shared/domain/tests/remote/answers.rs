@@ -201,6 +201,19 @@ fn a_bad_answer_is_refused_with_its_first_defect_in_words() {
 }
 
 #[test]
+fn the_first_result_beyond_the_number_of_keys_is_the_last_one_that_is_read() {
+    let all = [17, 18, 19, 20, 17].map(|number| format!(r#"{{"key": "K{number}", "outcome": "ok"}}"#)).join(", ");
+    for rest in ["", ", 17", r#", {"\ud800": 1}"#, r#", {"key": "K18", "outcome": "no"}"#] {
+        let text = answer(&format!("({all}{rest})"));
+        let error = read_answer(text.as_bytes(), &keys()).unwrap_err().to_string();
+        assert!(
+            error.contains("`results[4].key` is") && error.contains("which has a result already"),
+            "{rest}: {error}"
+        );
+    }
+}
+
+#[test]
 fn deep_nesting_is_refused_without_an_overflow() {
     let nested = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
     for (depth, is_read) in [(1, true), (127, true), (128, false), (1_000_000, false)] {
