@@ -1,6 +1,6 @@
 //! Runs of the command.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::process::{Command, Output};
 use std::sync::Mutex;
 
@@ -63,9 +63,23 @@ pub(crate) fn check_endpoint(
     Checked::new(&command(&endpoint, &[&["--json"], arguments].concat()).output().unwrap())
 }
 
+/// Responds as a perfect handler, and refuses a message whose id it has seen before.
+fn perfect_with_replay_protection() -> impl Fn(&Request) -> Response {
+    let seen = Mutex::new(HashSet::new());
+    move |request| {
+        let response = handler::perfect(request);
+        let message: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        let batch = message["batch"]["id"].as_str().map(str::to_owned);
+        let ids = [request.header("webhook-id").map(str::to_owned), batch];
+        let mut seen = seen.lock().unwrap();
+        let is_new = ids.into_iter().enumerate().all(|(kind, id)| id.is_none() || seen.insert((kind, id)));
+        if response.status == 200 && !is_new { Response::json(409, "replayed") } else { response }
+    }
+}
+
 #[test]
-fn a_perfect_handler_has_no_finding() {
-    let checked = check_endpoint(handler::perfect, &[]);
+fn a_perfect_handler_has_no_finding_although_it_refuses_repeated_ids() {
+    let checked = check_endpoint(perfect_with_replay_protection(), &[]);
     assert_eq!(checked.findings(), [""; 0], "{:#}", checked.document);
     assert_eq!((checked.code, checked.skipped()), (Some(0), vec![]));
     assert_eq!(checked.document["counts"]["ok"], 15);

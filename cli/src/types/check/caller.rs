@@ -36,9 +36,10 @@ pub(super) struct Caller {
 
 /// A message that may be sent more than once.
 pub(super) struct Message<'a, Build> {
-    pub(super) id: &'a str,
+    /// Start of its ids. Each call has another one, like those of Longshore.
+    pub(super) name: &'a str,
     pub(super) signature: Signature,
-    /// Builds the body at the time of a call.
+    /// Builds the body with this id, at the time of a call.
     pub(super) build: Build,
 }
 
@@ -79,14 +80,15 @@ impl Caller {
     /// Sends a message until the handler is not busy, and never before the time that it asked for.
     pub(super) async fn send<T: Verdict>(
         &self,
-        message: Message<'_, impl Fn() -> Vec<u8>>,
+        message: Message<'_, impl Fn(&str) -> Vec<u8>>,
         decide: impl Fn(&Exchange) -> T,
     ) -> Heard<T> {
         let mut busy = 0;
         loop {
             self.calls.set(self.calls() + 1);
-            let Message { id, signature, build } = &message;
-            let request = Request { id, body: build(), signature: *signature, timeout: self.timeout };
+            let Message { name, signature, build } = &message;
+            let id = id(name, self.calls());
+            let request = Request { id: &id, body: build(&id), signature: *signature, timeout: self.timeout };
             let exchange = self.transport.call(request).await;
             let outcome = decide(&exchange);
             let Some(backpressure) = outcome.backpressure() else { return Heard { exchange, outcome, busy } };
@@ -98,6 +100,11 @@ impl Caller {
             sleep(wait).await;
         }
     }
+}
+
+/// Returns the id of a message's call. All of them have the same length, so that a batch has the same items with each.
+pub(super) fn id(name: &str, call: u32) -> String {
+    format!("{name}-{call:06}")
 }
 
 /// Returns the wait that the handler asked for, or 1, 2 and 4 seconds.

@@ -11,7 +11,7 @@ use longshore_domain::remote::{
 use longshore_domain::timestamp::Timestamp;
 use serde_json::Value;
 
-use super::caller::{Caller, Heard, Message};
+use super::caller::{self, Caller, Heard, Message};
 use super::exchange::{Exchange, Signature};
 use super::messages::{Items, Job};
 use super::order::{Check, Facts};
@@ -88,17 +88,17 @@ impl Lab {
             options: self.options.clone(),
             mode: notebook.facts.mode.unwrap_or(Mode::Validate),
         };
-        let request = || {
+        let request = |id: &str| {
             let millis = i64::try_from(batch.deadline.as_millis()).unwrap_or_default();
-            job.batch(&batch.items, Timestamp(Timestamp::now().0 + millis))
+            job.batch(id, &batch.items, Timestamp(Timestamp::now().0 + millis))
         };
-        let keys = request()?.keys;
-        let id = job.batch_id(&batch.items);
-        let build = || {
-            let body = request().map(|batch| batch.body).unwrap_or_default();
+        let name = format!("{}-1-{}", job.id, batch.items.name);
+        let keys = request(&caller::id(&name, 0))?.keys;
+        let build = |id: &str| {
+            let body = request(id).map(|batch| batch.body).unwrap_or_default();
             batch.change.and_then(|change| change(&body).ok()).unwrap_or(body)
         };
-        let message = Message { id: &id, signature: Signature::Valid, build };
+        let message = Message { name: &name, signature: Signature::Valid, build };
         let decide = |exchange: &Exchange| CallOutcome::new(exchange.result(), &keys, Timestamp::now());
         Ok(self.caller.send(message, decide).await)
     }

@@ -26,7 +26,7 @@ pub(super) struct Job {
 /// Items with their numbers in the job.
 #[derive(Clone)]
 pub(super) struct Items {
-    /// Name of the batch, a part of its id.
+    /// Name of the batch, a part of its ids.
     pub(super) name: String,
     /// Number and value of each item.
     pub(super) items: Vec<(u64, Box<RawValue>)>,
@@ -34,8 +34,7 @@ pub(super) struct Items {
 
 impl Job {
     /// Builds the request; items that are too many for the limits of the contract are left out.
-    pub(super) fn batch(&self, items: &Items, deadline: Timestamp) -> anyhow::Result<Batch> {
-        let id = self.batch_id(items);
+    pub(super) fn batch(&self, id: &str, items: &Items, deadline: Timestamp) -> anyhow::Result<Batch> {
         let job = RequestJob {
             id: self.id,
             job_type: &self.job_type,
@@ -43,7 +42,7 @@ impl Job {
             generation: 1,
             options: &self.options,
         };
-        let head = RequestHead { mode: self.mode, job, batch: RequestBatch { id: &id, deadline } };
+        let head = RequestHead { mode: self.mode, job, batch: RequestBatch { id, deadline } };
         let mut batch = BatchBuilder::new(&head, BatchLimits::new(MAX_BATCH_ITEMS, MAX_BATCH_BYTES))?;
         for (number, value) in &items.items {
             let key = ItemKey { job_id: self.id, number: *number };
@@ -52,11 +51,6 @@ impl Job {
             }
         }
         batch.finish().ok_or_else(|| anyhow::anyhow!("a batch without an item"))
-    }
-
-    /// Returns the id of a batch.
-    pub(super) fn batch_id(&self, items: &Items) -> String {
-        format!("{}-1-{}", self.id, items.name)
     }
 }
 
@@ -95,7 +89,7 @@ mod tests {
         let job = Job { id: JobId::generate(), job_type: "t".into(), options: Value::Null, mode: Mode::Validate };
         let value = RawValue::from_string(r#"{"b":1.50,"a":1e400}"#.into()).unwrap();
         let items = Items { name: "n".into(), items: vec![(7, value)] };
-        let batch = job.batch(&items, Timestamp(0)).unwrap();
+        let batch = job.batch("b", &items, Timestamp(0)).unwrap();
         let text = String::from_utf8(with_unknown_members(&batch.body).unwrap()).unwrap();
         assert_eq!(text.matches("xLaterVersion").count(), 4);
         assert!(text.contains(r#""value":{"b":1.50,"a":1e400}"#), "{text}");
@@ -105,6 +99,6 @@ mod tests {
     fn a_batch_has_at_most_a_thousand_items() {
         let job = Job { id: JobId::generate(), job_type: "t".into(), options: Value::Null, mode: Mode::Run };
         let items = Items { name: "n".into(), items: (1..=1_001).map(|n| (n, raw(&Value::from(n)))).collect() };
-        assert_eq!(job.batch(&items, Timestamp(0)).unwrap().keys.len(), 1_000);
+        assert_eq!(job.batch("b", &items, Timestamp(0)).unwrap().keys.len(), 1_000);
     }
 }

@@ -26,8 +26,8 @@ pub(super) async fn send(lab: &Lab, signature: Signature, schema: Option<&str>) 
         document["schema"] = schema.into();
     }
     let body = document.to_string().into_bytes();
-    let id = format!("ping-{challenge}");
-    let message = Message { id: &id, signature, build: || body.clone() };
+    let name = format!("ping-{challenge}");
+    let message = Message { name: &name, signature, build: |_| body.clone() };
     lab.caller.send(message, |exchange| ping.outcome(exchange.result(), Timestamp::now())).await
 }
 
@@ -64,9 +64,8 @@ fn good(lab: &Lab, notebook: &mut Notebook, modes: &[Mode], heard: &Heard<PingOu
     } else {
         Report::ok(Check::Ping, format!("answered in {took}; modes {}", names.join(", ")))
     };
-    let no_validate = (!modes.contains(&Mode::Validate)).then(|| {
-        "the mode \"validate\" is not listed: jobs that only check their items cannot use the handler".to_owned()
-    });
+    let no_validate = (!modes.contains(&Mode::Validate))
+        .then(|| "the mode \"validate\" is not listed: no items are sent without --mode run".to_owned());
     report.note(no_validate).note(heard.busy_note())
 }
 
