@@ -13,6 +13,7 @@ import socket
 import ssl
 import struct
 import sys
+import threading
 import time
 import zlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -152,6 +153,8 @@ if __name__ == "__main__":
     from longshore_signature import is_signed
 
     calls = {}
+    # It ends with the process that has started it.
+    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
     server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Endpoint)
     tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     tls.load_cert_chain(os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"])

@@ -149,7 +149,10 @@ impl Handlers {
         fs::write(&key, &self.endpoint.key)?;
         let mut python = Command::new("python3");
         let port = self.endpoint.port.to_string();
-        python.arg(source("tests/proof/faults/handler.py")).arg(&port).arg(self.faults()).stderr(Stdio::null());
+        python.arg(source("tests/proof/faults/handler.py")).arg(&port).arg(self.faults());
+        // A pipe to its input closes with this process. It has no output, because whoever reads that of this process waits
+        // until nobody can write to it.
+        python.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
         python.env("LONGSHORE_SECRETS", &self.secret).env("TLS_CERTIFICATE", certificate).env("TLS_KEY", key);
         python.env("PYTHONPATH", source("examples/handlers/python")).env("PYTHONDONTWRITEBYTECODE", "1");
         self.set_server(Some(Server(python.spawn().context("cannot run python3")?)));
