@@ -27,7 +27,7 @@ pub(super) async fn send(lab: &Lab, signature: Signature, schema: Option<&str>) 
     }
     let body = document.to_string().into_bytes();
     let name = format!("ping-{challenge}");
-    let message = Message { name: &name, signature, build: |_| body.clone() };
+    let message = Message { name: &name, signature, build: |_: &str| body.clone() };
     lab.caller.send(message, |exchange| ping.outcome(exchange.result(), Timestamp::now())).await
 }
 
