@@ -505,7 +505,7 @@ export interface paths {
          *     it changes nothing, except that a candidate with other content is removed. Members that are absent have their default values.
          *
          *     The target is a function or a host that the owner of the deployment allows. Names of the deployment's own job types are
-         *     refused. Jobs that exist keep the registration with which they were created. In a deployment that is open to everyone, no
+         *     refused. Jobs that exist keep their registration until they are retried: a retry takes the active one. In a deployment that is open to everyone, no
          *     caller is an operator, so no job type can be registered.
          */
         put: operations["putJobType"];
