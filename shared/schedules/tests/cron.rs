@@ -29,33 +29,28 @@ fn times(pattern: &str, zone: &str, after: &str, count: usize) -> Vec<String> {
 #[test]
 fn a_daily_time_runs_once_on_the_days_of_a_clock_change() {
     use ClockChange::{Back, Forward};
-    let expected = |times: [(&str, Option<ClockChange>); 3]| times.map(|(time, change)| (time.to_owned(), change));
-    // Berlin: forward from 02:00 to 03:00, back from 03:00 to 02:00.
-    assert_eq!(
-        next("30 2 * * *", "Europe/Berlin", "2026-03-28T00:00:00Z", 3),
-        expected([
-            ("2026-03-28T01:30:00Z", None),
-            ("2026-03-29T01:00:00Z", Some(Forward)),
-            ("2026-03-30T00:30:00Z", None)
-        ])
-    );
-    assert_eq!(
-        next("30 2 * * *", "Europe/Berlin", "2026-10-24T00:00:00Z", 3),
-        expected([
-            ("2026-10-24T00:30:00Z", None),
-            ("2026-10-25T00:30:00Z", Some(Back)),
-            ("2026-10-26T01:30:00Z", None)
-        ])
-    );
-    // Santiago: forward from 00:00 to 01:00.
-    assert_eq!(
-        next("0 0 * * *", "America/Santiago", "2026-09-05T00:00:00Z", 3),
-        expected([
-            ("2026-09-05T04:00:00Z", None),
-            ("2026-09-06T04:00:00Z", Some(Forward)),
-            ("2026-09-07T03:00:00Z", None)
-        ])
-    );
+    // Berlin: forward from 02:00 to 03:00, back from 03:00 to 02:00. Santiago: forward from 00:00 to 01:00.
+    for (pattern, zone, expected) in [
+        (
+            "30 2 * * *",
+            "Europe/Berlin",
+            [("2026-03-28T01:30", None), ("2026-03-29T01:00", Some(Forward)), ("2026-03-30T00:30", None)],
+        ),
+        (
+            "30 2 * * *",
+            "Europe/Berlin",
+            [("2026-10-24T00:30", None), ("2026-10-25T00:30", Some(Back)), ("2026-10-26T01:30", None)],
+        ),
+        (
+            "0 0 * * *",
+            "America/Santiago",
+            [("2026-09-05T04:00", None), ("2026-09-06T04:00", Some(Forward)), ("2026-09-07T03:00", None)],
+        ),
+    ] {
+        let midnight = format!("{}T00:00:00Z", &expected[0].0[..10]);
+        let expected = expected.map(|(minute, change)| (format!("{minute}:00Z"), change));
+        assert_eq!(next(pattern, zone, &midnight, 3), expected, "{zone}");
+    }
     // Lord Howe: forward by half an hour, from 02:00 to 02:30.
     assert_eq!(
         next("15 2 * * *", "Australia/Lord_Howe", "2026-10-03T00:00:00Z", 2)[0],
