@@ -263,7 +263,7 @@ impl World {
     /// Ends the job, with its report.
     async fn finish(&self, digit: &str, failed: u64) -> Result<(), PortError> {
         let id = job_id(digit);
-        self.store.begin(id, NOW).await?;
+        self.store.begin(id, 0, NOW).await?;
         let totals = Counts { failed, ..Counts::default() };
         let end = Finish {
             generation: 0,

@@ -13,6 +13,7 @@ pub mod batch;
 pub mod chunk;
 pub mod config;
 pub mod crc64;
+pub mod events;
 pub mod failures_file;
 pub mod field_error;
 pub mod files;

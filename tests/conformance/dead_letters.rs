@@ -7,7 +7,7 @@ use longshore_domain::job::{Job, Status};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{DeadLetterRecords, JobProgress, Removal, Store};
 
-use crate::fixtures::{accepted, at, finish, job_after, reopened_job, split};
+use crate::fixtures::{accepted, at, end, finish, job_after, reopened_job, split};
 
 on_both_stores! {
     a_dead_letter_is_recorded_once_and_reads_back_with_its_body,
@@ -94,7 +94,7 @@ async fn a_body_is_removed_with_its_job_and_the_record_stays(store: impl Store +
     let JobProgress { groups, .. } = store.progress(job.job_id).await.unwrap().unwrap();
     assert_eq!(groups.len(), 1, "a dead letter is not listed as a group");
     job_after(store.delete(job.job_id, at(8)).await.unwrap());
-    job_after(store.finish(job.job_id, &finish(Status::Canceled, 9)).await.unwrap());
+    end(&store, job.job_id, &finish(Status::Canceled, 9)).await;
     store.remove(job.job_id).await.unwrap();
     assert_eq!(store.body(&dead_letter).await.unwrap(), None);
     assert_eq!(store.dead_letter(&dead_letter.id).await.unwrap(), Some(dead_letter));

@@ -5,7 +5,7 @@ use longshore_domain::group::{ChunkPlan, Commit, GroupPlan, Manifest};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{ByAge, Created, Definition, Reopened, Store};
+use longshore_domain::ports::{ByAge, Created, Definition, EventsMoved, Reopened, Store};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -93,6 +93,13 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
     Finish { generation: 0, status, totals, report: Some("attempt1".into()), error: None, at: at(millis) }
 }
 
+/// Ends a job, and moves its events to the list, as completion does.
+pub(crate) async fn end(store: &impl Store, id: JobId, finish: &Finish) -> Job {
+    let ended = job_after(store.finish(id, finish).await.unwrap());
+    assert_eq!(store.move_events(&ended, finish.at).await.unwrap(), EventsMoved::Moved);
+    store.job(id).await.unwrap().unwrap()
+}
+
 /// A group of the file as a splitter commits it, with 2,000 bytes of the file.
 pub(crate) fn plan(group: u32) -> GroupPlan {
     let from = u64::from(group) * 2000;
@@ -108,7 +115,7 @@ pub(crate) async fn accepted(store: &impl Store) -> Job {
 
 /// Stores a job that is being split, with this many groups.
 pub(crate) async fn split(store: &impl Store, groups: u32) -> Job {
-    let mut job = job_after(store.begin(accepted(store).await.job_id, at(1)).await.unwrap());
+    let mut job = job_after(store.begin(accepted(store).await.job_id, 0, at(1)).await.unwrap());
     for group in 0..groups {
         job = job_after(store.commit_group(&job, &plan(group), at(2 + i64::from(group))).await.unwrap());
     }

@@ -7,7 +7,7 @@ use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Reopen, Selection, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, JobProgress, PortResult, Reopened, ResendCount, Store};
+use longshore_domain::ports::{Created, EventsMoved, JobProgress, PortResult, Reopened, ResendCount, Store};
 use longshore_testing::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -30,6 +30,7 @@ enum Step {
     Delete(i64),
     Finish { completed: bool, time: i64 },
     Reopen(i64),
+    MoveEvents { read: bool, time: i64 },
     CountResend { resends: u32, generation: u32, time: i64 },
     Commit { group: u32, chunk: u32, from: Option<u32>, token: u32 },
     GroupDone { group: u32, time: i64 },
@@ -49,6 +50,7 @@ fn step() -> impl Strategy<Value = Step> {
         1 => time.clone().prop_map(Step::Delete),
         1 => (any::<bool>(), time.clone()).prop_map(|(completed, time)| Step::Finish { completed, time }),
         1 => time.clone().prop_map(Step::Reopen),
+        2 => (any::<bool>(), time.clone()).prop_map(|(read, time)| Step::MoveEvents { read, time }),
         1 => (0_u32..2, 0_u32..2, time.clone())
             .prop_map(|(resends, generation, time)| Step::CountResend { resends, generation, time }),
         8 => (group.clone(), 0_u32..2, proptest::option::of(0_u32..3), 0_u32..4)
@@ -68,6 +70,7 @@ enum Observed {
     Commit(CommitOutcome),
     Group(Option<longshore_domain::group::Group>),
     Counted(ResendCount),
+    Moved(EventsMoved),
 }
 
 fn token(number: u32) -> Cursor {
@@ -78,7 +81,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
     let id = job.job_id;
     Ok(match step {
         Step::Create => Observed::Created(store.create_job(job, &definition(), None).await?),
-        Step::Begin(time) => Observed::Transition(store.begin(id, at(*time)).await?),
+        Step::Begin(time) => Observed::Transition(store.begin(id, 0, at(*time)).await?),
         Step::CommitGroup { group, time } => {
             Observed::Transition(store.commit_group(job, &plan(*group), at(*time)).await?)
         }
@@ -105,6 +108,13 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
                 registration: None,
             };
             Observed::Reopened(store.reopen(&job, &reopen).await?)
+        }
+        Step::MoveEvents { read, time } => {
+            // Otherwise as if the job was read after its start.
+            let mut seen = job.clone();
+            seen.begin(0, at(0));
+            let seen = if *read { store.job(id).await?.unwrap_or(seen) } else { seen };
+            Observed::Moved(store.move_events(&seen, at(*time)).await?)
         }
         Step::CountResend { resends, generation, time } => {
             let read = Job { resends: *resends, generation: *generation, ..job.clone() };

@@ -11,6 +11,7 @@ mod on_both;
 
 mod concurrency;
 mod dead_letters;
+mod events;
 mod files;
 mod fixtures;
 mod interleavings;

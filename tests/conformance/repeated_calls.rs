@@ -166,7 +166,7 @@ async fn a_transition_whose_reply_is_lost_succeeds(store: &DynamoStore, faults: 
     store.create_job(&job, &definition(), None).await.unwrap();
     let lose = || faults.lose_replies("dynamodb", "UpdateItem", 1).unwrap();
     lose();
-    let job = job_after(store.begin(id, at(1)).await.unwrap());
+    let job = job_after(store.begin(id, 0, at(1)).await.unwrap());
     job_after(store.commit_group(&job, &plan(0), at(2)).await.unwrap());
     lose();
     job_after(store.group_done(id, 0, at(3)).await.unwrap());

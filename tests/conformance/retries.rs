@@ -15,7 +15,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{Removal, Reopened, Started, Store, UploadRelease};
 
 use crate::fixtures::{
-    at, cursor, definition, finish, job_after, manifest, plan, reopened_job, split, stop, unfinished, waiting_job,
+    at, cursor, definition, end, finish, job_after, manifest, plan, reopened_job, split, stop, unfinished, waiting_job,
 };
 
 on_both_stores! {
@@ -36,7 +36,7 @@ const REOPEN: Reopen =
 /// A job with two groups that ended with seven succeeded, two failed and one skipped item.
 async fn ended(store: &impl Store) -> Job {
     let id = split(store, 2).await.job_id;
-    job_after(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
+    end(store, id, &finish(Status::Failed, 9)).await
 }
 
 async fn an_ended_job_is_reopened_once(store: impl Store) {
@@ -122,7 +122,7 @@ async fn an_unfinished_job_is_not_reopened(store: impl Store) {
 async fn writes_of_an_earlier_generation_are_refused(store: impl Store) {
     let ended_job = ended(&store).await;
     reopened_job(store.reopen(&ended_job, &REOPEN).await.unwrap());
-    let begun = job_after(store.begin(ended_job.job_id, at(60)).await.unwrap());
+    let begun = job_after(store.begin(ended_job.job_id, 1, at(60)).await.unwrap());
     assert_eq!(store.commit_group(&ended_job, &plan(2), at(61)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&ended_job, 2, &[], at(62)).await.unwrap(), Transition::Refused);
     assert_eq!(store.stop(ended_job.job_id, 0, &stop(63)).await.unwrap(), Transition::Refused);
@@ -133,7 +133,7 @@ async fn writes_of_an_earlier_generation_are_refused(store: impl Store) {
 async fn a_replanned_group_begins_with_its_cursors_and_failures(store: impl Store) {
     let ended_job = ended(&store).await;
     reopened_job(store.reopen(&ended_job, &REOPEN).await.unwrap());
-    let job = job_after(store.begin(ended_job.job_id, at(60)).await.unwrap());
+    let job = job_after(store.begin(ended_job.job_id, 1, at(60)).await.unwrap());
     let replanned = Replanned { cursor: cursor("filed1", 0), failed: 3, bytes: 70 };
     let plan = GroupPlan {
         generation: 1,
@@ -165,7 +165,7 @@ async fn checked(store: &impl Store) -> Job {
         source.key = format!("uploads/default/{}", FileGuid::generate());
     }
     store.create_job(&job, &definition(), None).await.unwrap();
-    job_after(store.finish(job.job_id, &finish(Status::Completed, 9)).await.unwrap())
+    end(store, job.job_id, &finish(Status::Completed, 9)).await
 }
 
 fn next(from: &Job) -> Job {

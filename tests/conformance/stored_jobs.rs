@@ -2,10 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Status};
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{ByAge, Created, JobPosition, JobsQuery, Store, Upload};
+use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 
 use crate::fixtures::{accepted, at, definition, finish, job_after, split, unfinished, waiting_job};
@@ -52,6 +53,7 @@ async fn an_upload_is_read_as_it_was_stored(store: impl Store) {
 async fn a_job_is_read_as_it_was_stored(store: impl Store) {
     let mut job = waiting_job();
     job.split.done_groups = [3, 1, 200].into();
+    job.pending_events = [PendingEvent::started(0, at(7)), PendingEvent::started(1, at(8))].into();
     job.issues = vec![longshore_domain::job::JobError::new("unknown_column", "")];
     store.create_job(&job, &definition(), None).await.unwrap();
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
@@ -72,7 +74,7 @@ async fn an_absent_id_has_no_value(store: impl Store) {
 
 async fn a_repeated_create_stores_one_job(store: impl Store) {
     let job = accepted(&store).await;
-    job_after(store.begin(job.job_id, at(1)).await.unwrap());
+    job_after(store.begin(job.job_id, 0, at(1)).await.unwrap());
     assert_eq!(store.create_job(&job, &definition(), None).await.unwrap(), Created::New);
     assert_eq!(store.job(job.job_id).await.unwrap().unwrap().status, Status::Running);
 }
@@ -95,8 +97,10 @@ async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Stor
     }
     let [youngest, oldest, middle] = jobs.map(|job| job.job_id);
     assert_eq!(unfinished(&store).await, [oldest, middle, youngest]);
-    job_after(store.begin(middle, at(30)).await.unwrap());
-    job_after(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
+    job_after(store.begin(middle, 0, at(30)).await.unwrap());
+    let ended = job_after(store.finish(oldest, &finish(Status::Canceled, 40)).await.unwrap());
+    assert_eq!(unfinished(&store).await, [oldest, middle, youngest], "its event is pending");
+    assert_eq!(store.move_events(&ended, at(41)).await.unwrap(), EventsMoved::Moved);
     assert_eq!(unfinished(&store).await, [middle, youngest]);
     split(&store, 1).await;
     assert_eq!(unfinished(&store).await.len(), 3);
@@ -192,7 +196,7 @@ async fn filters_select_the_matching_jobs(store: impl Store) {
     let kind = |age: i64, job: &mut Job| job.job_type = if age < 4 { "import".into() } else { "invite".into() };
     let jobs = stored(&store, 6, kind).await;
     let [_, invited, imported, begun, ..] = jobs[..] else { panic!("six") };
-    job_after(store.begin(begun, at(10)).await.unwrap());
+    job_after(store.begin(begun, 0, at(10)).await.unwrap());
     for id in [invited, imported] {
         job_after(store.finish(id, &finish(Status::Canceled, 11)).await.unwrap());
     }
@@ -255,7 +259,7 @@ async fn a_page_ends_after_its_last_matching_job(store: impl Store) {
 
 async fn a_listed_job_equals_the_stored_one(store: impl Store) {
     let job = accepted(&store).await;
-    job_after(store.begin(job.job_id, at(1)).await.unwrap());
+    job_after(store.begin(job.job_id, 0, at(1)).await.unwrap());
     let stored = store.job(job.job_id).await.unwrap().unwrap();
     assert_eq!(store.jobs(&ALL).await.unwrap().jobs, [stored]);
 }

@@ -12,7 +12,7 @@ use longshore_domain::ports::{
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
-use crate::fixtures::{accepted, at, definition, finish, job_after, plan, split, stop, unfinished, waiting_job};
+use crate::fixtures::{accepted, at, definition, end, finish, job_after, plan, split, stop, unfinished, waiting_job};
 
 on_both_stores! {
     a_sweep_continues_at_the_stored_position,
@@ -97,7 +97,7 @@ async fn a_deleted_job_is_listed_until_it_is_removed(store: impl Store + Removal
     job_after(store.delete(early, at(10)).await.unwrap());
     job_after(store.stop(early, 0, &stop(11)).await.unwrap());
     for id in [early, late, kept] {
-        let ended = job_after(store.finish(id, &finish(Status::Canceled, 12)).await.unwrap());
+        let ended = end(&store, id, &finish(Status::Canceled, 12)).await;
         assert_eq!(ended.status, Status::Canceled);
         assert_eq!(store.finish(id, &finish(Status::Failed, 13)).await.unwrap(), Transition::Refused);
     }
@@ -136,12 +136,12 @@ async fn only_the_key_of_a_removed_job_stays(store: impl Store + Removal) {
     let key = IdempotencyKey { key: "k".into(), request_hash: "h".into(), at: at(0) };
     store.create_job(&job, &definition(), Some(&key)).await.unwrap();
     let id = job.job_id;
-    let mut begun = job_after(store.begin(id, at(1)).await.unwrap());
+    let mut begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
     // More items than fit into one batch.
     for group in 0..20 {
         begun = job_after(store.commit_group(&begun, &plan(group), at(2)).await.unwrap());
     }
-    job_after(store.finish(id, &finish(Status::Failed, 3)).await.unwrap());
+    end(&store, id, &finish(Status::Failed, 3)).await;
     job_after(store.delete(id, at(4)).await.unwrap());
     for _ in 0..2 {
         store.remove(id).await.unwrap();

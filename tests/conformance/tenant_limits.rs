@@ -12,7 +12,7 @@ use longshore_domain::ports::{
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_testing::MemoryStore;
 
-use crate::fixtures::{at, definition, finish, job_after, reopened_job, waiting_job};
+use crate::fixtures::{self, at, definition, finish, job_after, reopened_job, waiting_job};
 use crate::repeated_calls::key;
 
 on_both_stores! {
@@ -63,7 +63,7 @@ async fn created_job(store: &impl Store) -> JobId {
 }
 
 pub(crate) async fn end(store: &impl Store, id: JobId) -> Job {
-    job_after(store.finish(id, &finish(Status::Failed, 9)).await.unwrap())
+    fixtures::end(store, id, &finish(Status::Failed, 9)).await
 }
 
 pub(crate) async fn retry(store: &impl Store, job: &Job) -> Reopened {

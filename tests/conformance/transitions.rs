@@ -33,13 +33,13 @@ async fn stored_after(store: &impl Store, transition: Transition) -> Job {
 
 async fn a_job_begins_once(store: impl Store) {
     let before = accepted(&store).await;
-    let job = stored_after(&store, store.begin(before.job_id, at(1)).await.unwrap()).await;
+    let job = stored_after(&store, store.begin(before.job_id, 0, at(1)).await.unwrap()).await;
     let mut expected = before.clone();
-    expected.begin(at(1));
+    expected.begin(0, at(1));
     assert_eq!(job, expected);
-    assert_eq!(store.begin(before.job_id, at(2)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.begin(before.job_id, 0, at(2)).await.unwrap(), Transition::Refused);
     assert_eq!(
-        job_after(store.begin(before.job_id, at(1)).await.unwrap()),
+        job_after(store.begin(before.job_id, 0, at(1)).await.unwrap()),
         expected,
         "a repeated call returns the same job"
     );
@@ -78,7 +78,7 @@ async fn a_group_of_a_walk_moves_the_place_and_names_its_item_file(store: impl S
     let source = Source::Dataset(DatasetSource { dataset: "people".into(), updated_since: Some(at(3)) });
     let job = Job { source: Some(source), ..waiting_job() };
     store.create_job(&job, &definition(), None).await.unwrap();
-    let mut job = job_after(store.begin(job.job_id, at(1)).await.unwrap());
+    let mut job = job_after(store.begin(job.job_id, 0, at(1)).await.unwrap());
     let walked = |group: u32, from: Option<&str>, upto: &str, name: &str| {
         let keys = Some(ItemFile { name: name.into(), etag: "\"e\"".into() });
         let chunks = manifest(group).chunks.into_iter().map(|chunk| ChunkPlan { keys: keys.clone(), ..chunk });
@@ -140,7 +140,7 @@ async fn a_job_stops_once(store: impl Store) {
             "a repeated call returns the same job"
         );
         assert_eq!(store.stop(before.job_id, 0, &stop(6)).await.unwrap(), Transition::Refused);
-        assert_eq!(store.begin(before.job_id, at(7)).await.unwrap(), Transition::Refused);
+        assert_eq!(store.begin(before.job_id, 0, at(7)).await.unwrap(), Transition::Refused);
         job_after(store.finish(before.job_id, &finish(Status::Canceled, 8)).await.unwrap());
         assert_eq!(store.stop(before.job_id, 0, &stop(9)).await.unwrap(), Transition::Refused);
     }
@@ -148,7 +148,7 @@ async fn a_job_stops_once(store: impl Store) {
 
 async fn a_conditional_stop_or_delete_of_a_changed_job_is_refused(store: impl Store) {
     let accepted_job = accepted(&store).await;
-    let begun = job_after(store.begin(accepted_job.job_id, at(1)).await.unwrap());
+    let begun = job_after(store.begin(accepted_job.job_id, 0, at(1)).await.unwrap());
     assert_eq!(store.stop_if_unchanged(&accepted_job, &stop(2)).await.unwrap(), Transition::Refused);
     assert_eq!(store.delete_if_unchanged(&accepted_job, at(2)).await.unwrap(), Transition::Refused);
     assert_eq!(store.job(accepted_job.job_id).await.unwrap(), Some(begun.clone()));
@@ -230,7 +230,7 @@ async fn progress_of_a_split_resets_the_resends(store: impl Store) {
 async fn an_absent_job_refuses_everything(store: impl Store) {
     let absent = waiting_job();
     let id: JobId = absent.job_id;
-    assert_eq!(store.begin(id, at(1)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.begin(id, 0, at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.commit_group(&absent, &plan(0), at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.end_split(&absent, 0, &[], at(1)).await.unwrap(), Transition::Refused);
     assert_eq!(store.stop(id, 0, &stop(1)).await.unwrap(), Transition::Refused);

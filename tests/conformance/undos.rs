@@ -24,7 +24,7 @@ fn mark(import: &Job, undo: &Job, before: Option<JobId>) -> MarkUndone {
 
 async fn ended(store: &impl Store) -> Job {
     let job = accepted(store).await;
-    store.begin(job.job_id, at(1)).await.unwrap();
+    store.begin(job.job_id, 0, at(1)).await.unwrap();
     job_after(store.finish(job.job_id, &finish(Status::Failed, 2)).await.unwrap())
 }
 

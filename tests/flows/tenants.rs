@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use longshore::ports::report_key;
@@ -25,6 +26,8 @@ pub(crate) enum Target {
     List,
     /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the path.
     SourceInBody,
+    /// The call names nothing, and lists events, which appear half a minute after the change.
+    Events,
     /// The call names nothing, and lists datasets.
     Datasets,
     /// The path names a dataset. Datasets of two tenants with the same name are independent.
@@ -44,7 +47,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 36] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 37] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -63,6 +66,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 36] = [
     ("POST", "/api/jobs/{jobId}/start", Target::Job),
     ("POST", "/api/jobs/{jobId}/undo", Target::Job),
     ("DELETE", "/api/jobs/{jobId}", Target::Job),
+    ("GET", "/api/events", Target::Events),
     ("GET", "/api/datasets", Target::Datasets),
     ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),
     ("GET", "/api/datasets/{dataset}/records", Target::Dataset),
@@ -196,6 +200,19 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                     foreign.0 == 422 && foreign == missing && foreign.1["errors"][0]["code"] == "unknown_job",
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
                 );
+            }
+            Target::Events => {
+                let is_listed = |client: &Client| -> Result<bool> {
+                    let events = request(client, job, &name, &upload)?.expect(200)?["events"].clone();
+                    let of_job = |event: &Value| event["data"]["jobId"] == job && event["type"] == "job.completed";
+                    Ok(events.as_array().is_some_and(|events| events.iter().any(of_job)))
+                };
+                let started = Instant::now();
+                while !is_listed(alice)? {
+                    ensure!(started.elapsed() < Duration::from_secs(60), "{route:?}: the job has no event");
+                    std::thread::sleep(Duration::from_secs(1));
+                }
+                ensure!(!is_listed(&bob)?, "{route:?}: a list has events of another tenant");
             }
             Target::Datasets => {
                 let is_listed = |client: &Client| -> Result<bool> {

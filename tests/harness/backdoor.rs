@@ -197,7 +197,7 @@ pub fn unsent_chunks(
 ) -> Result<(Job, Vec<ChunkMessage>)> {
     let mut job = unsent_job(stack, job_type, csv, options)?;
     let (store, id, now) = (stack.store()?, job.job_id, Timestamp::now());
-    job = job_after(stack.run(store.begin(id, now))?)?;
+    job = job_after(stack.run(store.begin(id, 0, now))?)?;
     let mut rows = records(Format::Csv, csv);
     let header = rows.next().context("the file has no header")?;
     let names = &csv[header.start as usize..header.content_end as usize];

@@ -163,7 +163,7 @@ pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
     Err(failed(call))
 }
 
-fn failed(operation: &'static str) -> PortError {
+pub(crate) fn failed(operation: &'static str) -> PortError {
     PortError { service: "simulated", operation, source: "an injected fault".into() }
 }
 

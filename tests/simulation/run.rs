@@ -133,6 +133,8 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
     if has_sweeper {
         world.run_until_all_are_removed();
         world.check_ended();
+        world.run_until_all_events_are_listed();
+        world.check_events();
     }
     world.trace_stored_data();
     let (tally, calls) = faults::tally();

@@ -102,7 +102,7 @@ async fn store_job(ports: &Ports<MemoryStore, MemoryQueues, Outputs>, form: Resu
     let job = Job { source: Some(source.into()), ..waiting };
     let definition = Definition { results: Some(form), ..Definition::new(json!({})) };
     store.create_job(&job, &definition, None).await?;
-    store.begin(job.job_id, now).await?;
+    store.begin(job.job_id, 0, now).await?;
     for group in 0..GROUPS {
         let chunks: Vec<_> = (group * CHUNKS..(group + 1) * CHUNKS).map(plan).collect();
         let bytes = u64::from(group * CHUNKS)..u64::from((group + 1) * CHUNKS);

@@ -1,6 +1,7 @@
 //! Completion of a job in turns: writes its report and receipt, stores a checkpoint after each turn, and sets the final
 //! status. `Ending` closes the groups first.
 
+use longshore::events::move_events_now;
 use longshore::ports::{JobFolder, report_key};
 use longshore::receipt::RECEIPT_NAME;
 use longshore::result::{RESULT_NAME, Report, ResultDocument};
@@ -214,7 +215,8 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// Writes the final status and the name of the report, in one conditional write. If it is refused, another delivery
     /// was first, or the job was stopped.
     async fn finish(&self, job: &Job, finish: &Finish) -> Result<CompleteEnd, Halt> {
-        if let Transition::Made(_) = self.ports.store.finish(job.job_id, finish).await? {
+        if let Transition::Made(job) = self.ports.store.finish(job.job_id, finish).await? {
+            move_events_now(&self.ports.store, &job, self.clock).await;
             return Ok(CompleteEnd::Finished(finish.status));
         }
         let Some(stored) = self.ports.store.job(job.job_id).await? else { return Ok(CompleteEnd::Absent) };

@@ -236,7 +236,7 @@ mod tests {
         let job: Job = serde_json::from_value(waiting).unwrap();
         let id = job.job_id;
         now(ports.store.create_job(&job, &Definition::new(json!({})), None)).unwrap();
-        now(ports.store.begin(id, at)).unwrap();
+        now(ports.store.begin(id, 0, at)).unwrap();
         let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None };
         now(ports.store.commit_group(
             &job,

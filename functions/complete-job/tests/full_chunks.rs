@@ -105,7 +105,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: Full::default() };
     let (store, id) = (&ports.store, job.job_id);
     now(store.create_job(&job, &Definition { columns, ..Definition::new(json!({})) }, None)).unwrap();
-    now(store.begin(id, Timestamp::now())).unwrap();
+    now(store.begin(id, 0, Timestamp::now())).unwrap();
     let chunk = |n: u64| ChunkPlan {
         first: n * u64::from(ROWS) + 1,
         items: ROWS,

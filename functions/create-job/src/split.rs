@@ -2,6 +2,7 @@
 
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
+use longshore::events::move_events_now;
 use longshore::handler::TypeLimits;
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
@@ -132,8 +133,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
         let job = match job.status {
-            Status::Waiting => match self.ports.store.begin(job.job_id, (self.clock)()).await? {
-                Transition::Made(job) => *job,
+            Status::Waiting => match self.ports.store.begin(job.job_id, job.generation, (self.clock)()).await? {
+                Transition::Made(job) => {
+                    move_events_now(&self.ports.store, &job, self.clock).await;
+                    *job
+                }
                 Transition::Refused => return Err(Halt::Refused),
             },
             _ => job,

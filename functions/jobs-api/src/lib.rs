@@ -25,6 +25,7 @@ mod audit;
 mod backend;
 mod documents;
 mod etag;
+mod events;
 mod failures;
 mod job_types;
 mod jobs;
@@ -38,6 +39,7 @@ mod unreadable;
 
 pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
+pub use events::document::EventsDocument;
 pub use failures::{FailureDocument, FailuresDocument};
 pub use job_types::{
     CandidateDocument, JobTypeDocument, JobTypesDocument, Registrations, SecretDocument, TargetDocument,

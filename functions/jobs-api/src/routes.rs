@@ -25,7 +25,7 @@ use crate::job_types::Registrations;
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, failures, job_types, output, records, results};
+use crate::{audit, documents, events, failures, job_types, output, records, results};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
@@ -47,6 +47,7 @@ longshore::routes! {
     POST   "/api/jobs/{jobId}/start"          start::start<B>,
     POST   "/api/jobs/{jobId}/undo"           undo::undo<B>,
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
+    GET    "/api/events"                      events::list::list<B>,
     GET    "/api/datasets"                    datasets::list<B>,
     DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,

@@ -53,7 +53,7 @@ async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
 /// Stores a job, begins it, and commits its only chunk.
 async fn begin(store: &MemoryStore, job: &Job, options: Value, plan: &ChunkPlan) {
     store.create_job(job, &Definition::new(options), None).await.unwrap();
-    store.begin(job.job_id, clock()).await.unwrap();
+    store.begin(job.job_id, 0, clock()).await.unwrap();
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
     store.commit_group(job, &GroupPlan::from_file(0, manifest, 0..plan.end), clock()).await.unwrap();
 }

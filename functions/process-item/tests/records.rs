@@ -71,7 +71,7 @@ async fn begun(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, items: u64
     let job = Job::waiting(JobId::generate(), people().tenant, "noted", Timestamp(0));
     let job = Job { source: Some(source), ..job };
     ports.store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-    ports.store.begin(job.job_id, Timestamp(1)).await.unwrap();
+    ports.store.begin(job.job_id, 0, Timestamp(1)).await.unwrap();
     let lines: String = (1..=items).map(|n| format!("{}\n", json!(key(n)))).collect();
     let object = ItemFile::object_key(&job.tenant, job.job_id, "abc");
     ports.files.put(&object, lines.clone());

@@ -64,7 +64,7 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
     let job = Job { source: Some(source.into()), ..waiting };
     let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: size_bytes, oversize: false, keys: None };
     store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-    store.begin(job.job_id, clock()).await.unwrap();
+    store.begin(job.job_id, 0, clock()).await.unwrap();
     let manifest = Manifest { group: 0, chunks: vec![plan.clone()] };
     store.commit_group(&job, &GroupPlan::from_file(0, manifest, 0..size_bytes), clock()).await.unwrap();
     let ports = Ports { store: store.clone(), queues: queues.clone(), files };

@@ -23,6 +23,8 @@ pub enum Action {
     SendCreate,
     /// Request completion again: the message was lost, or completion failed.
     SendComplete,
+    /// Move the pending events to the list: the function that changed the status died before it.
+    MoveEvents,
     /// Remove a deleted job: its files, its upload, its records, and finally the job itself.
     Remove,
     /// Set the final status without a report: completion has failed repeatedly.
@@ -50,9 +52,14 @@ pub enum Action {
     },
 }
 
-/// Decides the pushes that a job needs now. Returns none if the job is healthy, or has ended and is not deleted.
-/// `chunks_of` returns the number of chunks of a group.
+/// Decides the pushes that a job needs now. Returns none if the job is healthy, or has ended, is not deleted and has no
+/// pending event. `chunks_of` returns the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
+    let events = (!job.pending_events.is_empty()).then_some(Action::MoveEvents);
+    events.into_iter().chain(progress(job, groups, chunks_of, at)).collect()
+}
+
+fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     if job.status.is_final() {
         return remove(job, at).into_iter().collect();
     }
@@ -73,7 +80,7 @@ pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &
 /// still write a file for the unfinished job has ended by then, so no file appears after the removal.
 fn remove(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
     let ended_at = job.times.finished_at.unwrap_or(job.times.updated_at);
-    (job.is_deleted() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
+    (job.is_removable() && at.now >= ended_at.plus_seconds(at.stall_s)).then_some(Action::Remove)
 }
 
 fn running(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use longshore_domain::cursor::Cursor;
+use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{JobTimes, SplitState};
 use longshore_domain::outcome::Counts;
@@ -197,6 +198,19 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
         assert_eq!(pushes(&ended, &[], &at(69, true)), [], "a function may still be writing a file");
         assert_eq!(pushes(&ended, &[], &at(70, true)), [Action::Remove]);
     }
+}
+
+#[test]
+fn pending_events_are_moved_whatever_else_the_job_needs_and_before_it_is_removed() {
+    let pending = || [PendingEvent::started(0, Timestamp(0))].into();
+    let waiting = Job { pending_events: pending(), ..job(Status::Waiting, Stage::Queued) };
+    assert_eq!(pushes(&waiting, &[], &at(60, true)), [Action::MoveEvents, Action::SendCreate]);
+    let ended = Job { pending_events: pending(), ..job(Status::Completed, Stage::Done) };
+    assert_eq!(pushes(&ended, &[], &at(0, true)), [Action::MoveEvents]);
+    let deleted = Job { times: JobTimes { deleted_at: Some(Timestamp(0)), ..ended.times.clone() }, ..ended };
+    assert_eq!(pushes(&deleted, &[], &at(10_000, true)), [Action::MoveEvents]);
+    let moved = Job { pending_events: [].into(), ..deleted };
+    assert_eq!(pushes(&moved, &[], &at(10_000, true)), [Action::Remove]);
 }
 
 /// The group's own time does not show when this chunk's round was deferred: other chunks move it.

@@ -174,7 +174,7 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
     }
 
     async fn act(&self, job: &Job, action: Action, summary: &mut SweepSummary) {
-        summary.pushes += u32::from(!matches!(action, Action::RollUp { .. }));
+        summary.pushes += u32::from(!matches!(action, Action::RollUp { .. } | Action::MoveEvents));
         if let Err(error) = self.executor.act(job, action).await {
             summary.record_failure("cannot push a job", &error);
         }

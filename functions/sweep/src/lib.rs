@@ -12,7 +12,7 @@
 //! - **Dead letters:** each is recorded in the table once, for operators. A message is deleted once its record says
 //!   that an operator has replayed or discarded it, or once it is no longer needed and hides others of its message
 //!   group.
-//! - **Never:** deletes any other message; touches a job that has ended and is not deleted; removes a record that a job
+//! - **Never:** deletes any other message; touches a job that has ended, is not deleted and has no pending event; removes a record that a job
 //!   has imported; relies on anything but the ledger and the queues.
 //!
 //! It lists the jobs, decides with pure functions ([`decide`]) and then acts.

@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use longshore::chunk::{ChunkError, DefinitionCache, Mode, Worker, request_completion, roll_up, stop_job};
+use longshore::events::move_events;
 use longshore::handler::Registry;
 use longshore::ports::{JobFolder, Ports, upload_key};
 use longshore::telemetry;
@@ -51,6 +52,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
                 let until = Timestamp(((self.clock)().0 + self.removal_ms).min(self.deadline.0));
                 remove(self.ports, job, TimeBudget { clock: self.clock, until }).await?;
             }
+            Action::MoveEvents => move_events(&self.ports.store, job, self.clock).await?,
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
             Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,
@@ -83,7 +85,10 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
         let totals = progress::counts(job, &groups);
         let (generation, error) = (job.generation, stop.error.clone());
         let finish = Finish { generation, status: stop.status, totals, report: None, error, at: (self.clock)() };
-        self.ports.store.finish(job.job_id, &finish).await.map(|_| ())
+        if let Transition::Made(job) = self.ports.store.finish(job.job_id, &finish).await? {
+            move_events(&self.ports.store, &job, self.clock).await?;
+        }
+        Ok(())
     }
 
     async fn send_chunks(&self, job: &Job, group: u32, expected_resends: u32, chunks: &[u32]) -> PortResult<()> {

@@ -31,7 +31,7 @@ async fn push(ports: &MemoryPorts, job: &Job, action: Action) {
 async fn job(ports: &MemoryPorts) -> Job {
     let (store, job) = (&ports.store, Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW));
     store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
-    store.begin(job.job_id, NOW).await.unwrap();
+    store.begin(job.job_id, 0, NOW).await.unwrap();
     let job = store.job(job.job_id).await.unwrap().unwrap();
     let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false, keys: None }];
     let plan = GroupPlan::from_file(0, Manifest { group: 0, chunks }, 0..9);

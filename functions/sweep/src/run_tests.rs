@@ -140,7 +140,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
         let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
         ports.store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
         // A second splitter, whose message the sweeper has sent, has just committed a group.
-        ports.store.begin(job.job_id, START).await.unwrap();
+        ports.store.begin(job.job_id, 0, START).await.unwrap();
         for _ in 0..pushes {
             let job = ports.store.job(job.job_id).await.unwrap().unwrap();
             ports.store.count_resend(&job, START).await.unwrap();
@@ -194,7 +194,7 @@ async fn a_failed_push_does_not_prevent_other_pushes_of_the_job() {
     let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", START);
     store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
-    store.begin(job.job_id, START).await.unwrap();
+    store.begin(job.job_id, 0, START).await.unwrap();
     for group in 0..2 {
         let job = store.job(job.job_id).await.unwrap().unwrap();
         let chunks = vec![ChunkPlan { first: 1, items: 2, start: 0, end: 9, oversize: false, keys: None }];

@@ -14,6 +14,7 @@
 //! | [`admission`], [`rate`] | admission control by queue depth; rate limits |
 //! | [`deliveries`] | the age of the messages that workers receive |
 //! | [`dead_letter`] | dead letters, and the effect of a replay |
+//! | [`event`] | events of jobs: what a tenant is told |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
@@ -33,6 +34,7 @@ pub mod cursor;
 pub mod dataset;
 pub mod dead_letter;
 pub mod deliveries;
+pub mod event;
 pub mod group;
 pub mod history;
 pub mod ids;

@@ -83,7 +83,7 @@ impl Rejection {
 }
 
 /// Numbers of ended items by outcome. They never decrease.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct Counts {
     /// Items that succeeded.
     pub succeeded: u64,

@@ -11,9 +11,9 @@ use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage
 use longshore_domain::ports::{Created, IdempotencyKey, Started, UndoCreated};
 use longshore_domain::timestamp::Timestamp;
 
-/// `begin` at `now` was applied: the start time is the caller's.
-pub fn began(job: &Job, now: Timestamp) -> bool {
-    job.times.started_at == Some(now)
+/// `begin` at `now` was applied: generation and start time are the caller's.
+pub fn began(job: &Job, generation: u32, now: Timestamp) -> bool {
+    (job.generation, job.times.started_at) == (generation, Some(now))
 }
 
 /// A group as a store keeps it for this check: its manifest and the time of its commit.

@@ -132,7 +132,7 @@ impl Ending<'_> {
     async fn create(&self, definition: &Definition) {
         let (store, id) = (self.store, self.job.job_id);
         store.create_job(&self.job, definition, None).await.expect("the job is stored");
-        store.begin(id, AT).await.expect("the job begins");
+        store.begin(id, 0, AT).await.expect("the job begins");
         if let Some(columns) = &definition.columns {
             store.put_columns(id, columns).await.expect("the columns are stored");
         }

@@ -39,6 +39,7 @@ mod files {
 mod store {
     mod concurrency;
     mod dead_letters;
+    mod events;
     mod handler_states;
     mod job_types;
     mod keys;

@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, a limit is exceeded, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 34] = [
+pub const CONDITIONS: [(&str, &str); 37] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -45,6 +45,9 @@ pub const CONDITIONS: [(&str, &str); 34] = [
         "rate-added-to-the-stored-time",
         "items under the rate limit are reserved behind the stored reserved time, not behind the one that the worker last read",
     ),
+    ("event-with-status", "the event of an end is part of the write of the final status"),
+    ("events-moved-as-read", "a job's events are moved only as they were read"),
+    ("events-moved-in-time", "events enter the list soon after the time that orders them"),
     ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
 ];
 

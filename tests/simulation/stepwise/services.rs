@@ -2,14 +2,16 @@
 
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::deliveries::Deliveries;
+use longshore_domain::event::{EventsQuery, ListedEvent, MOVE_S};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, FileInfo, FileStream, Files,
-    HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions, JobsPage, JobsQuery, Ledger,
-    MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult, PrefixRemoval, Read, Removal,
-    Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload, UploadRelease, WakeMark,
+    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Events, EventsMoved,
+    FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions,
+    JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult,
+    PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload,
+    UploadRelease, WakeMark,
 };
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
@@ -19,7 +21,7 @@ use longshore_testing::{GroupWrite, MemoryStore};
 use crate::clock::{step, true_time};
 use crate::faults::{self, Fault, after, again, before, is_stale};
 use crate::tokens::{TokenUse, Tokens};
-use crate::unguarded::Unguarded;
+use crate::unguarded::{Unguarded, without};
 
 /// A service whose calls take two additional polls.
 #[derive(Clone, Default)]
@@ -95,7 +97,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
     }
 
     stepwise! {
-        async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
+        async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
@@ -173,6 +175,31 @@ impl<T: HandlerStates> HandlerStates for Stepwise<T> {
         async fn handler_state(&self, job_type: &str) -> PortResult<ReadState>;
         async fn replace_handler_state(&self, job_type: &str, read: u64, state: &HandlerState, writer: &str) -> PortResult<Replaced>;
         async fn reserve_items(&self, job_type: &str, request: &RateRequest) -> PortResult<Reserved>;
+    }
+}
+
+impl<T: Events> Events for Stepwise<T> {
+    /// Executes a transaction that has a time limit: it is not sent after it, not even by a repetition.
+    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+        let start = true_time();
+        let in_time = || true_time().millis_since(start) < 1000 * i64::try_from(MOVE_S).unwrap_or(0);
+        let fault = before("move_events").await?;
+        if !in_time() && !without("events-moved-in-time") {
+            return Err(faults::failed("move_events"));
+        }
+        let mut result = self.0.move_events(job, now).await;
+        if fault == Fault::SentTwice {
+            again("move_events").await;
+            if in_time() {
+                result = self.0.move_events(job, now).await;
+            }
+        }
+        after("move_events", fault).await?;
+        result
+    }
+
+    stepwise! {
+        async fn events(&self, query: &EventsQuery<'_>) -> PortResult<Vec<ListedEvent>>;
     }
 }
 

@@ -14,6 +14,7 @@ use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
 
 use super::{Unguarded, as_is, without};
+use crate::clock::step;
 
 impl Unguarded<MemoryStore> {
     /// Writes a transition regardless of the job's state.
@@ -23,6 +24,14 @@ impl Unguarded<MemoryStore> {
             job.clone()
         });
         written.map_or(Transition::Refused, |job| Transition::Made(Box::new(job)))
+    }
+
+    /// Adds the event of an end by a write of its own. The function can die before it.
+    async fn add_event_apart(&self, id: JobId, finish: &Finish) {
+        let event = finish.event();
+        self.force(id, |job| job.pending_events.retain(|pending| Some(*pending) != event));
+        step().await;
+        self.force(id, |job| job.pending_events.extend(event));
     }
 
     pub(super) fn stored(&self, id: JobId) -> Option<Job> {
@@ -150,14 +159,14 @@ impl JobTransitions for Unguarded<MemoryStore> {
         self.0.delete_if_unchanged(read, now).await
     }
 
-    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+    async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
         if without("begin-once") {
             return Ok(self.force(id, |job| {
                 (job.status, job.stage) = (longshore_domain::job::Status::Running, Stage::Splitting);
                 (job.times.started_at, job.times.updated_at) = (Some(now), now);
             }));
         }
-        self.0.begin(id, now).await
+        self.0.begin(id, generation, now).await
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {
@@ -229,6 +238,9 @@ impl JobTransitions for Unguarded<MemoryStore> {
         } else {
             self.0.finish(id, &finish).await?
         };
+        if without("event-with-status") {
+            self.add_event_apart(id, &finish).await;
+        }
         if without("closed-before-status") {
             self.0.amend(id, |_, groups| groups.values_mut().for_each(|group| group.open = false));
         }

@@ -3,11 +3,13 @@
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
+use longshore_domain::event::{EventsQuery, ListedEvent};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::ChunkQueue;
+use longshore_domain::job::{ChunkQueue, Job};
 use longshore_domain::ports::{
-    Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, HandlerStates, JobPosition, Page,
-    ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts, UploadRelease, WakeMark,
+    Acquisition, CallCount, DeadLetterRecords, DeliveryRecord, DeliveryRecords, Events, EventsMoved, HandlerStates,
+    JobPosition, Page, ParkedChunks, Permits, PortResult, Removal, Replaced, Reserved, Sweeps, TenantCounts,
+    UploadRelease, WakeMark,
 };
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
@@ -103,6 +105,21 @@ impl HandlerStates for Unguarded<MemoryStore> {
         }
         let reserved = request.after(request.last_read()).unwrap_or(request.earliest());
         Ok(Reserved::Reserved(self.0.amend_reserved(job_type, reserved)))
+    }
+}
+
+impl Events for Unguarded<MemoryStore> {
+    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+        if !without("events-moved-as-read") {
+            return self.0.move_events(job, now).await;
+        }
+        self.force(job.job_id, |stored| stored.pending_events.extend(&job.pending_events));
+        let Some(stored) = self.stored(job.job_id) else { return Ok(EventsMoved::Changed) };
+        self.0.move_events(&stored, now).await
+    }
+
+    as_is! {
+        async fn events(&self, query: &EventsQuery<'_>) -> PortResult<Vec<ListedEvent>>;
     }
 }
 

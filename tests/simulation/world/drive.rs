@@ -8,7 +8,7 @@ use crate::trace;
 
 /// Maximum number of sweeps until jobs end without faults. Rounds wait for hours, and the intervals between pushes
 /// double.
-const MAX_SWEEPS: usize = 600;
+pub(super) const MAX_SWEEPS: usize = 600;
 
 impl World {
     /// Runs without faults: every message is delivered, every function runs to its end, and a sweep follows whenever

@@ -30,6 +30,7 @@ impl World {
         for _ in 0..events {
             self.event();
             self.check_responses();
+            self.each(Self::read_events);
         }
         faults::clear();
         self.each(|world| {

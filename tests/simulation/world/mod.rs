@@ -5,6 +5,7 @@ mod client;
 mod delivery;
 mod drive;
 mod ended;
+mod event_list;
 mod events;
 mod expiry;
 mod function;

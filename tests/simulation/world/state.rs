@@ -14,6 +14,7 @@ use longshore_domain::progress::Progress;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
 use super::acts::{Act, Shared};
+use super::event_list::EventReader;
 use super::function::{Hops, QueuedMessage, Task};
 use crate::clock::{CLOCK, SKEW};
 use crate::kinds::{Kind, Kinds};
@@ -70,6 +71,7 @@ pub(crate) struct World {
     pub(super) other_dead_letters: u32,
     /// Maximum invocations of each function in a chain.
     pub(super) most_hops: Hops,
+    pub(super) event_reader: EventReader,
     /// True if Lambda refuses a message after the maximum number of invocations in its chain.
     pub(super) refuses_loops: bool,
 }
@@ -141,6 +143,7 @@ impl World {
             dead_chunks: 0,
             other_dead_letters: 0,
             most_hops: [0; 3],
+            event_reader: EventReader::default(),
             refuses_loops: false,
         };
         plan.jobs.iter().for_each(|job| world.accept(job));

@@ -419,6 +419,30 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/events": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List what has happened to jobs, oldest first.
+         * @description Events enter the list in the order in which it is read, up to half a minute after the change that they tell of, and stay in it
+         *     for 30 days. To miss none, store `nextCursor` after you have processed a page, and pass it to the next call, even if the page
+         *     was empty. An event can enter the list before an older one of another job; `data.version` orders those of one job.
+         *
+         *     Webhooks and this list have the same events, with the same ids.
+         */
+        get: operations["listEvents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/datasets": {
         parameters: {
             query?: never;
@@ -972,6 +996,93 @@ export interface components {
          * @enum {string}
          */
         Effect: "message" | "generation" | "putBack" | "later" | "nothing";
+        /** @description An event. It says what has changed, and where to read more. */
+        Event: {
+            /**
+             * @description Id of the event: the same in every list and every delivery.
+             * @example 019817a2-0b7c-7a3e-9d54-3a1f6c0e8b12-0-completed
+             */
+            id: string;
+            /** @description Type of the event. */
+            type: components["schemas"]["EventType"];
+            /**
+             * Format: date-time
+             * @description Time of the change, in RFC 3339.
+             */
+            timestamp: string;
+            /** @description The job. */
+            data: components["schemas"]["EventData"];
+        };
+        /** @description Items of a job that has ended, by outcome. Those of a job that ended early are fewer than its items. */
+        EventCounts: {
+            /**
+             * Format: int64
+             * @description Items that succeeded.
+             */
+            succeeded: number;
+            /**
+             * Format: int64
+             * @description Items that failed.
+             */
+            failed: number;
+            /**
+             * Format: int64
+             * @description Items that were skipped.
+             */
+            skipped: number;
+        };
+        /** @description The job of an event, at the time of the event. */
+        EventData: {
+            /** @description Id of the job. */
+            jobId: components["schemas"]["JobId"];
+            /** @description Name of the job type. */
+            jobType: string;
+            /** @description Labels from the request that created the job; `{}` if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int32
+             * @description Number of retries before this run of the job.
+             */
+            generation: number;
+            /**
+             * Format: int32
+             * @description Rises with each event of the job. The order of deliveries is undefined: a receiver can ignore an event whose version
+             *     is lower than one that it has processed.
+             */
+            version: number;
+            /** @description Status of the job. */
+            status: components["schemas"]["Status"];
+            counts?: components["schemas"]["EventCounts"] | null;
+            /** @description Paths of related resources. */
+            links: components["schemas"]["EventLinks"];
+        };
+        /** @description Paths of the resources of an event. */
+        EventLinks: {
+            /**
+             * Format: uri-reference
+             * @description Path of the job.
+             */
+            job: string;
+            /**
+             * Format: uri-reference
+             * @description Path of the result; absent unless the job has ended.
+             */
+            output?: string | null;
+        };
+        /**
+         * @description The type of an event.
+         * @enum {string}
+         */
+        EventType: "job.started" | "job.completed" | "job.failed" | "job.canceled";
+        /** @description A page of events. */
+        Events: {
+            /** @description Events, in the order in which they entered the list. */
+            events: components["schemas"]["Event"][];
+            /** @description Cursor for the next call. If the page is empty, it is the cursor of this call, or `null` if there was none. */
+            nextCursor: string | null;
+        };
         /** @description A failed item. */
         Failure: {
             /**
@@ -6047,6 +6158,199 @@ export interface operations {
              * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
              *
              *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listEvents: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of events on the page; fewer if they are large. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on an empty one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "events": [
+                     *         {
+                     *           "data": {
+                     *             "counts": {
+                     *               "failed": 19,
+                     *               "skipped": 0,
+                     *               "succeeded": 981
+                     *             },
+                     *             "generation": 0,
+                     *             "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *             "jobType": "import",
+                     *             "links": {
+                     *               "job": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *               "output": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/output"
+                     *             },
+                     *             "metadata": {},
+                     *             "status": "completed",
+                     *             "version": 2
+                     *           },
+                     *           "id": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e-0-completed",
+                     *           "timestamp": "2026-07-01T09:00:05Z",
+                     *           "type": "job.completed"
+                     *         }
+                     *       ],
+                     *       "nextCursor": "MTc4Mjg5NjQwNTAwMC4x"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Events"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -17,6 +17,7 @@ const PUT_USE: Need = ("dynamodb:PutItem", "JobsTable", Some("UPLOAD#"));
 const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
 const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
 const DELETE_TYPE: Need = ("dynamodb:DeleteItem", "JobsTable", Some("JOBTYPES"));
+const PUT_EVENT: Need = ("dynamodb:PutItem", "JobsTable", Some("EVENTS#"));
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
@@ -76,6 +77,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "finish", &[UPDATE]),
     (STORES, "reopen", &[UPDATE, PUT_USE, READ, READ_MANY]),
     (STORES, "count_resend", &[UPDATE]),
+    (STORES, "move_events", &[PUT_EVENT, UPDATE]),
+    (STORES, "events", &[FIND]),
     (STORES, "chunk_state", &[READ_MANY]),
     (STORES, "commit", &[UPDATE]),
     (STORES, "group_done", &[UPDATE]),

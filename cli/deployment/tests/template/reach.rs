@@ -26,11 +26,12 @@ const SHARED: [(&str, &[&str]); 10] = [
             "chunk/limiter.rs",
             "chunk/work.rs",
             "chunk/worker.rs",
+            "events",
         ],
     ),
-    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs"]),
-    ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs"]),
-    ("jobs-api", &["header.rs", "chunk/ending.rs", "ports.rs"]),
+    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events"]),
+    ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "events"]),
+    ("jobs-api", &["header.rs", "chunk/ending.rs", "events/document.rs", "ports.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),
     ("upload", &[]),
@@ -69,7 +70,7 @@ fn function_code(function: &str) -> &'static str {
 
 fn read(function: &str, parts: &[&str]) -> String {
     let own = code(&root().join("functions").join(function).join("src"));
-    for module in ["chunk", "header"] {
+    for module in ["chunk", "events", "header"] {
         let has_row = parts.iter().any(|part| part.starts_with(module));
         assert!(
             has_row || !own.contains(&format!("longshore::{module}")),

@@ -95,7 +95,7 @@ impl World {
             ..Definition::new(json!({ "event": "launch" }))
         };
         store.create_job(&job, &definition, None).await.unwrap();
-        store.begin(job.job_id, clock()).await.unwrap();
+        store.begin(job.job_id, 0, clock()).await.unwrap();
         let bytes = u64::from(items) * (rows.len() as u64 / u64::from(chunks * items));
         let plan = |chunk: u32| ChunkPlan {
             first: u64::from(chunk * items) + 1,

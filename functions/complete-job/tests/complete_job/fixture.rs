@@ -84,7 +84,7 @@ impl Fixture {
     fn defined(ports: TestPorts, job: Job, definition: &Definition) -> Self {
         let fixture = Self { ports, id: job.job_id, part_bytes: 8 << 20, chunk_bytes: 1 << 20 };
         now(fixture.ports.store.create_job(&job, definition, None)).unwrap();
-        job_after(now(fixture.ports.store.begin(job.job_id, Timestamp(2_000))).unwrap());
+        job_after(now(fixture.ports.store.begin(job.job_id, 0, Timestamp(2_000))).unwrap());
         fixture
     }
 

@@ -82,7 +82,7 @@ impl Large {
         let columns = Some(["id", "name", "email", "born", "city", "note"].map(str::to_owned).to_vec());
         now(ports.store.create_job(&job, &Definition { columns, results, ..Definition::new(json!({})) }, None))
             .unwrap();
-        now(ports.store.begin(job.job_id, Timestamp::now())).unwrap();
+        now(ports.store.begin(job.job_id, 0, Timestamp::now())).unwrap();
         Self { ports, id: job.job_id }
     }
 

@@ -98,7 +98,7 @@ impl World {
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let options = json!({"dataset": "people", "key": "id", "mode": "validate"});
         now(ports.store.create_job(&job, &Definition::new(options), None)).unwrap();
-        now(ports.store.begin(job.job_id, clock())).unwrap();
+        now(ports.store.begin(job.job_id, 0, clock())).unwrap();
         let world = Self { ports, id: job.job_id };
         let mut totals = Counts::default();
         (0..groups).for_each(|group| totals += world.group(group, items, &chain));

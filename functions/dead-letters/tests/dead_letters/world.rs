@@ -120,7 +120,7 @@ impl World {
             ..Job::waiting(id, TenantId::parse(tenant).unwrap(), "import", NOW)
         };
         store.create_job(&job, &Definition::new(json!({})), None).await.unwrap();
-        store.begin(id, NOW).await.unwrap();
+        store.begin(id, 0, NOW).await.unwrap();
         let chunk =
             |first: u64| ChunkPlan { first, items: 10, start: first, end: first + 9, oversize: false, keys: None };
         let manifest = Manifest { group: 0, chunks: vec![chunk(1), chunk(11), chunk(21)] };

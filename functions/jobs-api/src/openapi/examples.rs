@@ -1,17 +1,22 @@
 //! Example responses about one import of 100,000 rows, 250 of which failed. They are built from the response types, so
 //! every example has every property.
 
+use longshore::events::EventDocument;
 use longshore::fingerprint::Fingerprint;
 use longshore::receipt::{Basis, CodeVersion, FileReceipt, InputReceipt, Receipt};
 use longshore::result::{ResultCounts, Timings};
+use longshore_domain::event::{Event, EventType, PendingEvent};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Priority, Stage, Status};
+use longshore_domain::job::{Job, Priority, Stage, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
 
 use crate::jobs::document::{failures_path, output_path, path, results_path};
 use crate::records::records_path;
 use crate::{
-    AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, FailureDocument,
+    AuditDocument, Check, DatasetDocument, DatasetLinks, DatasetsDocument, Difference, EventsDocument, FailureDocument,
     FailuresDocument, FileLink, FileLinks, JobCounts, JobDocument, JobSource, JobsDocument, Links, OutputDocument,
     ReceiptLink, RecordDocument, RecordsDocument, Undoes,
 };
@@ -246,6 +251,16 @@ pub(crate) fn datasets() -> DatasetsDocument {
     let links = DatasetLinks { records: records_path("people") };
     let dataset = DatasetDocument { name: "people".to_owned(), created_at: "2026-07-01T09:00:01.2Z".to_owned(), links };
     DatasetsDocument { datasets: vec![dataset], next_cursor: None }
+}
+
+/// Example: a page of one event.
+pub(crate) fn events() -> EventsDocument {
+    let counts = Some(Counts { succeeded: 981, failed: 19, skipped: 0 });
+    let job = Job::waiting(id(), TenantId::from_static("default"), "import", Timestamp(0));
+    let at = Timestamp(1_782_896_405_000);
+    let change = PendingEvent { generation: 0, event_type: EventType::Completed, at, counts };
+    let events = vec![EventDocument::new(&Event::new(&job, change))];
+    EventsDocument { events, next_cursor: Some("MTc4Mjg5NjQwNTAwMC4x".to_owned()) }
 }
 
 /// Example: a page of one record.

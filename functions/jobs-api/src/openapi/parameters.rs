@@ -141,6 +141,15 @@ pub(crate) enum FailuresFormat {
     Csv,
 }
 
+/// Query parameters of `GET /api/events`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct EventsQuery {
+    /// Maximum number of events on the page; fewer if they are large.
+    #[param(required = false, minimum = 1, maximum = 500, default = 100)]
+    limit: usize,
+}
+
 /// Query parameters of `GET /api/datasets`.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query)]

@@ -8,7 +8,7 @@ refusals!(
     InvalidRequest, IdempotencyKeyReused, TooManyJobs, UploadQuotaExceeded, Busy
 );
 refusals!(
-    /// Refusals of `GET /api/jobs`, `GET /api/datasets` and `GET /api/job-types`.
+    /// Refusals of `GET /api/jobs`, `GET /api/events`, `GET /api/datasets` and `GET /api/job-types`.
     ListRefusals: MalformedQuery, InvalidRequest
 );
 refusals!(

@@ -46,7 +46,7 @@ async fn a_canceled_waiting_job_stops_and_its_completion_is_requested() {
 async fn a_canceled_running_job_stops_with_its_progress() {
     let world = World::default();
     let id = world.job().await;
-    world.store.begin(id, NOW).await.unwrap();
+    world.store.begin(id, 0, NOW).await.unwrap();
     let job = world.store.job(id).await.unwrap().unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 0, end: 20, oversize: false, keys: None };
     let manifest = Manifest { group: 0, chunks: vec![plan] };
@@ -110,7 +110,7 @@ thread_local!(static BEGINS: Cell<Option<(MemoryStore, JobId)>> = const { Cell::
 /// A clock that begins a job when it is first read.
 fn begins() -> Timestamp {
     if let Some((store, id)) = BEGINS.take() {
-        store.amend(id, |job, _| job.begin(NOW.plus_seconds(1)));
+        store.amend(id, |job, _| job.begin(0, NOW.plus_seconds(1)));
     }
     NOW
 }
@@ -146,7 +146,7 @@ async fn if_match_protects_a_changed_job_from_cancellation() {
     let world = World::default();
     let id = world.job().await;
     let etag = world.get(&format!("/api/jobs/{id}")).await.header("etag").to_owned();
-    world.store.begin(id, NOW).await.unwrap();
+    world.store.begin(id, 0, NOW).await.unwrap();
     for stale in [etag.clone(), format!("W/{etag}"), "\"a\", \"b\"".to_owned()] {
         world.cancel(id, &[("if-match", &stale)]).await.is_problem(412, "precondition-failed");
     }

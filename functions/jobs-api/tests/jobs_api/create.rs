@@ -208,7 +208,7 @@ async fn the_same_request_with_one_key_creates_one_job() {
     let first = world.post(request.to_string(), &[JSON, key]).await;
     assert_eq!(first.status, 202, "{}", first.body);
     let id = JobId::parse(first.body["jobId"].as_str().unwrap()).unwrap();
-    longshore_domain::ports::JobTransitions::begin(&world.store, id, NOW).await.unwrap();
+    longshore_domain::ports::JobTransitions::begin(&world.store, id, 0, NOW).await.unwrap();
     // The same members in another order and other white space are the same request.
     let reordered = format!(
         "{{\"options\": {}, \"jobType\":\"import\",\n\"fileGuid\":{}}}",

@@ -28,7 +28,7 @@ async fn is_hidden(world: &World, id: JobId) {
 async fn a_deleted_job_is_hidden_stopped_and_left_to_the_sweeper() {
     let world = World::default();
     let id = world.job().await;
-    world.store.begin(id, NOW).await.unwrap();
+    world.store.begin(id, 0, NOW).await.unwrap();
     let reply = world.call("DELETE", &format!("/api/jobs/{id}"), &[]).await;
     assert_eq!((reply.status, reply.body), (204, serde_json::Value::Null));
     is_hidden(&world, id).await;

@@ -21,7 +21,7 @@ async fn stored(world: &World, age_s: i64, change: impl FnOnce(&mut Job)) -> Job
 
 /// Begins a job and gives it a group of four items.
 async fn split(world: &World, id: JobId) {
-    world.store.begin(id, NOW.plus_seconds(-2)).await.unwrap();
+    world.store.begin(id, 0, NOW.plus_seconds(-2)).await.unwrap();
     let chunk = ChunkPlan { first: 1, items: 4, start: 0, end: 40, oversize: false, keys: None };
     let job = world.store.job(id).await.unwrap().unwrap();
     world

@@ -10,6 +10,7 @@ mod create;
 mod datasets;
 mod delete;
 mod documents;
+mod events;
 mod exports;
 mod failures;
 mod items;

@@ -44,7 +44,7 @@ async fn an_unchanged_job_returns_304() {
     let reply = get_if_none_match(&world, &path, &tag).await;
     assert_eq!((reply.status, reply.header("etag"), reply.header("retry-after")), (304, tag.as_str(), "1"));
     assert_eq!(reply.body, Value::Null);
-    world.store.begin(JobId::parse(&path[10..]).unwrap(), NOW).await.unwrap();
+    world.store.begin(JobId::parse(&path[10..]).unwrap(), 0, NOW).await.unwrap();
     assert_eq!(get_if_none_match(&world, &path, &tag).await.status, 200);
 }
 
@@ -130,7 +130,7 @@ async fn an_output_without_a_report_uses_the_ledger_and_a_damaged_one_is_an_inte
 async fn the_ledgers_counts_cover_the_items_that_were_read() {
     let world = World::default();
     let id = world.job().await;
-    world.store.begin(id, NOW).await.unwrap();
+    world.store.begin(id, 0, NOW).await.unwrap();
     let chunk = ChunkPlan { first: 1, items: 9, start: 0, end: 40, oversize: false, keys: None };
     let job = world.store.job(id).await.unwrap().unwrap();
     world

@@ -98,7 +98,7 @@ async fn a_second_retry_is_refused_while_the_first_one_runs() {
 async fn a_job_without_remaining_items_is_not_reopened() {
     let world = World::default();
     let id = world.job().await;
-    world.store.begin(id, NOW).await.unwrap();
+    world.store.begin(id, 0, NOW).await.unwrap();
     let job = world.store.job(id).await.unwrap().unwrap();
     world.store.end_split(&job, 0, &[], NOW).await.unwrap();
     world.finish(id, Status::Completed, 0).await;

@@ -67,7 +67,7 @@ async fn a_repeated_start_returns_the_first_job() {
     let second = start(&world, id, &[("if-match", &etag)]).await;
     assert_eq!((second.status, &second.body), (202, &first.body));
     assert_eq!(world.queues.take_creates().len(), 1);
-    world.store.begin(job_id(&first), NOW).await.unwrap();
+    world.store.begin(job_id(&first), 0, NOW).await.unwrap();
     let third = start(&world, id, &[]).await;
     assert_eq!((job_id(&third), &third.body["status"]), (job_id(&first), &json!("running")));
     assert_eq!(world.queues.take_creates(), []);

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 36] = [
+const ROWS: [(&str, &str, Class); 37] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -37,6 +37,7 @@ const ROWS: [(&str, &str, Class); 36] = [
     ("POST", "/api/jobs/{jobId}/start", Class::Create),
     ("POST", "/api/jobs/{jobId}/undo", Class::Create),
     ("DELETE", "/api/jobs/{jobId}", Class::Usual),
+    ("GET", "/api/events", Class::List),
     ("GET", "/api/datasets", Class::List),
     ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),

@@ -6,6 +6,7 @@ use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations, router};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
 use lambda_http::{Context, RequestExt};
+use longshore::events::move_events;
 use longshore::handler::{Input, ItemKey, JobContext, JobType, Outcome, Registry, TypeLimits};
 use longshore::http::{Access, Operators};
 use longshore::job_types::builtin;
@@ -278,10 +279,11 @@ impl World {
 
     /// Ends a job two seconds after its start, with a result of two succeeded rows and these failed ones.
     pub(crate) async fn finish(&self, id: JobId, status: Status, failed: u64) {
-        self.store.begin(id, NOW).await.unwrap();
+        self.store.begin(id, 0, NOW).await.unwrap();
         let totals = Counts { failed, ..Counts::default() };
         let end = Finish { generation: 0, status, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
+        move_events(&self.store, &self.store.job(id).await.unwrap().unwrap(), || NOW).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
         let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };

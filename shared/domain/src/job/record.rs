@@ -13,6 +13,7 @@ use super::status::{Stage, Status};
 use super::times::JobTimes;
 use super::tolerance::Tolerance;
 use super::undo::UndoState;
+use crate::event::PendingEvent;
 use crate::ids::{ChunkId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
@@ -68,6 +69,9 @@ pub struct Job {
     /// Times of the job.
     #[serde(flatten)]
     pub times: JobTimes,
+    /// Events that are not in the tenant's list yet. The store keeps them as a set, so that any write can add to it.
+    #[serde(skip)]
+    pub pending_events: BTreeSet<PendingEvent>,
     /// The link between a validation and the import started from it.
     #[serde(flatten)]
     pub validation: Validation,
@@ -100,6 +104,7 @@ impl Job {
             split: SplitState::default(),
             completion: CompletionState::default(),
             times: JobTimes::accepted(now),
+            pending_events: BTreeSet::new(),
             validation: Validation::default(),
             undo: UndoState::default(),
         }
@@ -121,14 +126,19 @@ impl Job {
         self.times.deleted_at.is_some()
     }
 
-    /// Returns true if the job is deleted and has ended: its data may be removed.
+    /// Returns true if the job is deleted and has ended, and its events are in the list: its data may be removed.
     pub fn is_removable(&self) -> bool {
-        self.is_deleted() && self.status.is_final()
+        self.is_deleted() && self.status.is_final() && self.pending_events.is_empty()
     }
 
-    /// Returns true if the sweeper has work: the job has not ended, or is deleted and not yet removed.
+    /// Returns true if the job has not ended, or is deleted and not yet removed.
     pub fn is_unfinished(&self) -> bool {
         !self.status.is_final() || self.is_deleted()
+    }
+
+    /// Returns true if the sweeper has work: the job is unfinished, or has events that are not in the list yet.
+    pub fn needs_sweep(&self) -> bool {
+        self.is_unfinished() || !self.pending_events.is_empty()
     }
 
     /// Returns true if the split has ended and every group of this generation is done: completion may run.

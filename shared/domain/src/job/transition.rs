@@ -4,6 +4,7 @@
 //! and the conformance suite compares the two.
 
 use super::{Job, JobError, Stage, Status, Stop};
+use crate::event::{Event, EventType, PendingEvent};
 use crate::group::{GroupPlan, SplitStep};
 use crate::ids::JobId;
 use crate::outcome::Counts;
@@ -52,6 +53,14 @@ pub struct Finish {
     pub at: Timestamp,
 }
 
+impl Finish {
+    /// Returns the event that tells of this end; `None` for a status that is not final.
+    pub fn event(&self) -> Option<PendingEvent> {
+        let event_type = EventType::of_status(self.status).filter(|_| self.status.is_final())?;
+        Some(PendingEvent { generation: self.generation, event_type, at: self.at, counts: Some(self.totals) })
+    }
+}
+
 impl Job {
     /// Returns true if no transition has been made since the job was read as `read`. Ended items are not transitions:
     /// their counts are in the groups.
@@ -60,14 +69,16 @@ impl Job {
         parts(self) == parts(read)
     }
 
-    /// Moves from `waiting` to `running`. Refused if the job was started before.
-    pub fn begin(&mut self, now: Timestamp) -> Transition {
-        if self.status != Status::Waiting || self.stage != Stage::Queued {
+    /// Moves from `waiting` to `running`, with its event. Refused if the job was started before, and for another
+    /// generation.
+    pub fn begin(&mut self, generation: u32, now: Timestamp) -> Transition {
+        if self.status != Status::Waiting || self.stage != Stage::Queued || self.generation != generation {
             return Transition::Refused;
         }
         self.status = Status::Running;
         self.stage = Stage::Splitting;
         self.times.started_at = Some(now);
+        self.pending_events.insert(PendingEvent::started(generation, now));
         self.touch(now)
     }
 
@@ -146,7 +157,7 @@ impl Job {
         self.touch(stop.at)
     }
 
-    /// Sets the final status, once per generation.
+    /// Sets the final status, with its event, once per generation.
     pub fn finish(&mut self, finish: &Finish) -> Transition {
         let stopping_into_completed = self.stage == Stage::Stopping && finish.status == Status::Completed;
         if self.status.is_final() || self.generation != finish.generation || stopping_into_completed {
@@ -158,7 +169,21 @@ impl Job {
         self.completion.report.clone_from(&finish.report);
         self.error = finish.error.clone();
         self.times.finished_at = Some(finish.at);
+        self.pending_events.extend(finish.event());
         self.touch(finish.at)
+    }
+
+    /// Removes these events, which were read with the job and are in the list now. Changes nothing else, because a client
+    /// sees none of it. Refused if the job has other pending events now, has another status, or was deleted meanwhile.
+    pub fn events_moved(&mut self, read: &Self, events: &[Event]) -> Transition {
+        let state = |job: &Self| (job.generation, job.status, job.is_deleted());
+        if self.pending_events != read.pending_events || state(self) != state(read) || events.is_empty() {
+            return Transition::Refused;
+        }
+        events.iter().for_each(|event| {
+            self.pending_events.remove(&event.change);
+        });
+        Transition::Made(Box::new(self.clone()))
     }
 
     /// Hides the job from its client for good. Refused if it was deleted before. The caller then stops the job; the

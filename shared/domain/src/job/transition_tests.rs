@@ -36,7 +36,7 @@ fn each_event_is_accepted_in_its_stage_and_refused_in_the_others() {
     use Stage::{Done, Processing, Queued, Splitting, Stopping};
     use Status::{Canceled, Completed, Failed, Running, Waiting};
     type Event = fn(&mut Job) -> Transition;
-    let begin: Event = |j| j.begin(Timestamp(1));
+    let begin: Event = |j| j.begin(0, Timestamp(1));
     let next_group: Event = |j| j.commit_group(&plan(0, 1), Timestamp(1));
     let old_group: Event = |j| j.commit_group(&plan(0, 0), Timestamp(1));
     let older_group: Event = |j| j.commit_group(&plan(1, 1), Timestamp(1));
@@ -106,7 +106,7 @@ fn progress_of_a_split_resets_the_count_of_resends() {
     ends.end_split(0, 1, &[], Timestamp(1));
     assert_eq!((ends.split.ended, ends.resends), (true, 0));
     let mut begins = Job { status: Status::Waiting, ..counted(Stage::Queued) };
-    begins.begin(Timestamp(1));
+    begins.begin(0, Timestamp(1));
     assert_eq!((begins.stage, begins.resends), (Stage::Splitting, 3));
 }
 

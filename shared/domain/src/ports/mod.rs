@@ -8,6 +8,7 @@ mod concurrency;
 mod created;
 mod dead_letters;
 mod error;
+mod events;
 mod files;
 mod handler_states;
 mod job_types;
@@ -29,6 +30,7 @@ pub use dead_letters::{
     DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
 };
 pub use error::{Busy, PortError, PortResult, Unavailable};
+pub use events::{Events, EventsMoved};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
 pub use handler_states::{HandlerStates, Replaced, Reserved};
 pub use job_types::{JobTypes, PingRecord, TypeDeletion, TypeWrite};
@@ -45,5 +47,11 @@ pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
 
 /// Storage of everything about jobs.
-pub trait Store: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords {}
-impl<T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords> Store for T {}
+pub trait Store:
+    JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events
+{
+}
+impl<T> Store for T where
+    T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events
+{
+}

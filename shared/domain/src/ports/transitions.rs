@@ -12,7 +12,7 @@ use crate::timestamp::Timestamp;
 /// an absent job, every transition is refused.
 pub trait JobTransitions: Send + Sync {
     /// Begins the job; see [`Job::begin`].
-    fn begin(&self, id: JobId, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
     fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter

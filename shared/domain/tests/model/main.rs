@@ -18,6 +18,7 @@
 //! | `small` | checks of small models, and the shortest paths to their violations |
 //! | `undo_calls`, `undo_steps` | a small model: calls about an import that is undone |
 //! | `previous`, `previous_steps` | a small model: the previous versions of a record |
+//! | `event_moves` | a small model: the events of a job, and their moves to the list |
 //! | `checked` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 
 mod checked;
@@ -25,6 +26,7 @@ mod client;
 mod commit;
 mod completion;
 mod ends;
+mod event_moves;
 mod flaws;
 mod holds;
 mod item;

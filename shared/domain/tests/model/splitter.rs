@@ -50,7 +50,7 @@ struct Remaining {
 pub(crate) fn next(protocol: &Protocol, world: &mut World, generation: u32, step: &Step) -> Option<Step> {
     match *step {
         Step::Look => {
-            world.job.begin(world.now());
+            world.job.begin(world.job.generation, world.now());
             look(protocol, world, generation)
         }
         Step::Send { chunk, groups, cut, own } => {

@@ -1,17 +1,19 @@
 //! Checks of items before they are stored in memory, under DynamoDB's limits.
 
 use longshore_domain::dead_letter::DeadLetterRecord;
+use longshore_domain::event::Event;
 use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
 use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, nested, number, text};
 use super::jobs::definition_item;
 use super::keys::Key;
-use super::{failed, group_item, job_item, job_type_item, upload_item};
+use super::{events, failed, group_item, job_item, job_type_item, upload_item};
 use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
 use crate::store::own_write::CommittedGroup;
@@ -28,6 +30,12 @@ enum Unstored {
 /// Checks a job after an update.
 pub fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
     check(job_item::to_item(job)).map_err(failed(operation))
+}
+
+/// Checks the items of a job's events that enter the list.
+pub fn check_events(job: &Job, events: &[Event], now: Timestamp) -> PortResult<()> {
+    let items = events.iter().map(|event| events::to_item(&job.tenant, event, now));
+    check_all(items.chain([job_item::to_item(job)])).map_err(failed("move_events"))
 }
 
 /// Checks a definition with its columns.
@@ -92,7 +100,7 @@ fn check(item: Result<Item, ItemError>) -> Result<(), Unstored> {
     Ok(check_item(&item?)?)
 }
 
-fn check_all<const N: usize>(items: [Result<Item, ItemError>; N]) -> Result<(), Unstored> {
+fn check_all(items: impl IntoIterator<Item = Result<Item, ItemError>>) -> Result<(), Unstored> {
     let mut bytes = 0;
     for item in items {
         let item = item?;

@@ -1,7 +1,8 @@
 //! A job as an item: flat, with the names of the job document.
 //!
-//! Three attributes do not come from serde: `doneGroups` is a number set, so that `ADD` is idempotent; `unfinished`
-//! puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string of fixed length.
+//! Four attributes do not come from serde: `doneGroups` is a number set and `pendingEvents` a string set, so that `ADD` is
+//! idempotent; `unfinished` puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string
+//! of fixed length.
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ids::JobId;
@@ -9,10 +10,11 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::JobPosition;
 use longshore_domain::timestamp::Timestamp;
 
+use super::events::pending;
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::{Key, PK};
 
-/// Set while the job has not ended, and once it is deleted; the value is the partition key of the index of the same
+/// Set while the sweeper has work with the job ([`Job::needs_sweep`]); the value is the partition key of the index of the same
 /// name.
 pub(super) const UNFINISHED: &str = "unfinished";
 
@@ -20,6 +22,12 @@ pub(super) const UNFINISHED: &str = "unfinished";
 pub(super) const CREATED_AT: &str = "createdAt";
 
 const DONE_GROUPS: &str = "doneGroups";
+
+/// The events that are not in the tenant's list yet, each as JSON.
+pub(super) const PENDING_EVENTS: &str = "pendingEvents";
+
+/// Set once the job is deleted.
+pub(super) const DELETED_AT: &str = "deletedAt";
 
 /// Formats a creation time in the sort order of the indexes.
 pub(super) fn created_at(time: Timestamp) -> String {
@@ -36,7 +44,10 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
         let groups = job.split.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
     }
-    if job.is_unfinished() {
+    if !job.pending_events.is_empty() {
+        item.insert(PENDING_EVENTS.into(), pending(&job.pending_events)?);
+    }
+    if job.needs_sweep() {
         item.insert(UNFINISHED.into(), text("1"));
     }
     Ok(item)
@@ -46,11 +57,15 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
 pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
     let created_at: i64 = read_text(&item, CREATED_AT)?.parse().map_err(|_| ItemError::Attribute(CREATED_AT))?;
     item.insert(CREATED_AT.into(), number(created_at));
-    let groups = item.remove(DONE_GROUPS);
+    let (groups, pending) = (item.remove(DONE_GROUPS), item.remove(PENDING_EVENTS));
     let mut job: Job = serde_dynamo::from_item(item)?;
     if let Some(AttributeValue::Ns(groups)) = groups {
         let groups: Result<_, _> = groups.iter().map(|group| group.parse()).collect();
         job.split.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
+    }
+    if let Some(AttributeValue::Ss(pending)) = pending {
+        let pending: Result<_, _> = pending.iter().map(|event| serde_json::from_str(event)).collect();
+        job.pending_events = pending?;
     }
     Ok(job)
 }

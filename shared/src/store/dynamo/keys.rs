@@ -5,11 +5,14 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::dead_letter::DeadLetterRecord;
+use longshore_domain::event::EventPosition;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::registration::TypeName;
 use longshore_domain::tenant::TenantId;
+
+use super::events::moved_at;
 
 /// Attribute of the partition key.
 pub(super) const PK: &str = "PK";
@@ -105,6 +108,10 @@ impl Key {
         }
     }
 
+    pub(super) fn event(tenant: &TenantId, position: &EventPosition) -> Self {
+        Self { pk: events_pk(tenant), sk: format!("{}#{}", moved_at(position.moved_at), position.id) }
+    }
+
     pub(super) fn job_type(name: &TypeName) -> Self {
         Self { pk: JOB_TYPES.into(), sk: name.to_string() }
     }
@@ -144,6 +151,11 @@ impl Key {
 /// Returns the partition of a tenant's counters.
 fn tenant_pk(tenant: &TenantId) -> String {
     format!("TENANT#{tenant}")
+}
+
+/// Returns the partition of a tenant's events.
+pub(super) fn events_pk(tenant: &TenantId) -> String {
+    format!("EVENTS#{tenant}")
 }
 
 /// Returns the partition of an upload's items.

@@ -2,7 +2,7 @@
 //!
 //! | item | `PK` | `SK` | contents |
 //! | --- | --- | --- | --- |
-//! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `unfinished` |
+//! | job | `JOB#id` | `JOB` | [`Job`](longshore_domain::job::Job), flat; `doneGroups`, a number set; `pendingEvents`, a string set; `unfinished` |
 //! | definition | `JOB#id` | `DEFINITION` | options as JSON; the form of the results as JSON; the columns, once known |
 //! | group | `JOB#id` | `GROUP#00042` | counts, `open`, and `cur`: chunk to cursor. Below 1,024 bytes: one write unit |
 //! | manifest | `JOB#id` | `MANIFEST#00042` | the chunks as JSON; immutable |
@@ -14,6 +14,7 @@
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
+//! | event | `EVENTS#tenant` | `1700000000000#id` | the [`Event`](longshore_domain::event::Event), flat |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
@@ -25,7 +26,7 @@
 //!
 //! The sweep's position, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
 //! removes it some hours later. Both indexes are sparse.
-//! `unfinished`: a job leaves it with its final status, or, if it is deleted, when it is removed. `tenant`: only jobs
+//! `unfinished`: a job that has ended leaves it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs
 //! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
 //! that one query reads groups, then the job.
 
@@ -34,6 +35,7 @@ mod commit_group;
 mod concurrency;
 mod daily_bytes;
 mod dead_letters;
+mod events;
 mod group_item;
 mod handler_states;
 mod idempotency;

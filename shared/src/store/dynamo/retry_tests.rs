@@ -178,7 +178,7 @@ async fn a_throttled_store_call_is_distinguished_from_a_failed_one() {
         let (store, id) = (store_on(Refusing(code)), job().job_id);
         let read = store.job(id).await.unwrap_err();
         let query = store.progress(id).await.unwrap_err();
-        let written = store.begin(id, Timestamp(0)).await.unwrap_err();
+        let written = store.begin(id, 0, Timestamp(0)).await.unwrap_err();
         assert_eq!([read, query, written].map(|error| error.is_busy()), [is_busy; 3], "{code}");
     }
 }

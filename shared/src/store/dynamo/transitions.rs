@@ -1,11 +1,13 @@
 //! The transitions of a job: each is one UpdateItem of `JOB#id` / `JOB`, or one transaction with it.
 
+use longshore_domain::event::PendingEvent;
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
 use longshore_domain::timestamp::Timestamp;
 
+use super::events::pending;
 use super::item::{ItemError, nested, number, text, time};
 use super::keys::Key;
 use super::update::{Update, Updated};
@@ -13,22 +15,27 @@ use super::{DynamoStore, failed, job_item};
 use crate::store::own_write;
 
 impl JobTransitions for DynamoStore {
-    /// Condition: `status` is waiting and `stage` queued.
-    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
+    /// Condition: `generation` is the splitter's, `status` is waiting and `stage` queued.
+    async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
         let update = Update {
             operation: "begin",
             key: Key::job(id),
-            update: "SET #status = :running, #stage = :splitting, #startedAt = :now, #updatedAt = :now".into(),
-            condition: "attribute_exists(#PK) AND #status = :waiting AND #stage = :queued".into(),
+            update: "SET #status = :running, #stage = :splitting, #startedAt = :now, #updatedAt = :now \
+                     ADD #pendingEvents :event"
+                .into(),
+            condition:
+                "attribute_exists(#PK) AND #generation = :generation AND #status = :waiting AND #stage = :queued".into(),
             values: vec![
                 (":running", word(Status::Running, "begin")?),
                 (":splitting", word(Stage::Splitting, "begin")?),
                 (":waiting", word(Status::Waiting, "begin")?),
                 (":queued", word(Stage::Queued, "begin")?),
+                (":generation", number(generation)),
+                (":event", pending(&[PendingEvent::started(generation, now)]).map_err(failed("begin"))?),
                 (":now", time(now)),
             ],
         };
-        self.transition(update, |job| own_write::began(job, now)).await
+        self.transition(update, |job| own_write::began(job, generation, now)).await
     }
 
     /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
@@ -95,15 +102,34 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::deleted(job, now)).await
     }
 
-    /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. A
-    /// deleted job stays on the index `unfinished`. An update cannot choose which attributes it removes, so it is
-    /// tried for a job that is not deleted, and then for a deleted one. A deletion is never undone, so one of the two
-    /// applies.
+    /// Condition: `status` is not final, `generation` is the one that ends, and a stopping job is not completed. The job
+    /// stays on the index `unfinished` until its events are moved.
     async fn finish(&self, id: JobId, finish: &Finish) -> PortResult<Transition> {
-        match self.finish_if(id, finish, "REMOVE #unfinished", "attribute_not_exists(#deletedAt)").await? {
-            Transition::Refused => self.finish_if(id, finish, "", "attribute_exists(#deletedAt)").await,
-            made @ Transition::Made(_) => Ok(made),
+        let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
+        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
+        let mut update = Update {
+            operation: "finish",
+            key: Key::job(id),
+            update: format!("{set}, #finishedAt = :at, #updatedAt = :at ADD #pendingEvents :event"),
+            condition: live.into(),
+            values: vec![
+                (":status", word(finish.status, "finish")?),
+                (":done", word(Stage::Done, "finish")?),
+                (":waiting", word(Status::Waiting, "finish")?),
+                (":running", word(Status::Running, "finish")?),
+                (":generation", number(finish.generation)),
+                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
+                (":report", nested(&finish.report).map_err(failed("finish"))?),
+                (":error", nested(&finish.error).map_err(failed("finish"))?),
+                (":event", pending(&finish.event()).map_err(failed("finish"))?),
+                (":at", time(finish.at)),
+            ],
+        };
+        if finish.status == Status::Completed {
+            update.condition.push_str(" AND #stage <> :stopping");
+            update.values.push((":stopping", word(Stage::Stopping, "finish")?));
         }
+        self.transition(update, |job| own_write::finished(job, finish)).await
     }
 
     /// Condition: the checkpoint is the one from which this completion continued, the generation is its own, and the
@@ -165,33 +191,6 @@ impl JobTransitions for DynamoStore {
 }
 
 impl DynamoStore {
-    async fn finish_if(&self, id: JobId, finish: &Finish, also: &str, state: &str) -> PortResult<Transition> {
-        let set = "SET #status = :status, #stage = :done, #totals = :totals, #report = :report, #error = :error";
-        let live = "attribute_exists(#PK) AND #status IN (:waiting, :running) AND #generation = :generation";
-        let mut update = Update {
-            operation: "finish",
-            key: Key::job(id),
-            update: format!("{set}, #finishedAt = :at, #updatedAt = :at {also}"),
-            condition: format!("{live} AND {state}"),
-            values: vec![
-                (":status", word(finish.status, "finish")?),
-                (":done", word(Stage::Done, "finish")?),
-                (":waiting", word(Status::Waiting, "finish")?),
-                (":running", word(Status::Running, "finish")?),
-                (":generation", number(finish.generation)),
-                (":totals", nested(&finish.totals).map_err(failed("finish"))?),
-                (":report", nested(&finish.report).map_err(failed("finish"))?),
-                (":error", nested(&finish.error).map_err(failed("finish"))?),
-                (":at", time(finish.at)),
-            ],
-        };
-        if finish.status == Status::Completed {
-            update.condition.push_str(" AND #stage <> :stopping");
-            update.values.push((":stopping", word(Stage::Stopping, "finish")?));
-        }
-        self.transition(update, |job| own_write::finished(job, finish)).await
-    }
-
     /// An update of a job. A refusal because of this same call's earlier write, whose response was lost, counts as
     /// success.
     pub(super) async fn transition(&self, update: Update, own: impl Fn(&Job) -> bool) -> PortResult<Transition> {

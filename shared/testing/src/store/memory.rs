@@ -136,7 +136,7 @@ impl JobStore for MemoryStore {
 
     async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         let records = self.records();
-        let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.is_unfinished());
+        let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.needs_sweep());
         let mut positions: Vec<_> = live.map(JobPosition::after).collect();
         positions.sort();
         if order == ByAge::NewestFirst {

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use longshore_domain::concurrency::{ParkedChunk, Permit};
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
+use longshore_domain::event::{Event, EventPosition};
 use longshore_domain::group::{Group, GroupPlan};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{ChunkQueue, Job, Transition};
@@ -49,6 +50,8 @@ pub(super) struct Records {
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
     pub(super) deliveries: BTreeMap<(TenantId, ChunkQueue), Deliveries>,
+    /// Listed events of each tenant, by position.
+    pub(super) events: BTreeMap<TenantId, BTreeMap<EventPosition, Event>>,
     /// Jobs that use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
@@ -74,7 +77,7 @@ impl Default for Records {
     fn default() -> Self {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
-        let (sweep_position, deliveries, handler_states, job_types) = Default::default();
+        let (sweep_position, deliveries, handler_states, job_types, events) = Default::default();
         Self {
             uploads,
             jobs,
@@ -91,6 +94,7 @@ impl Default for Records {
             unfinished_page: UNFINISHED_PAGE,
             sweep_position,
             deliveries,
+            events,
             uses,
         }
     }

@@ -52,8 +52,9 @@ impl MemoryStore {
 }
 
 impl JobTransitions for MemoryStore {
-    async fn begin(&self, id: JobId, now: Timestamp) -> PortResult<Transition> {
-        self.transition(("begin", id), |job| job.begin(now), |job| own_write::began(job, now))
+    async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| own_write::began(job, generation, now);
+        self.transition(("begin", id), |job| job.begin(generation, now), own)
     }
 
     async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {

@@ -1,0 +1,176 @@
+//! Events: what a tenant is told about its jobs.
+//!
+//! The update that changes the status of a job adds the event to the job, as a pending event: the two cannot diverge.
+//! A later transaction moves the pending events to the tenant's list, whose order is the order of the moves. The id of an
+//! event consists of the job, the generation and the type, so an event has one id, regardless of how often it is
+//! delivered.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::ids::JobId;
+use crate::job::{Job, Status};
+use crate::outcome::Counts;
+use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
+
+/// Days until an event is removed from the list.
+pub const RETENTION_DAYS: i64 = 30;
+
+/// Seconds between the time with which an event enters the list, and the latest time at which it is written.
+pub const MOVE_S: u64 = 20;
+
+/// Age in seconds of the newest events in the list. More than [`MOVE_S`], with a margin for clocks that differ: an event
+/// that is not listed yet never appears before one that is.
+pub const LISTED_AFTER_S: i64 = 30;
+
+/// Maximum number of events that one transaction moves.
+pub const MAX_MOVED: usize = 8;
+
+/// The type of an event.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
+pub enum EventType {
+    /// The first item of the generation can be processed.
+    #[serde(rename = "job.started")]
+    Started,
+    /// Every item was processed, and not too many failed.
+    #[serde(rename = "job.completed")]
+    Completed,
+    /// The job ended early, or too many items failed.
+    #[serde(rename = "job.failed")]
+    Failed,
+    /// The client canceled or deleted the job.
+    #[serde(rename = "job.canceled")]
+    Canceled,
+}
+
+impl EventType {
+    /// Returns the type of the event for a job that gets this status; `None` for a job that waits.
+    pub const fn of_status(status: Status) -> Option<Self> {
+        match status {
+            Status::Waiting => None,
+            Status::Running => Some(Self::Started),
+            Status::Completed => Some(Self::Completed),
+            Status::Failed => Some(Self::Failed),
+            Status::Canceled => Some(Self::Canceled),
+        }
+    }
+
+    /// Returns the name of the type without `job.`: an id has no full stop.
+    const fn suffix(self) -> &'static str {
+        match self {
+            Self::Started => "started",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Canceled => "canceled",
+        }
+    }
+
+    /// Returns the status of the job at the event.
+    pub const fn status(self) -> Status {
+        match self {
+            Self::Started => Status::Running,
+            Self::Completed => Status::Completed,
+            Self::Failed => Status::Failed,
+            Self::Canceled => Status::Canceled,
+        }
+    }
+}
+
+/// An event of a job that is not in the list yet. The job keeps the rest of the event.
+#[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PendingEvent {
+    /// Generation of the job.
+    pub generation: u32,
+    /// The type.
+    #[serde(rename = "type")]
+    pub event_type: EventType,
+    /// Time of the change of the status.
+    pub at: Timestamp,
+    /// The final counts, at the end of a generation.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub counts: Option<Counts>,
+}
+
+impl PendingEvent {
+    /// Creates the event of a start.
+    pub const fn started(generation: u32, at: Timestamp) -> Self {
+        Self { generation, event_type: EventType::Started, at, counts: None }
+    }
+}
+
+/// An event in the list of its tenant.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Event {
+    /// Id of the event.
+    pub id: String,
+    /// Id of its job.
+    pub job_id: JobId,
+    /// Name of the job's type.
+    pub job_type: String,
+    /// The client's labels of the job.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub metadata: BTreeMap<String, String>,
+    /// The change of the status.
+    #[serde(flatten)]
+    pub change: PendingEvent,
+}
+
+impl Event {
+    /// Creates the event of a job from one of its pending events.
+    pub fn new(job: &Job, change: PendingEvent) -> Self {
+        Self {
+            id: format!("{}-{}-{}", job.job_id, change.generation, change.event_type.suffix()),
+            job_id: job.job_id,
+            job_type: job.job_type.clone(),
+            metadata: job.metadata.clone(),
+            change,
+        }
+    }
+
+    /// Returns the version of the job at this event: it rises with each event of the job, so that a receiver can drop an
+    /// event that is older than what it knows.
+    pub const fn version(&self) -> u32 {
+        let is_end = !matches!(self.change.event_type, EventType::Started);
+        self.change.generation.saturating_mul(2).saturating_add(1 + is_end as u32)
+    }
+}
+
+/// Returns the events that one transaction moves: the oldest pending events of the job.
+pub fn to_move(job: &Job) -> Vec<Event> {
+    job.pending_events.iter().take(MAX_MOVED).map(|change| Event::new(job, *change)).collect()
+}
+
+/// A position in the list of a tenant: after this event.
+#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Debug)]
+pub struct EventPosition {
+    /// Time with which the event entered the list.
+    pub moved_at: Timestamp,
+    /// Id of the event, among those of the same millisecond.
+    pub id: String,
+}
+
+/// The filter of a list of events.
+#[derive(Copy, Clone, PartialEq, Debug)]
+pub struct EventsQuery<'a> {
+    /// The tenant.
+    pub tenant: &'a TenantId,
+    /// Only events after this position.
+    pub after: Option<&'a EventPosition>,
+    /// Only events that entered the list before this time.
+    pub before: Timestamp,
+    /// Maximum number of events.
+    pub limit: usize,
+}
+
+/// An event with its position in the list.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct ListedEvent {
+    /// Position of the event.
+    pub position: EventPosition,
+    /// The event.
+    pub event: Event,
+}

@@ -1,0 +1,7 @@
+//! Events: their move to the list of their tenant, and their form outside of this program.
+
+mod document;
+mod moves;
+
+pub use document::{EventCounts, EventData, EventDocument, EventLinks};
+pub use moves::{move_events, move_events_now};

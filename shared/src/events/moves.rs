@@ -1,0 +1,44 @@
+//! The move of a job's pending events to the list of its tenant.
+
+use longshore_domain::job::{Job, Transition};
+use longshore_domain::ports::{EventsMoved, PortResult, Store};
+use longshore_domain::timestamp::Timestamp;
+
+use crate::telemetry;
+
+/// Maximum number of transactions for one job: more than a job has events in the usual case. The sweeper moves the others.
+const ATTEMPTS: usize = 4;
+
+/// Moves all pending events of a job, which was read or written a moment ago.
+///
+/// # Errors
+/// If the store fails; the sweeper moves the events.
+pub async fn move_events<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp) -> PortResult<()> {
+    let mut job = job.clone();
+    for _ in 0..ATTEMPTS {
+        if job.pending_events.is_empty() {
+            break;
+        }
+        // Each attempt has its own time, because the list is ordered by it.
+        job = match store.move_events(&job, clock()).await? {
+            EventsMoved::Moved => match job.clone().events_moved(&job, &longshore_domain::event::to_move(&job)) {
+                Transition::Made(job) => *job,
+                Transition::Refused => break,
+            },
+            EventsMoved::Changed => match store.job(job.job_id).await? {
+                Some(job) => job,
+                None => break,
+            },
+        };
+    }
+    Ok(())
+}
+
+/// Moves all pending events of a job after its status has changed. A failure is only logged, because the sweeper moves
+/// the events.
+pub async fn move_events_now<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp) {
+    if let Err(error) = move_events(store, job, clock).await {
+        let error = telemetry::chain(&error);
+        tracing::warn!(job.id = %job.job_id, error, "cannot move the events of a job; the sweeper will move them");
+    }
+}
