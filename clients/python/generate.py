@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "docs" / "openapi.json"
 TARGET = HERE / "src" / "longshore_client" / "documents.py"
 # The documents of the client's methods. All documents in them are generated too.
-ROOTS = ["Audit", "Datasets", "Failures", "ImportOptions", "Job", "JobRequest", "Jobs", "Output", "Problem", "Records",
+ROOTS = ["Audit", "Datasets", "Events", "Failures", "ImportOptions", "Job", "JobRequest", "Jobs", "Output", "Problem", "Records",
          "Results", "UploadRequest", "Upload", "UploadInParts", "UploadStatus"]
 KIND_NAMES = {"file": "FileSource", "items": "ItemsSource", "dataset": "DatasetSource", "job": "PartSource"}
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}

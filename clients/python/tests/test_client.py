@@ -139,6 +139,7 @@ class ClientTests(unittest.TestCase):
             (lambda: self.client.results("1", limit=5, cursor="c"), "/api/jobs/1/results?limit=5&cursor=c"),
             (lambda: self.client.failures("1"), "/api/jobs/1/failures"),
             (lambda: self.client.audit("1"), "/api/jobs/1/audit"),
+            (lambda: self.client.list_events(cursor="c"), "/api/events?cursor=c"),
             (lambda: self.client.list_datasets(limit=2), "/api/datasets?limit=2"),
             (lambda: self.client.list_records("people", cursor="c"), "/api/datasets/people/records?cursor=c"),
             (lambda: self.client.send(Call("GET", "/api/limits", True)), "/api/limits"),

@@ -135,6 +135,7 @@ export function createClient(access: Access): Client {
     deleteJobType: async (name, options = {}) => {
       await send({ method: "DELETE", path: typePath(name), ...conditional(options), repeatable: false });
     },
+    listEvents: (options) => get("/api/events", options),
     listDatasets: (options) => get("/api/datasets", options),
     deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
       json(

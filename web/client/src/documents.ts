@@ -44,6 +44,9 @@ export type Receipt = Schemas["Receipt"];
 export type Failure = Schemas["Failure"];
 export type Failures = Schemas["Failures"];
 export type Audit = Schemas["Audit"];
+/** An event: a change of the status of a job. Named so because `Event` is a type of the DOM. */
+export type JobEvent = Schemas["Event"];
+export type Events = Schemas["Events"];
 export type Dataset = Schemas["Dataset"];
 export type Datasets = Schemas["Datasets"];
 export type Record = Schemas["Record"];

@@ -3,6 +3,7 @@
 import type {
   Audit,
   Datasets,
+  Events,
   Failures,
   Job,
   JobRequest,
@@ -163,6 +164,11 @@ export interface Client {
   image(jobId: string, name: string, options?: CallOptions): Promise<Blob>;
   /** Recounts a job from everything that is stored for it. */
   audit(jobId: string, options?: CallOptions): Promise<Audit>;
+  /**
+   * Lists a page of what has happened to jobs, oldest first. To miss no event, pass `nextCursor` of each page to the
+   * next call, also after an empty page.
+   */
+  listEvents(options?: PageOptions): Promise<Events>;
   listDatasets(options?: PageOptions): Promise<Datasets>;
   /**
    * Creates a job that deletes the records of a dataset. Retries with the same idempotency key if no answer

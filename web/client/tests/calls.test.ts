@@ -59,6 +59,7 @@ test("every other call has its path, query and result", async () => {
     [`POST /api/jobs/${JOB_ID}/start`, () => client.start(JOB_ID), ""],
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID), ""],
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID, { mode: "validate" }), ""],
+    ["GET /api/events", () => client.listEvents(page), "?limit=5&cursor=abc"],
     ["GET /api/datasets", () => client.listDatasets(page), "?limit=5&cursor=abc"],
     ["GET /api/job-types", () => client.listJobTypes(page), "?limit=5&cursor=abc"],
     [

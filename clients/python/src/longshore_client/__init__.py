@@ -5,6 +5,8 @@ from .documents import (
     Audit,
     Dataset,
     Datasets,
+    Event,
+    Events,
     Failure,
     Failures,
     FieldError,
@@ -30,9 +32,9 @@ from .uploading import ResumeState, UploadOptions, upload
 from .watching import VersionedJob, has_ended
 
 __all__ = [
-    "Audit", "Call", "Client", "Dataset", "Datasets", "Exported", "Failure", "Failures", "FieldError", "Finished",
-    "ImportOptions", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError", "NetworkError", "OtherFileError",
-    "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
+    "Audit", "Call", "Client", "Dataset", "Datasets", "Event", "Events", "Exported", "Failure", "Failures",
+    "FieldError", "Finished", "ImportOptions", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError",
+    "NetworkError", "OtherFileError", "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
     "Results", "ResumeState", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "has_ended",
     "upload",
 ]

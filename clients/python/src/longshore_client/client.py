@@ -10,7 +10,20 @@ from pathlib import Path
 from typing import Any, cast
 from urllib.parse import quote
 
-from .documents import Audit, Datasets, Failure, Failures, Job, JobRequest, Jobs, Output, Records, Results, Status
+from .documents import (
+    Audit,
+    Datasets,
+    Events,
+    Failure,
+    Failures,
+    Job,
+    JobRequest,
+    Jobs,
+    Output,
+    Records,
+    Results,
+    Status,
+)
 from .errors import ProblemError, is_kind
 from .http import Call, Response, Token, Transport, download
 from .requests import Exported, Finished, Link, RequestOptions
@@ -196,6 +209,13 @@ class Client:
     def audit(self, job_id: str) -> Audit:
         """Recounts a job from everything that is stored for it."""
         return cast(Audit, self._get(f"{_job(job_id)}/audit"))
+
+    def list_events(self, *, limit: int | None = None, cursor: str | None = None) -> Events:
+        """Lists a page of what has happened to jobs, oldest first.
+
+        To miss no event, pass `nextCursor` of each page to the next call, also after an empty page.
+        """
+        return cast(Events, self._get("/api/events", {"limit": limit, "cursor": cursor}))
 
     def list_datasets(self, *, limit: int | None = None, cursor: str | None = None) -> Datasets:
         """Lists a page of the datasets that imports have written."""

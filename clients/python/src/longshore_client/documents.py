@@ -88,6 +88,50 @@ class Datasets(TypedDict):
     nextCursor: str | None
 
 
+class Event(TypedDict):
+    """An event."""
+
+    id: str
+    type: EventType
+    timestamp: str
+    data: EventData
+
+
+class EventCounts(TypedDict):
+    """Items of a job that has ended, by outcome."""
+
+    succeeded: int
+    failed: int
+    skipped: int
+
+
+class EventData(TypedDict):
+    """The job of an event, at the time of the event."""
+
+    jobId: JobId
+    jobType: str
+    metadata: dict[str, str]
+    generation: int
+    version: int
+    status: Status
+    counts: NotRequired[EventCounts | None]
+    links: EventLinks
+
+
+class EventLinks(TypedDict):
+    """Paths of the resources of an event."""
+
+    job: str
+    output: NotRequired[str | None]
+
+
+class Events(TypedDict):
+    """A page of events."""
+
+    events: list[Event]
+    nextCursor: str | None
+
+
 class Failure(TypedDict):
     """A failed item."""
 
@@ -490,6 +534,7 @@ class WantedPart(TypedDict):
 
 
 Basis = Literal["upload", "read", "gone", "too_long"]
+EventType = Literal["job.started", "job.completed", "job.failed", "job.canceled"]
 FileGuid = str
 JobId = str
 JobPart = Literal["results", "failed", "skipped", "unprocessed"]
