@@ -50,7 +50,7 @@ enum Flaw {
 #[derive(Clone, Debug)]
 enum Write {
     /// Moves the events of the job as it was read.
-    Move(Job),
+    Move(Box<Job>),
     /// With the flaw [`Flaw::EventApart`]: adds the event of a status that is written.
     Add(PendingEvent),
 }
@@ -125,7 +125,7 @@ impl Moves {
             state.job.pending_events.retain(|pending| Some(*pending) != event);
             state.writes.extend(event.map(Write::Add));
         } else {
-            state.writes.push(Write::Move(state.job.clone()));
+            state.writes.push(Write::Move(Box::new(state.job.clone())));
         }
     }
 
@@ -133,7 +133,7 @@ impl Moves {
         match write {
             Write::Add(event) => {
                 state.job.pending_events.insert(*event);
-                state.writes.push(Write::Move(state.job.clone()));
+                state.writes.push(Write::Move(Box::new(state.job.clone())));
             }
             Write::Move(_) if state.is_removed => {}
             Write::Move(read) => self.move_events(state, read),
@@ -152,7 +152,7 @@ impl Moves {
         }
         if state.job.events_moved(&conditions, &events) == Transition::Refused {
             if !state.job.pending_events.is_empty() {
-                state.writes.push(Write::Move(state.job.clone()));
+                state.writes.push(Write::Move(Box::new(state.job.clone())));
             }
             return;
         }
@@ -234,7 +234,7 @@ impl Model for Moves {
                 state.is_indexed = true;
             }
             Action::Remove => (state.is_removed, state.is_indexed) = (true, false),
-            Action::Sweep => state.writes.push(Write::Move(last.job.clone())),
+            Action::Sweep => state.writes.push(Write::Move(Box::new(last.job.clone()))),
             Action::Write(i) => {
                 let write = state.writes.remove(i);
                 self.write(&mut state, &write);
