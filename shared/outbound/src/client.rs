@@ -139,9 +139,7 @@ impl Client {
 
     /// Takes an idle connection that the server has not closed.
     async fn idle(&self, origin: &Origin) -> Option<Connection> {
-        // After the process was suspended, the first yield reads from the sockets, and the second one lets the drivers of the
-        // connections see which are closed.
-        tokio::task::yield_now().await;
+        // After the process was suspended, the drivers of the connections find out which are closed.
         tokio::task::yield_now().await;
         std::iter::from_fn(|| self.pool.take(origin, SystemTime::now())).find(Connection::is_ready)
     }

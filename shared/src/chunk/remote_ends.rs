@@ -12,7 +12,7 @@ use longshore_domain::timestamp::Timestamp;
 use super::attempt::{Attempt, CommitPoint, Interrupt};
 use super::delivery::{ChunkEnd, ChunkError};
 use super::items::Items;
-use crate::remote::{CallHandlers, NotCalled, RemoteJob};
+use crate::remote::{NotCalled, RemoteJob};
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Gives each item in a gap this outcome, and takes all outcomes.
@@ -71,8 +71,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         self.commit_if_any().await?;
         let message = ChunkMessage { inline: None, ..self.calls.next_message(self.message) };
         let message = ChunkMessage { parked_until: Some(until), ..message };
-        let share = self.worker.registry.handlers().map_or(u32::MAX, CallHandlers::max_concurrency);
-        let parked = ParkedChunk::new(self.job, &message, remote.registration().concurrency.min(share));
+        let limit = self.worker.concurrency_of_type(remote.registration().concurrency);
+        let parked = ParkedChunk::new(self.job, &message, limit);
         let ports = self.worker.ports;
         ports.store.park(&self.job.job_type, &parked).await?;
         // Rounded up: no call is earlier than the handler asked for.

@@ -210,7 +210,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
         reason: &str,
         now: Timestamp,
     ) -> Result<(), ChunkError> {
-        let configured = remote.registration().concurrency;
+        let configured = self.worker.concurrency_of_type(remote.registration().concurrency);
         let lowered = |state: &HandlerState| {
             Some(HandlerState { concurrency: state.concurrency.lowered(configured, now)?, ..state.clone() })
         };

@@ -66,9 +66,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         }
         let definition = self.definitions.get(self.ports, self.registry, job, mode).await?;
         let Some(limit) = definition.limits().chunks_at_once else { return Ok(None) };
-        let limit = self.registry.handlers().map_or(limit, |handlers| limit.min(handlers.max_concurrency()));
         let read = self.ports.store.handler_state(&job.job_type).await?;
-        Ok(Some(read.state.concurrency.now(limit, (self.clock)())))
+        Ok(Some(read.state.concurrency.now(self.concurrency_of_type(limit), (self.clock)())))
     }
 
     /// Processes a chunk whose job type has a concurrency limit.

@@ -48,4 +48,9 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let message = ChunkMessage { failures: message.failures + delivery.failures, ..message };
         self.work(&message, Mode::Work, delivery.deadline).await
     }
+
+    /// Returns the concurrency limit of a registered type: the registered one, or the share of one type.
+    pub(super) fn concurrency_of_type(&self, registered: u32) -> u32 {
+        self.registry.handlers().map_or(registered, |handlers| registered.min(handlers.max_concurrency()))
+    }
 }

@@ -1496,7 +1496,7 @@ export interface components {
             batch: components["schemas"]["JobTypeBatch"];
             /**
              * Format: int32
-             * @description Maximum number of calls at a time.
+             * @description Maximum number of calls at a time; the deployment can have a lower limit.
              */
             concurrency: number;
             /**
@@ -1602,7 +1602,7 @@ export interface components {
             batch?: components["schemas"]["JobTypeBatchRequest"] | null;
             /**
              * Format: int32
-             * @description Maximum number of calls at a time, over all jobs and tenants.
+             * @description Maximum number of calls at a time, over all jobs and tenants; the deployment can have a lower limit.
              * @default 10
              */
             concurrency?: number | null;
@@ -2219,7 +2219,7 @@ export interface components {
             receivedParts?: components["schemas"]["ReceivedPart"][];
         };
         /**
-         * @description Reason why no item of a job is processed at the moment.
+         * @description Reason why items of a job wait.
          * @enum {string}
          */
         WaitReason: "handler_unavailable" | "handler_failing" | "backpressure" | "rate_limit" | "concurrency_limit";

@@ -1,5 +1,7 @@
 //! Backpressure, rate and time: chunks wait without a permit, and no item spends a try.
 
+use std::sync::atomic::Ordering;
+
 use longshore::chunk::ChunkEnd;
 use longshore::remote::RemoteReply;
 use longshore_domain::concurrency::Permit;
@@ -36,6 +38,18 @@ async fn backpressure_parks_the_chunk_and_halves_the_concurrency() {
         assert_eq!(handler.received.lock().unwrap()[1].body["items"][0]["try"], 1);
         assert!(start <= clock());
     }
+}
+
+/// With a share below half of the registered concurrency, half of the latter would lower nothing.
+#[tokio::test]
+async fn backpressure_halves_the_share_of_a_type_that_registers_more() {
+    let handler = Scripted::new(|_| RemoteReply::Http { status: 429, retry_after: None, body: Vec::new() });
+    handler.share.store(4, Ordering::Relaxed);
+    let world = World::new(&handler, registration(), 1, 8).await;
+    assert_eq!(world.run(1).await, [ChunkEnd::Paused]);
+    let state = world.ports.store.handler_state(TYPE).await.unwrap().state;
+    assert_eq!(state.concurrency.now(4, clock()), 2);
+    assert_eq!(world.ports.store.parked(TYPE, 9).await.unwrap()[0].limit, 4);
 }
 
 #[tokio::test]

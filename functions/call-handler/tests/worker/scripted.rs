@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::future::{Future, ready};
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
 use longshore::remote::{CallHandlers, Calling, NotCalled, RemoteCall, RemoteReply};
@@ -37,6 +38,8 @@ pub(crate) struct Scripted {
     pub(crate) received: Mutex<Vec<Received>>,
     /// Number of pings that fail, from now on.
     pub(crate) bad_pings: Mutex<u32>,
+    /// Maximum number of concurrent chunks of one type.
+    pub(crate) share: AtomicU32,
     /// Calls from now on: true for one that cannot be made.
     not_called: Mutex<VecDeque<bool>>,
 }
@@ -46,7 +49,7 @@ impl Scripted {
     pub(crate) fn new(behavior: impl Fn(&Received) -> RemoteReply + Send + Sync + 'static) -> Arc<Self> {
         let behavior = Box::new(behavior);
         let (received, bad_pings, not_called) = Default::default();
-        Arc::new(Self { behavior, received, bad_pings, not_called })
+        Arc::new(Self { behavior, received, bad_pings, share: u32::MAX.into(), not_called })
     }
 
     /// The batches so far, as numbers of items.
@@ -98,6 +101,10 @@ impl CallHandlers for Scripted {
         pass_ms(CALL_MS);
         let reply = if received.is_ping() { self.ping(&received) } else { (self.behavior)(&received) };
         Box::pin(ready(Ok(reply)))
+    }
+
+    fn max_concurrency(&self) -> u32 {
+        self.share.load(Ordering::Relaxed)
     }
 
     fn sleep(&self, until: Timestamp) -> Pin<Box<dyn Future<Output = ()> + Send + '_>> {

@@ -48,7 +48,7 @@ pub struct JobTypeDocument {
     pub output_schema: Option<Value>,
     /// Size and time-out of a call.
     pub batch: BatchSize,
-    /// Maximum number of calls at a time.
+    /// Maximum number of calls at a time; the deployment can have a lower limit.
     pub concurrency: u32,
     /// Rate limit in items per second; `null` if there is none.
     #[schema(required = true)]

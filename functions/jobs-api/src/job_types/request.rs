@@ -43,7 +43,7 @@ pub(super) struct JobTypeRequest {
     output_schema: Option<Value>,
     /// Size and time-out of a call.
     batch: Option<BatchRequest>,
-    /// Maximum number of calls at a time, over all jobs and tenants.
+    /// Maximum number of calls at a time, over all jobs and tenants; the deployment can have a lower limit.
     #[schema(minimum = 1, maximum = 1_000, default = 10)]
     concurrency: Option<u32>,
     /// Rate limit over all jobs and tenants. Without one, there is none.

@@ -8,7 +8,7 @@ use crate::concurrency::{ParkedChunk, Permit};
 use crate::ids::JobId;
 use crate::timestamp::Timestamp;
 
-/// Reason why no item of a job is processed at the moment.
+/// Reason why items of a job wait.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitReason {
@@ -16,7 +16,7 @@ pub enum WaitReason {
     HandlerUnavailable,
     /// The handler answers its pings, and fails on the batches of several chunks.
     HandlerFailing,
-    /// The handler asked for fewer calls: 429, 503, `retryBatch`, or throttling by Lambda.
+    /// The handler asked for fewer calls, by 429, 503, `retryBatch` or throttling by Lambda, or the next ping is awaited.
     Backpressure,
     /// The rate limit of the job type is used up, by this job or others.
     RateLimit,

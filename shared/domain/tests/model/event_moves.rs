@@ -271,9 +271,9 @@ impl Model for Moves {
             }),
         ];
         let properties: [Property<Self>; 4] = [
-            Property::always(TOLD, |_, state: &State| {
-                let is_told = |change: &EventKey| state.listed.contains_key(change) || state.is_pending(*change);
-                !state.writes.is_empty() || state.changes.iter().all(is_told)
+            Property::always(NAMED, |_, state: &State| {
+                let is_named = |change: &EventKey| state.listed.contains_key(change) || state.is_pending(*change);
+                !state.writes.is_empty() || state.changes.iter().all(is_named)
             }),
             Property::always(ONCE, |_, state: &State| {
                 let is_change = |(event, times): (&EventKey, &u8)| *times == 1 && state.changes.contains(event);
@@ -309,7 +309,7 @@ impl Small for Moves {
     }
 }
 
-const TOLD: &str = "every change of the status has an event";
+const NAMED: &str = "every change of the status has an event";
 const ONCE: &str = "an event is listed once, and only if the status has changed";
 const FOUND: &str = "a job with work is on the index of the sweeper";
 const LEFT: &str = "a job without work is not on the index of the sweeper";
@@ -322,12 +322,12 @@ fn every_change_of_the_status_is_listed_once_whatever_dies() {
 #[test]
 fn without_one_of_its_conditions_an_event_is_lost_or_doubled_or_its_job_is() {
     for (file, flaw, property) in [
-        ("event-apart-from-status", Flaw::EventApart, TOLD),
+        ("event-apart-from-status", Flaw::EventApart, NAMED),
         ("event-moved-unchecked", Flaw::MoveUnchecked, ONCE),
         ("event-moved-after-reopen", Flaw::StatusUnchecked, FOUND),
         ("event-of-an-unindexed-job", Flaw::LeavesWithStatus, FOUND),
         ("event-moved-and-job-indexed", Flaw::StaysOnIndex, LEFT),
-        ("event-of-a-removed-job", Flaw::RemovedWithEvents, TOLD),
+        ("event-of-a-removed-job", Flaw::RemovedWithEvents, NAMED),
     ] {
         is_caught(file, property, &flaw, &Moves { retries: 1, flaw });
     }
