@@ -68,6 +68,11 @@ id!(
     crate::random::ordered_id()
 );
 id!(
+    /// Identifies an endpoint of a webhook.
+    EndpointId,
+    Uuid::new_v4()
+);
+id!(
     /// Identifies an upload and its file.
     FileGuid,
     Uuid::new_v4()

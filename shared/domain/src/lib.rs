@@ -26,6 +26,7 @@
 //! | [`retry`], [`next_tries`] | back-off of transient items and redeliveries; times of the items of a round |
 //! | [`progress`] | percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
+//! | [`webhook`] | endpoints that are called with events; deliveries and their attempts |
 //! | [`message`], [`ports`] | queue messages; the traits that the adapters implement |
 
 pub mod admission;
@@ -58,5 +59,6 @@ pub mod tenant;
 pub mod text;
 pub mod timestamp;
 pub mod undo;
+pub mod webhook;
 pub mod work_file;
 pub mod writer;

@@ -8,7 +8,11 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
+use longshore_domain::event::{Event, EventsQuery};
+use longshore_domain::ports::Events;
 use longshore_domain::random::nonce;
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use longshore_tests::harness::backdoor::{items, objects};
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::stack::{Stack, StackOptions};
@@ -34,6 +38,9 @@ pub(crate) const END_PATIENCE: Duration = Duration::from_secs(400);
 
 /// Maximum time for the removal of a deleted job, on a busy machine and with late calls.
 const REMOVAL_PATIENCE: Duration = Duration::from_secs(120);
+
+/// Maximum time until the events of a job are listed, after its end: the next sweeps move them.
+const EVENTS_PATIENCE: Duration = Duration::from_secs(120);
 
 /// Interval between two sweeps.
 const SWEEP_INTERVAL: Duration = Duration::from_millis(700);
@@ -137,7 +144,8 @@ fn run(stack: &Stack, variant: Variant) -> Result<Vec<String>> {
     if variant == Variant::Wide {
         exceed_the_quota(&client)?;
     }
-    let violations = finish(stack, &client, &id, &sample)?;
+    let mut violations = finish(stack, &client, &id, &sample)?;
+    violations.extend(check_events(stack, &id)?);
     if variant == Variant::Deleted {
         delete(stack, &client, &id)?;
         ensure!(client.records(&dataset)?.len() > 1, "job {id}: its records were removed");
@@ -182,6 +190,35 @@ pub(crate) fn finish(stack: &Stack, client: &Client, id: &str, sample: &Sample) 
     let job =
         Watch::new(stack, id).with_client(client).patient(END_PATIENCE).end().with_context(|| format!("job {id}"))?;
     sample.differences(client, &job).with_context(|| format!("job {id}"))
+}
+
+/// Waits until the events of the start and of the end of a job are listed. Returns a violation if one is listed twice.
+fn check_events(stack: &Stack, id: &str) -> Result<Option<String>> {
+    let deadline = Instant::now() + EVENTS_PATIENCE;
+    loop {
+        // A read can fail while the emulator restarts.
+        let listed = listed_events(stack, id).unwrap_or_default();
+        let count = |is_end| listed.iter().filter(|event| event.change.counts.is_some() == is_end).count();
+        match (count(false), count(true)) {
+            (1, 1) => return Ok(None),
+            (0 | 1, 0 | 1) => ensure!(Instant::now() < deadline, "job {id} has only the events {listed:?}"),
+            _ => return Ok(Some(format!("job {id} has an event twice: {listed:?}"))),
+        }
+        thread::sleep(Duration::from_millis(500));
+    }
+}
+
+fn listed_events(stack: &Stack, id: &str) -> Result<Vec<Event>> {
+    let (store, tenant) = (stack.store()?, TenantId::parse(&stack.tenant).context("the tenant has a bad name")?);
+    let (mut events, mut after) = (Vec::new(), None);
+    loop {
+        let query =
+            EventsQuery { tenant: &tenant, after: after.as_ref(), before: Timestamp::now().plus_days(1), limit: 500 };
+        let page = stack.run(store.events(&query))?;
+        let Some(last) = page.last() else { return Ok(events) };
+        after = Some(last.position.clone());
+        events.extend(page.into_iter().map(|listed| listed.event).filter(|event| event.job_id.to_string() == id));
+    }
 }
 
 fn delete(stack: &Stack, client: &Client, id: &str) -> Result<()> {

@@ -1,0 +1,14 @@
+//! Webhooks: endpoints of a tenant that are called with events, and the deliveries to them.
+//!
+//! An endpoint is verified before its first event. A delivery is attempted at growing intervals until the endpoint accepts
+//! it; each is sent at least once, with the id of its event. An endpoint that refuses everything for days is disabled.
+
+mod attempt;
+mod delivery;
+mod endpoint;
+
+pub use attempt::{Attempt, AttemptResult, ERROR_BYTES, MAX_ATTEMPTS, next_attempt};
+pub use delivery::{Delivery, DeliveryState, MAX_LOG};
+pub use endpoint::{
+    DisabledReason, Endpoint, EndpointState, FAILING_DAYS, Health, JobScope, MAX_ENDPOINTS, ROTATION_S, SecretVersions,
+};
