@@ -1,7 +1,7 @@
 //! Events: pending in a job, moved to the list of its tenant, and listed.
 
 use longshore_domain::event::{EventPosition, EventType, EventsQuery, ListedEvent, MAX_MOVED, PendingEvent};
-use longshore_domain::job::{Job, Reopen, Selection, Status};
+use longshore_domain::job::{Job, Reopen, Selection, Stage, Status};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{EventsMoved, Removal, Store};
 use longshore_domain::tenant::TenantId;
@@ -16,7 +16,11 @@ on_both_stores! {
     a_running_job_stays_on_the_index,
     a_deleted_job_is_removed_after_its_events_are_listed,
     many_events_are_moved_in_several_transactions,
+    an_ended_job_leaves_the_index_after_its_last_event,
+    events_of_a_job_that_was_reopened_stay_pending,
     events_are_listed_in_the_order_of_their_moves,
+    a_position_behind_the_list_has_no_events,
+    a_deleted_job_has_events_without_its_metadata,
     a_tenant_lists_its_own_events,
 }
 
@@ -55,10 +59,10 @@ async fn a_moved_event_is_listed_once(store: impl Store) {
     assert_eq!(store.move_events(&stored, at(7)).await.unwrap(), EventsMoved::Moved, "there is nothing to move");
     let listed = list(&store, &job.tenant).await;
     assert_eq!(listed.iter().map(|event| event.position.moved_at).collect::<Vec<_>>(), [at(5), at(5)]);
-    let ids = ["completed", "started"].map(|status| format!("{}-0-{status}", job.job_id));
+    let ids = ["started", "completed"].map(|status| format!("{}-0-{status}", job.job_id));
     assert_eq!(listed.iter().map(|event| event.event.id.clone()).collect::<Vec<_>>(), ids);
     assert!(listed.iter().all(|listed| listed.position.id == listed.event.id));
-    let completed = &listed[0].event;
+    let completed = &listed[1].event;
     assert_eq!((completed.job_type.as_str(), &completed.metadata), ("import", &job.metadata));
     assert_eq!(Some(completed.change), job.pending_events.last().copied());
 }
@@ -122,13 +126,56 @@ async fn many_events_are_moved_in_several_transactions(store: impl Store) {
     assert_eq!(generations, (0..count).collect::<Vec<_>>());
 }
 
+async fn an_ended_job_leaves_the_index_after_its_last_event(store: impl Store) {
+    let count = u32::try_from(MAX_MOVED).unwrap() + 1;
+    let mut job = Job { status: Status::Completed, stage: Stage::Done, ..waiting_job() };
+    job.pending_events = (0..count).map(|generation| PendingEvent::started(generation, at(0))).collect();
+    store.create_job(&job, &definition(), None).await.unwrap();
+    for (time, is_listed) in [(1, true), (2, false)] {
+        let read = store.job(job.job_id).await.unwrap().unwrap();
+        assert_eq!(store.move_events(&read, at(time)).await.unwrap(), EventsMoved::Moved);
+        assert_eq!(unfinished(&store).await.contains(&job.job_id), is_listed);
+    }
+}
+
+/// Otherwise the move would remove a job from the index that waits for its split.
+async fn events_of_a_job_that_was_reopened_stay_pending(store: impl Store) {
+    let job = ended(&store).await;
+    let (deadline_at, registration) = (at(99), None);
+    let reopen = Reopen { generation: 0, at: at(3), deadline_at, selection: Selection::All, registration };
+    let reopened = reopened_job(store.reopen(&job, &reopen).await.unwrap());
+    assert_eq!(reopened.pending_events, job.pending_events);
+    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Changed);
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(reopened.clone()));
+    assert_eq!(store.move_events(&reopened, at(6)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(unfinished(&store).await, [job.job_id]);
+}
+
+/// A client's cursor can be ahead of the clock of the function that reads the list.
+async fn a_position_behind_the_list_has_no_events(store: impl Store) {
+    let job = ended(&store).await;
+    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Moved);
+    for (moved_at, before, expected) in [(4, 5, 0), (5, 5, 0), (9, 5, 0), (4, 6, 2), (5, 6, 1)] {
+        let after = EventPosition { moved_at: at(moved_at), version: 1, id: format!("{}-0-started", job.job_id) };
+        let query = EventsQuery { tenant: &job.tenant, after: Some(&after), before: at(before), limit: 9 };
+        assert_eq!(store.events(&query).await.unwrap().len(), expected, "after {moved_at}, before {before}");
+    }
+}
+
+async fn a_deleted_job_has_events_without_its_metadata(store: impl Store) {
+    let job = ended(&store).await;
+    let deleted = job_after(store.delete(job.job_id, at(3)).await.unwrap());
+    assert_eq!(store.move_events(&deleted, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert!(list(&store, &job.tenant).await.iter().all(|listed| listed.event.metadata.is_empty()));
+}
+
 async fn events_are_listed_in_the_order_of_their_moves(store: impl Store) {
     let mut expected = Vec::new();
     for time in [7, 3, 5, 9] {
         let id = accepted(&store).await.job_id;
         let begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
         assert_eq!(store.move_events(&begun, at(time)).await.unwrap(), EventsMoved::Moved);
-        expected.push(EventPosition { moved_at: at(time), id: format!("{id}-0-started") });
+        expected.push(EventPosition { moved_at: at(time), version: 1, id: format!("{id}-0-started") });
     }
     expected.sort();
     expected.pop();

@@ -3,11 +3,12 @@
 
 use longshore::store::dynamo::DynamoStore;
 use longshore_domain::cursor::Cursor;
+use longshore_domain::event::{EventsQuery, ListedEvent};
 use longshore_domain::group::{Commit, CommitOutcome};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, JobError, Reopen, Selection, Status, Stop, Transition};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{Created, EventsMoved, JobProgress, PortResult, Reopened, ResendCount, Store};
+use longshore_domain::ports::{ByAge, Created, EventsMoved, JobProgress, PortResult, Reopened, ResendCount, Store};
 use longshore_testing::MemoryStore;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
@@ -148,12 +149,27 @@ async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
     for group in 0..3 {
         assert_eq!(dynamo.manifest_of(id, group).await, memory.manifest_of(id, group).await);
     }
+    assert_eq!(dynamo.events_of(&job).await, memory.events_of(&job).await);
+    assert_eq!(dynamo.needs_sweep(id).await, memory.needs_sweep(id).await);
 }
 
 /// Reads for the comparison at the end.
 trait Reads: Store {
     async fn progress_of(&self, id: JobId) -> Option<JobProgress> {
         self.progress(id).await.unwrap()
+    }
+
+    async fn events_of(&self, job: &Job) -> Vec<ListedEvent> {
+        let query = EventsQuery { tenant: &job.tenant, after: None, before: at(1_000), limit: 500 };
+        let mut events = self.events(&query).await.unwrap();
+        events.retain(|listed| listed.event.job_id == job.job_id);
+        events
+    }
+
+    /// Returns true if the job is on the index of the sweeper. The pages are read newest first: this job is new.
+    async fn needs_sweep(&self, id: JobId) -> bool {
+        let page = self.unfinished(None, ByAge::NewestFirst).await.unwrap();
+        page.iter().any(|position| position.job_id == id)
     }
 
     async fn manifest_of(&self, id: JobId, group: u32) -> Option<longshore_domain::group::Manifest> {

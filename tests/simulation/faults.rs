@@ -163,7 +163,14 @@ pub(crate) async fn after(call: &'static str, fault: Fault) -> PortResult<()> {
     Err(failed(call))
 }
 
-pub(crate) fn failed(operation: &'static str) -> PortError {
+/// Returns the error of a call that was not sent in time.
+pub(crate) fn late(call: &'static str) -> PortError {
+    count_fault("late");
+    STATE.with_borrow_mut(|state| state.iter_mut().for_each(|state| state.errors += 1));
+    failed(call)
+}
+
+fn failed(operation: &'static str) -> PortError {
     PortError { service: "simulated", operation, source: "an injected fault".into() }
 }
 

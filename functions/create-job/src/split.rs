@@ -67,7 +67,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     async fn steps(&self, message: &CreateMessage, deadline: Timestamp) -> Result<SplitEnd, Halt> {
-        let job = self.begin(message).await?;
+        let job = self.begin(message, deadline).await?;
         self.send_unsent(&job, message).await?;
         let limits = self.limits(&job).await?.chunk();
         let job = self.plan_retry(job, limits, deadline).await?;
@@ -130,12 +130,13 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Starts the job, unless this message cannot split it.
-    async fn begin(&self, message: &CreateMessage) -> Result<Job, Halt> {
+    async fn begin(&self, message: &CreateMessage, deadline: Timestamp) -> Result<Job, Halt> {
         let Some(job) = self.ports.store.job(message.job_id).await? else { return Err(Halt::End(SplitEnd::Absent)) };
         let job = match job.status {
-            Status::Waiting => match self.ports.store.begin(job.job_id, job.generation, (self.clock)()).await? {
+            Status::Waiting if job.generation != message.generation => return Err(Halt::End(SplitEnd::NothingToDo)),
+            Status::Waiting => match self.ports.store.begin(job.job_id, message.generation, (self.clock)()).await? {
                 Transition::Made(job) => {
-                    move_events_now(&self.ports.store, &job, self.clock).await;
+                    move_events_now(&self.ports.store, &job, self.clock, deadline).await;
                     *job
                 }
                 Transition::Refused => return Err(Halt::Refused),

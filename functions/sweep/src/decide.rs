@@ -56,7 +56,7 @@ pub enum Action {
 /// pending event. `chunks_of` returns the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     let events = (!job.pending_events.is_empty()).then_some(Action::MoveEvents);
-    events.into_iter().chain(progress(job, groups, chunks_of, at)).collect()
+    progress(job, groups, chunks_of, at).into_iter().chain(events).collect()
 }
 
 fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {

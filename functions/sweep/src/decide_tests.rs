@@ -204,7 +204,7 @@ fn a_deleted_job_is_stopped_ended_and_then_removed() {
 fn pending_events_are_moved_whatever_else_the_job_needs_and_before_it_is_removed() {
     let pending = || [PendingEvent::started(0, Timestamp(0))].into();
     let waiting = Job { pending_events: pending(), ..job(Status::Waiting, Stage::Queued) };
-    assert_eq!(pushes(&waiting, &[], &at(60, true)), [Action::MoveEvents, Action::SendCreate]);
+    assert_eq!(pushes(&waiting, &[], &at(60, true)), [Action::SendCreate, Action::MoveEvents]);
     let ended = Job { pending_events: pending(), ..job(Status::Completed, Stage::Done) };
     assert_eq!(pushes(&ended, &[], &at(0, true)), [Action::MoveEvents]);
     let deleted = Job { times: JobTimes { deleted_at: Some(Timestamp(0)), ..ended.times.clone() }, ..ended };

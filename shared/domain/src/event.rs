@@ -18,11 +18,12 @@ use crate::timestamp::Timestamp;
 /// Days until an event is removed from the list.
 pub const RETENTION_DAYS: i64 = 30;
 
-/// Seconds between the time with which an event enters the list, and the latest time at which it is written.
-pub const MOVE_S: u64 = 20;
+/// Seconds for which a move may wait until it is sent, after the time with which its events enter the list. A longer one
+/// is left to the sweeper.
+pub const MOVE_S: u64 = 5;
 
-/// Age in seconds of the newest events in the list. More than [`MOVE_S`], with a margin for clocks that differ: an event
-/// that is not listed yet never appears before one that is.
+/// Age in seconds of the newest events in the list. More than [`MOVE_S`] by a margin for a call that is under way, and for
+/// clocks that differ: an event that is not listed yet never appears before one that is.
 pub const LISTED_AFTER_S: i64 = 30;
 
 /// Maximum number of events that one transaction moves.
@@ -111,7 +112,7 @@ pub struct Event {
     pub job_id: JobId,
     /// Name of the job's type.
     pub job_type: String,
-    /// The client's labels of the job.
+    /// The client's labels of the job; none if it was deleted before the event was listed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
     /// The change of the status.
@@ -126,7 +127,7 @@ impl Event {
             id: format!("{}-{}-{}", job.job_id, change.generation, change.event_type.suffix()),
             job_id: job.job_id,
             job_type: job.job_type.clone(),
-            metadata: job.metadata.clone(),
+            metadata: if job.is_deleted() { BTreeMap::new() } else { job.metadata.clone() },
             change,
         }
     }
@@ -149,8 +150,17 @@ pub fn to_move(job: &Job) -> Vec<Event> {
 pub struct EventPosition {
     /// Time with which the event entered the list.
     pub moved_at: Timestamp,
-    /// Id of the event, among those of the same millisecond.
+    /// Version of the job, among the events of the same millisecond.
+    pub version: u32,
+    /// Id of the event, among those of the same version.
     pub id: String,
+}
+
+impl EventPosition {
+    /// Returns the position of an event that enters the list at this time.
+    pub fn of(event: &Event, moved_at: Timestamp) -> Self {
+        Self { moved_at, version: event.version(), id: event.id.clone() }
+    }
 }
 
 /// The filter of a list of events.

@@ -1,7 +1,8 @@
 //! The move of a job's pending events to the list of its tenant.
 
+use longshore_domain::event::{MOVE_S, to_move};
 use longshore_domain::job::{Job, Transition};
-use longshore_domain::ports::{EventsMoved, PortResult, Store};
+use longshore_domain::ports::{Busy, EventsMoved, PortError, PortResult, Store};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::telemetry;
@@ -12,31 +13,35 @@ const ATTEMPTS: usize = 4;
 /// Moves all pending events of a job, which was read or written a moment ago.
 ///
 /// # Errors
-/// If the store fails; the sweeper moves the events.
+/// If the store fails, or the job changes again and again; the sweeper moves the events.
 pub async fn move_events<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp) -> PortResult<()> {
     let mut job = job.clone();
     for _ in 0..ATTEMPTS {
         if job.pending_events.is_empty() {
-            break;
+            return Ok(());
         }
         // Each attempt has its own time, because the list is ordered by it.
         job = match store.move_events(&job, clock()).await? {
-            EventsMoved::Moved => match job.clone().events_moved(&job, &longshore_domain::event::to_move(&job)) {
+            EventsMoved::Moved => match job.clone().events_moved(&job, &to_move(&job)) {
                 Transition::Made(job) => *job,
-                Transition::Refused => break,
+                Transition::Refused => return Ok(()),
             },
             EventsMoved::Changed => match store.job(job.job_id).await? {
                 Some(job) => job,
-                None => break,
+                None => return Ok(()),
             },
         };
     }
-    Ok(())
+    let source = Busy("the job has changed at every attempt".into());
+    Err(PortError { service: "store", operation: "move_events", source: source.into() })
 }
 
-/// Moves all pending events of a job after its status has changed. A failure is only logged, because the sweeper moves
-/// the events.
-pub async fn move_events_now<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp) {
+/// Moves all pending events of a job after its status has changed, unless too little time is left. A failure is only
+/// logged, because the sweeper moves the events.
+pub async fn move_events_now<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp, deadline: Timestamp) {
+    if clock().plus_seconds(MOVE_S.cast_signed()) >= deadline {
+        return;
+    }
     if let Err(error) = move_events(store, job, clock).await {
         let error = telemetry::chain(&error);
         tracing::warn!(job.id = %job.job_id, error, "cannot move the events of a job; the sweeper will move them");

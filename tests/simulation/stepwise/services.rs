@@ -23,6 +23,9 @@ use crate::faults::{self, Fault, after, again, before, is_stale};
 use crate::tokens::{TokenUse, Tokens};
 use crate::unguarded::{Unguarded, without};
 
+/// Seconds for which a call can be under way.
+const UNDER_WAY_S: i64 = 15;
+
 /// A service whose calls take two additional polls.
 #[derive(Clone, Default)]
 pub(crate) struct Stepwise<T>(pub(crate) T);
@@ -179,13 +182,14 @@ impl<T: HandlerStates> HandlerStates for Stepwise<T> {
 }
 
 impl<T: Events> Events for Stepwise<T> {
-    /// Executes a transaction that has a time limit: it is not sent after it, not even by a repetition.
+    /// Executes a transaction that has a time limit. It is not sent after it, not even by a repetition, but it can be under
+    /// way for some more seconds.
     async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
         let start = true_time();
-        let in_time = || true_time().millis_since(start) < 1000 * i64::try_from(MOVE_S).unwrap_or(0);
+        let in_time = || true_time().millis_since(start) < 1000 * (MOVE_S.cast_signed() + UNDER_WAY_S);
         let fault = before("move_events").await?;
         if !in_time() && !without("events-moved-in-time") {
-            return Err(faults::failed("move_events"));
+            return Err(faults::late("move_events"));
         }
         let mut result = self.0.move_events(job, now).await;
         if fault == Fault::SentTwice {

@@ -2,23 +2,27 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_domain::event::{EventPosition, EventsQuery, LISTED_AFTER_S, ListedEvent};
+use longshore_domain::event::{Event, EventPosition, EventType, EventsQuery, LISTED_AFTER_S, ListedEvent};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Status};
+use longshore_domain::job::Job;
+use longshore_domain::outcome::Counts;
 use longshore_domain::ports::Events;
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 
+use super::state::Customer;
 use super::{World, now};
 use crate::clock::true_time;
 
 /// Number of events on a page of a client.
 const PAGE: usize = 3;
 
-/// The clients' view of events, and the ends of generations that were seen in the store.
+/// The clients' view of events, and the changes of the status that were seen in the store.
 #[derive(Default)]
 pub(super) struct EventReader {
     read: BTreeMap<&'static str, Vec<EventPosition>>,
-    ends: BTreeMap<(JobId, u32), Status>,
+    starts: BTreeMap<(JobId, u32), Timestamp>,
+    ends: BTreeMap<(JobId, u32), (EventType, Option<Counts>, Option<Timestamp>)>,
 }
 
 impl World {
@@ -32,19 +36,24 @@ impl World {
         read.extend(page.into_iter().map(|listed| listed.position));
     }
 
-    /// Records the end of a job's generation.
-    pub(super) fn record_end(&mut self, job: &Job) {
-        if job.status.is_final() {
-            self.event_reader.ends.insert((job.job_id, job.generation), job.status);
+    /// Records the start and the end of a job's generation.
+    pub(super) fn record_status(&mut self, job: &Job) {
+        let generation = (job.job_id, job.generation);
+        if let Some(started_at) = job.times.started_at {
+            self.event_reader.starts.insert(generation, started_at);
+        }
+        if let Some(event_type) = EventType::of_status(job.status).filter(|_| job.status.is_final()) {
+            let end = (event_type, job.completion.totals, job.times.finished_at);
+            self.event_reader.ends.insert(generation, end);
         }
     }
 
-    /// Checks that each generation that ended has one event about its end, that no event is listed twice, and that a
-    /// client that reads from its cursor has read all events.
+    /// Checks that each start and each end of a generation has one event that says the same, that no other event is
+    /// listed, and that a client that reads from its cursor has read all events.
     pub(crate) fn check_events(&mut self) {
         self.pass(1000 * (1 + LISTED_AFTER_S) + self.environment.skew_ms);
         let tenants: BTreeSet<_> = self.customers.iter().map(|customer| customer.tenant).collect();
-        let mut listed = Vec::new();
+        let (mut starts, mut ends) = (BTreeMap::new(), BTreeMap::new());
         for tenant in tenants {
             let query = EventsQuery {
                 tenant: &TenantId::from_static(tenant),
@@ -52,25 +61,28 @@ impl World {
                 before: true_time().plus_seconds(-LISTED_AFTER_S),
                 limit: usize::MAX,
             };
-            let of_tenant = now(self.store.events(&query)).unwrap();
-            self.check_reader(tenant, &of_tenant);
-            listed.extend(of_tenant.into_iter().map(|listed| listed.event));
-        }
-        let ids: BTreeSet<_> = listed.iter().map(|event| &event.id).collect();
-        assert_eq!(ids.len(), listed.len(), "an event is listed twice: {listed:?}");
-        let mut ends = BTreeMap::new();
-        for event in listed.iter().filter(|event| event.change.counts.is_some()) {
-            let (generation, status) = (event.change.generation, event.change.event_type.status());
-            let other = ends.insert((event.job_id, generation), status);
-            assert_eq!(other, None, "generation {generation} has two ends: {listed:?}");
+            let listed = now(self.store.events(&query)).unwrap();
+            self.check_reader(tenant, &listed);
+            for Event { job_id, change, .. } in listed.into_iter().map(|listed| listed.event) {
+                let generation = (job_id, change.generation);
+                let is_listed_twice = match change.event_type {
+                    EventType::Started => starts.insert(generation, change.at).is_some(),
+                    end => ends.insert(generation, (end, change.counts, Some(change.at))).is_some(),
+                };
+                assert!(!is_listed_twice, "an event is listed twice: {change:?}");
+            }
         }
         // The events of a job that expires can expire with it.
-        let expired: BTreeSet<_> =
-            self.customers.iter().filter(|customer| customer.expired.is_some()).map(|customer| customer.id).collect();
-        let kept = self.event_reader.ends.iter().filter(|((job, _), _)| !expired.contains(job));
-        for (generation, status) in kept {
-            assert_eq!(ends.get(generation), Some(status), "{generation:?} has no event about its end: {listed:?}");
-        }
+        let is_observed = |customer: &&Customer| customer.expired.is_none();
+        let observed: BTreeSet<_> = self.customers.iter().filter(is_observed).map(|customer| customer.id).collect();
+        let is_kept = |(job, _): &(JobId, u32)| observed.contains(job);
+        starts.retain(|generation, _| is_kept(generation));
+        ends.retain(|generation, _| is_kept(generation));
+        let EventReader { starts: started, ends: ended, .. } = &mut self.event_reader;
+        started.retain(|generation, _| is_kept(generation));
+        ended.retain(|generation, _| is_kept(generation));
+        assert_eq!(&starts, started, "the listed starts differ from those of the jobs");
+        assert_eq!(&ends, ended, "the listed ends differ from those of the jobs");
     }
 
     fn check_reader(&mut self, tenant: &'static str, listed: &[ListedEvent]) {

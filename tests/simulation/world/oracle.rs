@@ -67,7 +67,7 @@ impl World {
         let reopened = seen.job.as_ref().filter(|before| before.generation != job.generation);
         let left_out = reopened.map(|before| self.left_out(before, &job));
         self.adopt_undo(&job);
-        self.record_end(&job);
+        self.record_status(&job);
         let seen = &mut self.customer_mut().seen;
         let left_out = left_out.unwrap_or_else(|| std::mem::take(&mut seen.left_out));
         *seen = Seen { job: Some(job), groups, progress: now, ended, left_out };

@@ -153,7 +153,7 @@ export interface paths {
          * @description Hides the job immediately: every later call for it returns 404, including a second DELETE. An unfinished job is
          *     stopped. Some minutes after its end, its reports and its record are removed. Its upload is removed too, unless another
          *     job uses it. Imported records are kept, and an import can then no longer be undone. Its `Idempotency-Key` cannot be
-         *     used for another job. An import cannot be deleted while it is being undone.
+         *     used for another job. Its events stay in the list until they expire. An import cannot be deleted while it is being undone.
          */
         delete: operations["deleteJob"];
         options?: never;
@@ -428,11 +428,10 @@ export interface paths {
         };
         /**
          * List what has happened to jobs, oldest first.
-         * @description Events enter the list in the order in which it is read, up to half a minute after the change that they tell of, and stay in it
-         *     for 30 days. To miss none, store `nextCursor` after you have processed a page, and pass it to the next call, even if the page
-         *     was empty. An event can enter the list before an older one of another job; `data.version` orders those of one job.
-         *
-         *     Webhooks and this list have the same events, with the same ids.
+         * @description Events are listed up to half a minute after the change that they describe, in the order in which they entered the list, and for
+         *     30 days, or until the job expires if that is earlier. To miss none, store `nextCursor` after you have processed a page, and pass it
+         *     to the next call, even if the page was empty. An event of one job can be listed before an older one of another job; `data.version`
+         *     orders those of one job.
          */
         get: operations["listEvents"];
         put?: never;
@@ -6228,7 +6227,7 @@ export interface operations {
                      *           "type": "job.completed"
                      *         }
                      *       ],
-                     *       "nextCursor": "MTc4Mjg5NjQwNTAwMC4x"
+                     *       "nextCursor": "MTc4Mjg5NjQwNTAwMC4yLmE"
                      *     }
                      */
                     "application/json": components["schemas"]["Events"];

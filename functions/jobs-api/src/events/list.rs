@@ -74,16 +74,18 @@ pub(crate) async fn list<B: Backend>(State(api): State<Arc<Api<B>>>, tenant: Ten
 
 /// Encodes a position as a cursor. It contains no tenant: in another tenant's list, it is only a point in time.
 fn encode(position: &EventPosition) -> String {
-    paging::encode_cursor(&format!("{}.{}", position.moved_at.0, position.id))
+    paging::encode_cursor(&format!("{}.{}.{}", position.moved_at.0, position.version, position.id))
 }
 
 fn position(cursor: &str) -> Option<EventPosition> {
     let position = paging::decode_cursor(cursor)?;
-    let (moved_at, id) = position.split_once('.')?;
+    let (moved_at, position) = position.split_once('.')?;
+    let (version, id) = position.split_once('.')?;
     let moved_at = moved_at.parse().ok().filter(|millis| (0..1_000_000_000_000_000).contains(millis))?;
     let is_id =
         (1..=256).contains(&id.len()) && id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-' || c == b'_');
-    is_id.then(|| EventPosition { moved_at: Timestamp(moved_at), id: id.to_owned() })
+    let version = version.parse().ok()?;
+    is_id.then(|| EventPosition { moved_at: Timestamp(moved_at), version, id: id.to_owned() })
 }
 
 #[cfg(test)]
@@ -92,9 +94,11 @@ mod tests {
 
     #[test]
     fn a_cursor_is_decoded_and_an_invalid_one_is_refused() {
-        let last = EventPosition { moved_at: Timestamp(1_700_000_000_000), id: "a-0-completed".into() };
+        let last = EventPosition { moved_at: Timestamp(1_700_000_000_000), version: 2, id: "a-0-completed".into() };
         assert_eq!(position(&encode(&last)), Some(last));
-        for bad in ["", "?", "1", "1.", "-1.a", "x.a", "1.a#b", "1.\u{fc}", "1000000000000000.a"] {
+        for bad in
+            ["", "?", "1", "1.1", "1.1.", "-1.1.a", "x.1.a", "1.-1.a", "1.1.a#b", "1.1.\u{fc}", "1000000000000000.1.a"]
+        {
             assert_eq!(position(&paging::encode_cursor(bad)), None, "{bad}");
         }
         assert_eq!(position("?"), None);

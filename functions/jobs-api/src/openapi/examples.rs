@@ -260,7 +260,7 @@ pub(crate) fn events() -> EventsDocument {
     let at = Timestamp(1_782_896_405_000);
     let change = PendingEvent { generation: 0, event_type: EventType::Completed, at, counts };
     let events = vec![EventDocument::new(&Event::new(&job, change))];
-    EventsDocument { events, next_cursor: Some("MTc4Mjg5NjQwNTAwMC4x".to_owned()) }
+    EventsDocument { events, next_cursor: Some("MTc4Mjg5NjQwNTAwMC4yLmE".to_owned()) }
 }
 
 /// Example: a page of one record.

@@ -72,6 +72,9 @@ pub struct Job {
     /// Events that are not in the tenant's list yet. The store keeps them as a set, so that any write can add to it.
     #[serde(skip)]
     pub pending_events: BTreeSet<PendingEvent>,
+    /// Pending events that another version of this program wrote, and that this one cannot read. That version moves them.
+    #[serde(skip)]
+    pub unknown_events: BTreeSet<String>,
     /// The link between a validation and the import started from it.
     #[serde(flatten)]
     pub validation: Validation,
@@ -105,6 +108,7 @@ impl Job {
             completion: CompletionState::default(),
             times: JobTimes::accepted(now),
             pending_events: BTreeSet::new(),
+            unknown_events: BTreeSet::new(),
             validation: Validation::default(),
             undo: UndoState::default(),
         }
@@ -128,7 +132,7 @@ impl Job {
 
     /// Returns true if the job is deleted and has ended, and its events are in the list: its data may be removed.
     pub fn is_removable(&self) -> bool {
-        self.is_deleted() && self.status.is_final() && self.pending_events.is_empty()
+        self.is_deleted() && self.status.is_final() && !self.has_events()
     }
 
     /// Returns true if the job has not ended, or is deleted and not yet removed.
@@ -138,7 +142,12 @@ impl Job {
 
     /// Returns true if the sweeper has work: the job is unfinished, or has events that are not in the list yet.
     pub fn needs_sweep(&self) -> bool {
-        self.is_unfinished() || !self.pending_events.is_empty()
+        self.is_unfinished() || self.has_events()
+    }
+
+    /// Returns true if events of the job are not in the list yet.
+    fn has_events(&self) -> bool {
+        !self.pending_events.is_empty() || !self.unknown_events.is_empty()
     }
 
     /// Returns true if the split has ended and every group of this generation is done: completion may run.

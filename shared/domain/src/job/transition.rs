@@ -177,7 +177,8 @@ impl Job {
     /// sees none of it. Refused if the job has other pending events now, has another status, or was deleted meanwhile.
     pub fn events_moved(&mut self, read: &Self, events: &[Event]) -> Transition {
         let state = |job: &Self| (job.generation, job.status, job.is_deleted());
-        if self.pending_events != read.pending_events || state(self) != state(read) || events.is_empty() {
+        let pending = |job: &Self| (job.pending_events.clone(), job.unknown_events.clone());
+        if pending(self) != pending(read) || state(self) != state(read) || events.is_empty() {
             return Transition::Refused;
         }
         events.iter().for_each(|event| {

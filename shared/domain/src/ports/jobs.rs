@@ -112,7 +112,7 @@ pub trait JobStore: Send + Sync {
     /// consistently. A page may have fewer than the limit, or none, with more behind them: only `next` reports if there
     /// are more.
     fn jobs(&self, query: &JobsQuery<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
-    /// Lists some of the jobs that have not ended or are deleted, by age, after `after` in this order; empty if there
+    /// Lists some of the jobs that have not ended, are deleted, or have pending events, by age, after `after` in this order; empty if there
     /// are no more. Reads an index that may lag.
     fn unfinished(
         &self,

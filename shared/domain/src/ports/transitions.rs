@@ -42,8 +42,7 @@ pub trait JobTransitions: Send + Sync {
     fn delete_if_unchanged(&self, read: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Moves the checkpoint of the completion; see [`Job::move_checkpoint`].
     fn checkpoint(&self, id: JobId, request: &MoveCheckpoint) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Sets the final status; see [`Job::finish`]. Also takes the job off the index of unfinished jobs, unless it is
-    /// deleted.
+    /// Sets the final status; see [`Job::finish`]. The job stays on the index of the sweeper until its events are moved.
     fn finish(&self, id: JobId, finish: &Finish) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Reopens the job; see [`Job::reopen`]. `job` was read after its end, so nothing of its generation can have
     /// changed since. Also puts the job on the index of unfinished jobs, counts it as active, and records that it uses

@@ -8,7 +8,6 @@ use longshore_domain::event::{
 };
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Events, EventsMoved, PortResult};
-use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
 use super::item::{Item, ItemError, number, read_text, text};
@@ -34,7 +33,7 @@ impl Events for DynamoStore {
         }
         let mut writes = vec![self.take_events(job, &events)?];
         for event in &events {
-            writes.push(self.put_if_absent(to_item(&job.tenant, event, now).map_err(failed(MOVE))?)?);
+            writes.push(self.put_if_absent(to_item(job, event, now).map_err(failed(MOVE))?)?);
         }
         // Written later, an event could appear before one that a reader has already passed.
         let transacted = tokio::time::timeout(Duration::from_secs(MOVE_S), self.transact(MOVE, writes)).await;
@@ -44,8 +43,11 @@ impl Events for DynamoStore {
         })
     }
 
-    /// Consistent Query of `EVENTS#tenant`.
+    /// Consistent Query of `EVENTS#tenant`. DynamoDB refuses to start behind the range.
     async fn events(&self, query: &EventsQuery<'_>) -> PortResult<Vec<ListedEvent>> {
+        if query.after.is_some_and(|after| after.moved_at >= query.before) {
+            return Ok(Vec::new());
+        }
         let start = query.after.map(|after| Key::event(query.tenant, after).attributes());
         let call = self.client.query().table_name(&self.table).consistent_read(true);
         let call = call
@@ -74,7 +76,7 @@ impl DynamoStore {
             condition: format!("attribute_exists(#PK) AND {state} AND {deleted}(#{DELETED_AT})"),
             values: vec![
                 (":moved", pending(events.iter().map(|event| &event.change)).map_err(failed(MOVE))?),
-                (":pending", pending(&job.pending_events).map_err(failed(MOVE))?),
+                (":pending", all_pending(job).map_err(failed(MOVE))?.unwrap_or(AttributeValue::Null(true))),
                 (":generation", number(job.generation)),
                 (":status", word(job.status, MOVE)?),
             ],
@@ -82,26 +84,42 @@ impl DynamoStore {
     }
 }
 
-/// Returns the attribute of pending events: a string set, so that a write can add to it without reading it.
+/// Returns these events in the form of the attribute: a string set, so that a write can add to it without reading it.
 pub(super) fn pending<'a>(events: impl IntoIterator<Item = &'a PendingEvent>) -> Result<AttributeValue, ItemError> {
     let texts: Result<_, _> = events.into_iter().map(serde_json::to_string).collect();
     Ok(AttributeValue::Ss(texts?))
 }
 
-/// Returns the item of a listed event.
-pub(super) fn to_item(tenant: &TenantId, event: &Event, now: Timestamp) -> Result<Item, ItemError> {
-    let position = EventPosition { moved_at: now, id: event.id.clone() };
+/// Returns the attribute of all pending events of a job; `None` if there are none.
+pub(super) fn all_pending(job: &Job) -> Result<Option<AttributeValue>, ItemError> {
+    let texts: Result<Vec<_>, _> = job.pending_events.iter().map(serde_json::to_string).collect();
+    let texts: Vec<_> = texts?.into_iter().chain(job.unknown_events.iter().cloned()).collect();
+    Ok((!texts.is_empty()).then_some(AttributeValue::Ss(texts)))
+}
+
+/// Adds a pending event to a job that is read. An event in a form that this program would not write is kept as it is: it
+/// could not be removed from the set.
+pub(super) fn read_pending(job: &mut Job, text: String) {
+    match serde_json::from_str::<PendingEvent>(&text) {
+        Ok(event) if serde_json::to_string(&event).is_ok_and(|own| own == text) => job.pending_events.insert(event),
+        _ => job.unknown_events.insert(text),
+    };
+}
+
+/// Returns the item of a listed event. It expires with its job, if that is earlier.
+pub(super) fn to_item(job: &Job, event: &Event, now: Timestamp) -> Result<Item, ItemError> {
     let mut item: Item = serde_dynamo::to_item(event)?;
-    item.extend(Key::event(tenant, &position).attributes());
-    item.insert("expiresAt".into(), number(now.plus_days(RETENTION_DAYS).seconds()));
+    item.extend(Key::event(&job.tenant, &EventPosition::of(event, now)).attributes());
+    let expires_at = now.plus_days(RETENTION_DAYS).seconds().min(job.times.expires_at);
+    item.insert("expiresAt".into(), number(expires_at));
     Ok(item)
 }
 
 fn from_item(item: Item) -> Result<ListedEvent, ItemError> {
-    let (moved_at, id) = read_text(&item, SK)?.split_once('#').ok_or(ItemError::Attribute(SK))?;
+    let (moved_at, _) = read_text(&item, SK)?.split_once('#').ok_or(ItemError::Attribute(SK))?;
     let moved_at = moved_at.parse().map(Timestamp).map_err(|_| ItemError::Attribute(SK))?;
-    let position = EventPosition { moved_at, id: id.to_owned() };
-    Ok(ListedEvent { position, event: serde_dynamo::from_item(item)? })
+    let event: Event = serde_dynamo::from_item(item)?;
+    Ok(ListedEvent { position: EventPosition::of(&event, moved_at), event })
 }
 
 /// Formats a time in the order of the list.
@@ -111,10 +129,14 @@ pub(super) fn moved_at(time: Timestamp) -> String {
 
 #[cfg(test)]
 mod tests {
+    use aws_smithy_runtime_api::client::http::{HttpConnector, HttpConnectorFuture};
+    use aws_smithy_runtime_api::client::orchestrator::HttpRequest;
     use longshore_domain::event::EventType;
     use longshore_domain::ids::JobId;
     use longshore_domain::outcome::Counts;
+    use longshore_domain::tenant::TenantId;
 
+    use super::super::retry::tests::store_on;
     use super::*;
 
     /// A set of another form would refuse the moves of a program that writes this one.
@@ -133,10 +155,57 @@ mod tests {
 
     #[test]
     fn a_listed_event_is_read_as_it_was_written() {
-        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        job.times.expires_at = i64::MAX;
         let event = Event::new(&job, PendingEvent::started(0, Timestamp(2)));
-        let listed = from_item(to_item(&job.tenant, &event, Timestamp(3)).unwrap()).unwrap();
-        let position = EventPosition { moved_at: Timestamp(3), id: event.id.clone() };
-        assert_eq!(listed, ListedEvent { position, event });
+        let item = to_item(&job, &event, Timestamp(3)).unwrap();
+        assert_eq!(item["expiresAt"], number(30 * 86_400));
+        let position = EventPosition { moved_at: Timestamp(3), version: 1, id: event.id.clone() };
+        assert_eq!(from_item(item).unwrap(), ListedEvent { position, event });
+    }
+
+    #[test]
+    fn an_event_expires_with_its_job() {
+        let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        job.times.expires_at = 86_400;
+        let event = Event::new(&job, PendingEvent::started(0, Timestamp(2)));
+        assert_eq!(to_item(&job, &event, Timestamp(3)).unwrap()["expiresAt"], number(86_400));
+    }
+
+    #[test]
+    fn an_event_of_another_version_stays_as_it_is_and_the_job_stays_readable() {
+        let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        let texts = [
+            r#"{"generation":0,"type":"job.started","at":5}"#,
+            r#"{"generation":0,"type":"job.paused","at":6}"#,
+            r#"{"generation":0,"type":"job.started","at":5,"more":1}"#,
+        ];
+        texts.into_iter().for_each(|text| read_pending(&mut job, text.to_owned()));
+        assert_eq!(job.pending_events, [PendingEvent::started(0, Timestamp(5))].into());
+        assert_eq!(job.unknown_events.len(), 2);
+        assert_eq!(all_pending(&job).unwrap(), Some(AttributeValue::Ss(texts.map(str::to_owned).to_vec())));
+        let mut moved = job.clone();
+        moved.status = longshore_domain::job::Status::Completed;
+        moved.pending_events.clear();
+        assert!(moved.needs_sweep() && !moved.is_removable());
+    }
+
+    /// A table that never answers.
+    #[derive(Debug)]
+    struct Silent;
+
+    impl HttpConnector for Silent {
+        fn call(&self, _: HttpRequest) -> HttpConnectorFuture {
+            HttpConnectorFuture::new(std::future::pending())
+        }
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_move_that_waits_too_long_is_left_to_the_sweeper() {
+        let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
+        job.begin(0, Timestamp(2));
+        let start = tokio::time::Instant::now();
+        let error = store_on(Silent).move_events(&job, Timestamp(3)).await.unwrap_err();
+        assert_eq!((error.operation, start.elapsed()), (MOVE, Duration::from_secs(MOVE_S)));
     }
 }

@@ -34,7 +34,7 @@ pub fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
 
 /// Checks the items of a job's events that enter the list.
 pub fn check_events(job: &Job, events: &[Event], now: Timestamp) -> PortResult<()> {
-    let items = events.iter().map(|event| events::to_item(&job.tenant, event, now));
+    let items = events.iter().map(|event| events::to_item(job, event, now));
     check_all(items.chain([job_item::to_item(job)])).map_err(failed("move_events"))
 }
 

@@ -10,7 +10,7 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::JobPosition;
 use longshore_domain::timestamp::Timestamp;
 
-use super::events::pending;
+use super::events::{all_pending, read_pending};
 use super::item::{Item, ItemError, number, read_text, text};
 use super::keys::{Key, PK};
 
@@ -44,8 +44,8 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
         let groups = job.split.done_groups.iter().map(u32::to_string).collect();
         item.insert(DONE_GROUPS.into(), AttributeValue::Ns(groups));
     }
-    if !job.pending_events.is_empty() {
-        item.insert(PENDING_EVENTS.into(), pending(&job.pending_events)?);
+    if let Some(events) = all_pending(job)? {
+        item.insert(PENDING_EVENTS.into(), events);
     }
     if job.needs_sweep() {
         item.insert(UNFINISHED.into(), text("1"));
@@ -63,9 +63,8 @@ pub(super) fn from_item(mut item: Item) -> Result<Job, ItemError> {
         let groups: Result<_, _> = groups.iter().map(|group| group.parse()).collect();
         job.split.done_groups = groups.map_err(|_| ItemError::Attribute(DONE_GROUPS))?;
     }
-    if let Some(AttributeValue::Ss(pending)) = pending {
-        let pending: Result<_, _> = pending.iter().map(|event| serde_json::from_str(event)).collect();
-        job.pending_events = pending?;
+    if let Some(AttributeValue::Ss(texts)) = pending {
+        texts.into_iter().for_each(|text| read_pending(&mut job, text));
     }
     Ok(job)
 }

@@ -109,7 +109,10 @@ impl Key {
     }
 
     pub(super) fn event(tenant: &TenantId, position: &EventPosition) -> Self {
-        Self { pk: events_pk(tenant), sk: format!("{}#{}", moved_at(position.moved_at), position.id) }
+        Self {
+            pk: events_pk(tenant),
+            sk: format!("{}#{:010}#{}", moved_at(position.moved_at), position.version, position.id),
+        }
     }
 
     pub(super) fn job_type(name: &TypeName) -> Self {

@@ -14,7 +14,7 @@
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
-//! | event | `EVENTS#tenant` | `1700000000000#id` | the [`Event`](longshore_domain::event::Event), flat |
+//! | event | `EVENTS#tenant` | `001700000000000#0000000001#id` | the [`Event`](longshore_domain::event::Event), flat |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |

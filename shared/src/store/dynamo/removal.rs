@@ -29,7 +29,7 @@ impl Removal for DynamoStore {
         Ok(UploadRelease::RemoveFile)
     }
 
-    /// If the job is deleted and has ended: Query of `JOB#id` and BatchWriteItem of all items but the job, page by
+    /// If the job is deleted and has ended, and its events are listed: Query of `JOB#id` and BatchWriteItem of all items but the job, page by
     /// page, then DeleteItem of `JOB`. All idempotent; nothing is written to a job that has ended.
     async fn remove(&self, id: JobId) -> PortResult<()> {
         if !self.job(id).await?.is_some_and(|job| job.is_removable()) {

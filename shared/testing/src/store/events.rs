@@ -23,7 +23,7 @@ impl Events for MemoryStore {
         items::check_events(&next, &events, now)?;
         of_job.job = next;
         let listed = records.events.entry(job.tenant.clone()).or_default();
-        listed.extend(events.into_iter().map(|event| (EventPosition { moved_at: now, id: event.id.clone() }, event)));
+        listed.extend(events.into_iter().map(|event| (EventPosition::of(&event, now), event)));
         Ok(EventsMoved::Moved)
     }
 
