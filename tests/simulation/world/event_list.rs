@@ -22,8 +22,11 @@ const PAGE: usize = 3;
 pub(super) struct EventReader {
     read: BTreeMap<&'static str, Vec<EventPosition>>,
     starts: BTreeMap<(JobId, u32), Timestamp>,
-    ends: BTreeMap<(JobId, u32), (EventType, Option<Counts>, Option<Timestamp>)>,
+    ends: BTreeMap<(JobId, u32), End>,
 }
+
+/// The end of a generation: status, counts and time.
+type End = (EventType, Option<Counts>, Option<Timestamp>);
 
 impl World {
     /// Reads one page of a tenant's events, after the last event that was read.
