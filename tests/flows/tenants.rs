@@ -139,7 +139,12 @@ fn await_event(client: &Client, job: &str, event_type: &str) -> Result<()> {
         let all = events(client)?;
         let of_job = all.iter().filter(|event| event["data"]["jobId"] == job && event["type"] == event_type);
         match of_job.count() {
-            0 => ensure!(started.elapsed() < Duration::from_secs(60), "{job} has no event {event_type}"),
+            0 => ensure!(
+                started.elapsed() < Duration::from_secs(60),
+                "{job} has no event {event_type} among {} events, the last of which is {:?}",
+                all.len(),
+                all.last()
+            ),
             1 => return Ok(()),
             n => bail!("{job} has {n} events {event_type}"),
         }

@@ -1,6 +1,6 @@
 //! The move of a job's pending events to the list of its tenant.
 
-use longshore_domain::event::{MOVE_S, to_move};
+use longshore_domain::event::to_move;
 use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{Busy, EventsMoved, PortError, PortResult, Store};
 use longshore_domain::timestamp::Timestamp;
@@ -9,6 +9,9 @@ use crate::telemetry;
 
 /// Maximum number of transactions for one job: more than a job has events in the usual case. The sweeper moves the others.
 const ATTEMPTS: usize = 4;
+
+/// Seconds that a move takes at most, unless the table is slow: then a function that is killed loses nothing.
+const USUAL_S: i64 = 1;
 
 /// Moves all pending events of a job, which was read or written a moment ago.
 ///
@@ -39,7 +42,7 @@ pub async fn move_events<S: Store>(store: &S, job: &Job, clock: fn() -> Timestam
 /// Moves all pending events of a job after its status has changed, unless too little time is left. A failure is only
 /// logged, because the sweeper moves the events.
 pub async fn move_events_now<S: Store>(store: &S, job: &Job, clock: fn() -> Timestamp, deadline: Timestamp) {
-    if clock().plus_seconds(MOVE_S.cast_signed()) >= deadline {
+    if clock().plus_seconds(USUAL_S) >= deadline {
         return;
     }
     if let Err(error) = move_events(store, job, clock).await {
