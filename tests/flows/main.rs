@@ -17,6 +17,7 @@ mod conventions;
 mod corrections;
 mod datasets;
 mod dead_letters;
+mod events;
 mod exports;
 mod handlers;
 mod https_server;

@@ -3,9 +3,8 @@
 
 use std::collections::BTreeSet;
 use std::sync::OnceLock;
-use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, ensure};
 use longshore::ports::report_key;
 use longshore_domain::ids::JobId;
 use longshore_domain::ports::JobStore;
@@ -13,6 +12,7 @@ use longshore_tests::harness::client::{Answer, Client};
 use longshore_tests::harness::users::User;
 use serde_json::{Value, json};
 
+use crate::events::{await_event, events};
 use crate::shared::{Story, dataset, job_id, lines, stack, work};
 
 /// How a call of a route can name another tenant's data.
@@ -26,7 +26,7 @@ pub(crate) enum Target {
     List,
     /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the path.
     SourceInBody,
-    /// The call names nothing, and lists events, which appear half a minute after the change.
+    /// The call names nothing, and lists events.
     Events,
     /// The call names nothing, and lists datasets.
     Datasets,
@@ -110,46 +110,13 @@ pub(crate) fn call(
         .replace("{jobId}", job)
         .replace("{dataset}", dataset)
         .replace("{fileGuid}", file)
-        .replace("{file}", "failed.csv");
-    let to =
-        to.replace("{kind}", "not-found").replace("{letterId}", "1700000000000-letter").replace("{name}", "no-type");
+        .replace("{file}", "failed.csv")
+        .replace("{kind}", "not-found")
+        .replace("{letterId}", "1700000000000-letter")
+        .replace("{name}", "no-type");
     ensure!(!to.contains('{'), "{path} has an unknown parameter");
     let body = if method == "GET" { String::new() } else { body.to_string() };
     client.call(method, &to, &[("content-type", "application/json")], body.as_bytes())
-}
-
-/// All events of the caller's tenant, oldest first, page by page.
-fn events(client: &Client) -> Result<Vec<Value>> {
-    let (mut events, mut path) = (Vec::new(), "/api/events?limit=500".to_owned());
-    loop {
-        let page = client.get(&path)?.expect(200)?;
-        let of_page = page["events"].as_array().context("a page without events")?;
-        if of_page.is_empty() {
-            return Ok(events);
-        }
-        events.extend(of_page.iter().cloned());
-        path = format!("/api/events?limit=500&cursor={}", page["nextCursor"].as_str().context("no cursor")?);
-    }
-}
-
-/// Waits until an event of a job is listed, and checks that its end is listed once.
-fn await_event(client: &Client, job: &str, event_type: &str) -> Result<()> {
-    let started = Instant::now();
-    loop {
-        let all = events(client)?;
-        let of_job = all.iter().filter(|event| event["data"]["jobId"] == job && event["type"] == event_type);
-        match of_job.count() {
-            0 => ensure!(
-                started.elapsed() < Duration::from_secs(60),
-                "{job} has no event {event_type} among {} events, the last of which is {:?}",
-                all.len(),
-                all.last()
-            ),
-            1 => return Ok(()),
-            n => bail!("{job} has {n} events {event_type}"),
-        }
-        std::thread::sleep(Duration::from_secs(1));
-    }
 }
 
 /// Status and body, without the members that differ between calls.
@@ -186,21 +153,9 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
             call(client, route, [job, name, file], &body)
         };
         match target {
-            Target::Job => {
-                let (foreign, missing) = (
-                    comparable(&request(&bob, job, &name, &upload)?),
-                    comparable(&request(&bob, &absent, &name, &upload)?),
-                );
-                ensure!(
-                    foreign.0 == 404 && foreign == missing,
-                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
-                );
-            }
-            Target::Upload => {
-                let (foreign, missing) = (
-                    comparable(&request(&bob, job, &name, &upload)?),
-                    comparable(&request(&bob, job, &name, &absent)?),
-                );
+            Target::Job | Target::Upload => {
+                let foreign = comparable(&request(&bob, job, &name, &upload)?);
+                let missing = comparable(&request(&bob, &absent, &name, &absent)?);
                 ensure!(
                     foreign.0 == 404 && foreign == missing,
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"
@@ -237,8 +192,7 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
             }
             Target::Events => {
                 await_event(alice, job, "job.completed")?;
-                let of_bob = events(&bob)?;
-                ensure!(of_bob.iter().all(|event| event["data"]["jobId"] != job), "{route:?}: {of_bob:?}");
+                ensure!(events(&bob)?.iter().all(|event| event["data"]["jobId"] != job), "{route:?}: events of alice");
             }
             Target::Datasets => {
                 let is_listed = |client: &Client| -> Result<bool> {

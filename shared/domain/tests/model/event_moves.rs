@@ -7,30 +7,30 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::hash::{Hash, Hasher};
 
-use longshore_domain::event::{EventType, PendingEvent, to_move};
+use longshore_domain::event::{EventType, PendingEvent};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, Reopen, Selection, Status, Transition};
-use longshore_domain::outcome::Counts;
+use longshore_domain::job::{Job, Status};
 use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::timestamp::Timestamp;
 use stateright::{Model, Property};
 use uuid::Uuid;
 
-use crate::small::{Small, holds_everywhere, is_caught};
+use crate::event_steps::{finish, reopen};
+use crate::small::{holds_everywhere, is_caught};
 
 /// Maximum number of functions that move events at once.
 const MOVERS: usize = 2;
 
 /// A configuration: the number of retries, and the flaw.
 #[derive(Clone, Debug)]
-struct Moves {
-    retries: u32,
-    flaw: Flaw,
+pub(crate) struct Moves {
+    pub(crate) retries: u32,
+    pub(crate) flaw: Flaw,
 }
 
 /// A missing condition.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
-enum Flaw {
+pub(crate) enum Flaw {
     None,
     /// The event is a write of its own, after the write of the status.
     EventApart,
@@ -48,31 +48,31 @@ enum Flaw {
 
 /// The next write of a function.
 #[derive(Clone, Debug)]
-enum Write {
+pub(crate) enum Write {
     /// Moves the events of the job as it was read.
     Move(Box<Job>),
     /// With the flaw [`Flaw::EventApart`]: adds the event of a status that is written.
     Add(PendingEvent),
 }
 
-type EventKey = (u32, EventType);
+pub(crate) type EventKey = (u32, EventType);
 
 /// One state.
 #[derive(Clone, Debug)]
-struct State {
-    job: Job,
-    is_removed: bool,
+pub(crate) struct State {
+    pub(crate) job: Job,
+    pub(crate) is_removed: bool,
     /// True if the job is on the index of the sweeper.
-    is_indexed: bool,
-    writes: Vec<Write>,
+    pub(crate) is_indexed: bool,
+    pub(crate) writes: Vec<Write>,
     /// Number of entries of each event in the list.
-    listed: BTreeMap<EventKey, u8>,
+    pub(crate) listed: BTreeMap<EventKey, u8>,
     /// The changes of the status that were made.
-    changes: BTreeSet<EventKey>,
+    pub(crate) changes: BTreeSet<EventKey>,
 }
 
 #[derive(Clone, PartialEq, Debug)]
-enum Action {
+pub(crate) enum Action {
     Begin,
     Finish(Status),
     Reopen,
@@ -114,68 +114,6 @@ impl Hash for State {
     fn hash<H: Hasher>(&self, state: &mut H) {
         self.key().hash(state);
     }
-}
-
-impl Moves {
-    /// Records a change of the status, which a function made that then moves the events of the job.
-    fn changed(&self, state: &mut State) {
-        let event = state.job.pending_events.iter().next_back().copied();
-        state.changes.extend(event.map(|event| (event.generation, event.event_type)));
-        if self.flaw == Flaw::EventApart {
-            state.job.pending_events.retain(|pending| Some(*pending) != event);
-            state.writes.extend(event.map(Write::Add));
-        } else {
-            state.writes.push(Write::Move(Box::new(state.job.clone())));
-        }
-    }
-
-    fn write(&self, state: &mut State, write: &Write) {
-        match write {
-            Write::Add(event) => {
-                state.job.pending_events.insert(*event);
-                state.writes.push(Write::Move(Box::new(state.job.clone())));
-            }
-            Write::Move(_) if state.is_removed => {}
-            Write::Move(read) => self.move_events(state, read),
-        }
-    }
-
-    /// The transaction of a move; a function whose transaction is refused reads the job again.
-    fn move_events(&self, state: &mut State, read: &Job) {
-        let (events, mut conditions) = (to_move(read), read.clone());
-        if self.flaw == Flaw::MoveUnchecked {
-            conditions.pending_events.clone_from(&state.job.pending_events);
-        }
-        if self.flaw == Flaw::StatusUnchecked {
-            (conditions.generation, conditions.status) = (state.job.generation, state.job.status);
-            conditions.times.deleted_at = state.job.times.deleted_at;
-        }
-        if state.job.events_moved(&conditions, &events) == Transition::Refused {
-            if !state.job.pending_events.is_empty() {
-                state.writes.push(Write::Move(Box::new(state.job.clone())));
-            }
-            return;
-        }
-        for event in &events {
-            *state.listed.entry((event.change.generation, event.change.event_type)).or_default() += 1;
-        }
-        let mut left = read.clone();
-        left.events_moved(read, &events);
-        if !left.needs_sweep() && self.flaw != Flaw::StaysOnIndex {
-            state.is_indexed = false;
-        }
-    }
-}
-
-fn finish(job: &mut Job, status: Status) {
-    let totals = Counts { succeeded: 0, failed: 1, skipped: 0 };
-    let (generation, report, error, at) = (job.generation, None, None, Timestamp(0));
-    job.finish(&Finish { generation, status, totals, report, error, at });
-}
-
-fn reopen(job: &mut Job) {
-    let (generation, at, deadline_at) = (job.generation, Timestamp(0), Timestamp(i64::MAX));
-    job.reopen(&Reopen { generation, at, deadline_at, selection: Selection::All, registration: None });
 }
 
 impl Model for Moves {
@@ -286,26 +224,6 @@ impl Model for Moves {
         ];
         let sights = sights.into_iter().filter(|_| self.flaw == Flaw::None);
         properties.into_iter().chain(sights).collect()
-    }
-}
-
-impl Small for Moves {
-    fn sentence(&self, state: &State, action: &Action) -> String {
-        let write = |i: &usize| match &state.writes[*i] {
-            Write::Move(read) => format!("writes {} events to the list", read.pending_events.len()),
-            Write::Add(_) => "adds the event to the job".into(),
-        };
-        match action {
-            Action::Begin => format!("generation {} starts", state.job.generation),
-            Action::Finish(status) => format!("generation {} ends as {}", state.job.generation, status.as_str()),
-            Action::Reopen => format!("generation {} begins", state.job.generation + 1),
-            Action::Delete => "the client deletes the job".into(),
-            Action::Remove => "the sweeper removes the job".into(),
-            Action::Sweep => "the sweeper reads the job".into(),
-            Action::Write(i) => format!("a function {}", write(i)),
-            Action::LoseReply(i) => format!("a function {}, and the reply is lost", write(i)),
-            Action::Crash(_) => "a function dies before its write".into(),
-        }
     }
 }
 

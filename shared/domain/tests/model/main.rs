@@ -18,7 +18,7 @@
 //! | `small` | checks of small models, and the shortest paths to their violations |
 //! | `undo_calls`, `undo_steps` | a small model: calls about an import that is undone |
 //! | `previous`, `previous_steps` | a small model: the previous versions of a record |
-//! | `event_moves` | a small model: the events of a job, and their moves to the list |
+//! | `event_moves`, `event_steps` | a small model: the events of a job, and their moves to the list |
 //! | `checked` | a check and its measurements; a readable story, kept in `counterexamples.md` |
 
 mod checked;
@@ -27,6 +27,7 @@ mod commit;
 mod completion;
 mod ends;
 mod event_moves;
+mod event_steps;
 mod flaws;
 mod holds;
 mod item;
