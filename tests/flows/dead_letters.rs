@@ -1,6 +1,8 @@
 //! Dead letters: an operator lists them, and replays or discards them. A replay repairs the counts and the report of a
 //! finished job. Other users cannot see dead letters.
 
+use std::time::{Duration, Instant};
+
 use anyhow::{Context, Result, ensure};
 use longshore_domain::random::nonce;
 use longshore_tests::harness::backdoor::unsent_chunks;
@@ -9,7 +11,7 @@ use longshore_tests::harness::stack::Stack;
 use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
-use crate::shared::{Marks, Story, counts, end, impatient, own, probe_file, sweep_until};
+use crate::shared::{Marks, Story, counts, end, impatient, own, probe_file};
 
 /// A client signed in as an operator of this stack.
 fn operator(stack: &Stack) -> Result<Client> {
@@ -25,6 +27,19 @@ fn dead_letters(operator: &Client, query: &str) -> Result<Vec<Value>> {
 
 fn id(dead_letter: &Value) -> Result<&str> {
     dead_letter["letterId"].as_str().context("the dead letter has no id")
+}
+
+/// Sweeps until a condition holds.
+fn sweep_until(stack: &Stack, description: &str, is_met: impl Fn() -> Result<bool>) -> Story {
+    let deadline = Instant::now() + Duration::from_secs(120);
+    loop {
+        stack.sweep()?;
+        if is_met()? {
+            return Ok(());
+        }
+        ensure!(Instant::now() < deadline, "{description}: not in time\n{}", stack.log_tail(60));
+        std::thread::sleep(Duration::from_millis(200));
+    }
 }
 
 /// Puts a message into a dead-letter queue, as SQS does with a message that was received too often.

@@ -21,7 +21,7 @@ use longshore_tests::harness::watch::Watch;
 use serde_json::{Value, json};
 
 use crate::shared::{
-    Marks, Story, counts, end, finish, has_own_emulator, own, probe_file, stack, start, sweep_until, work,
+    Marks, Story, counts, end, finish, has_own_emulator, own, probe_file, stack, start, wait_until, work,
 };
 
 /// A stack with limits of two active jobs, a hundred thousand upload bytes per day and five queued chunks. `None` on an
@@ -198,9 +198,9 @@ fn a_limited_job_type_never_exceeds_its_concurrency_limit() -> Story {
         ensure!(!dead_letters.iter().any(|dead_letter| dead_letter.contains(id)), "a parked chunk was dead-lettered");
     }
     assert_eq!(marks.most_inside()?, 2);
-    // A chunk that got a permit after it was parked stays parked, and is woken once more.
-    let is_none_parked = || Ok(stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty());
-    sweep_until(stack, "no chunk of an ended job is parked", is_none_parked)
+    // A chunk that got a permit after it was parked stays parked. A worker that ends wakes it once more.
+    wait_until(|| Ok(stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty()))
+        .context("a chunk of an ended job is still parked")
 }
 
 #[test]

@@ -185,16 +185,3 @@ pub(crate) fn wait_until(is_met: impl Fn() -> Result<bool>) -> Story {
     }
     Ok(())
 }
-
-/// Sweeps until a condition holds.
-pub(crate) fn sweep_until(stack: &Stack, description: &str, is_met: impl Fn() -> Result<bool>) -> Story {
-    let deadline = Instant::now() + Duration::from_secs(120);
-    loop {
-        stack.sweep()?;
-        if is_met()? {
-            return Ok(());
-        }
-        ensure!(Instant::now() < deadline, "{description}: not in time\n{}", stack.log_tail(60));
-        std::thread::sleep(Duration::from_millis(200));
-    }
-}
