@@ -1,8 +1,9 @@
 //! The rate limit over all instances, jobs and tenants of a type, in every window of a minute.
 //!
 //! Any ten seconds have at most 105 % of the limit's items, and any second at most the limit and one batch: always. While
-//! work waits, any ten seconds have at least 90 %, less the reservations of killed instances, if the instances suffice:
-//! if their calls together can send one and a half times the limit.
+//! work waits, any ten seconds have at least 90 %, also if one instance is killed, if the instances suffice: if their calls
+//! together can send one and a half times the limit. Each further one that is killed loses at most its reservation, and so
+//! does the first one at one item per second, where ten seconds have nine or ten items.
 
 use std::fmt::Display;
 
@@ -45,6 +46,12 @@ impl Case {
     /// Maximum number of items of a reservation.
     fn reservation(&self) -> f64 {
         f64::from(self.batch).min((self.per_second / 2.0).floor()).max(1.0)
+    }
+
+    /// Number of items below 90 % that killed instances can lose.
+    fn loss(&self, killed: usize) -> f64 {
+        let included = if self.per_second > 1.0 { 1 } else { 0 };
+        killed.saturating_sub(included) as f64 * self.reservation()
     }
 
     /// Returns true if the instances can send more than the limit.
@@ -112,7 +119,7 @@ impl Case {
             let until = window.from.0 + WINDOW_MS;
             run.killed.iter().filter(|killed| (window.from.0 - AHEAD_MS..until).contains(&killed.0)).count()
         };
-        let lost = |window: Window| killed_before(window) as f64 * self.reservation();
+        let lost = |window: Window| self.loss(killed_before(window));
         let windows = calls.emptiest((all.0 + START_MS, all.1), WINDOW_MS);
         let least = windows.min_by(|a, b| (f64::from(a.items) + lost(*a)).total_cmp(&(f64::from(b.items) + lost(*b))));
         let least = least.expect("a window");
