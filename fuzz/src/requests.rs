@@ -28,6 +28,7 @@ use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::writer::{Rule, Writer};
+use longshore_outbound::policy::UrlPolicy;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -215,6 +216,7 @@ impl World {
             registry,
             access,
             limits,
+            webhook_urls: UrlPolicy::any_host(),
             queue_depths,
             clock: || NOW,
         })

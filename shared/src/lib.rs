@@ -34,3 +34,4 @@ pub mod remote;
 pub mod result;
 pub mod store;
 pub mod telemetry;
+pub mod webhooks;

@@ -52,11 +52,11 @@ async fn ended(store: &impl Store) -> Job {
 
 async fn a_moved_event_is_listed_once(store: impl Store) {
     let job = ended(&store).await;
-    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Moved);
-    assert_eq!(store.move_events(&job, at(6)).await.unwrap(), EventsMoved::Changed);
+    assert_eq!(store.move_events(&job, &[], at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&job, &[], at(6)).await.unwrap(), EventsMoved::Changed);
     let stored = store.job(job.job_id).await.unwrap().unwrap();
     assert_eq!(stored, Job { pending_events: [].into(), ..job.clone() }, "nothing that a client sees has changed");
-    assert_eq!(store.move_events(&stored, at(7)).await.unwrap(), EventsMoved::Moved, "there is nothing to move");
+    assert_eq!(store.move_events(&stored, &[], at(7)).await.unwrap(), EventsMoved::Moved, "there is nothing to move");
     let listed = list(&store, &job.tenant).await;
     assert_eq!(listed.iter().map(|event| event.position.moved_at).collect::<Vec<_>>(), [at(5), at(5)]);
     let ids = ["started", "completed"].map(|status| format!("{}-0-{status}", job.job_id));
@@ -71,14 +71,14 @@ async fn events_of_a_job_that_has_changed_stay_pending(store: impl Store) {
     let id = accepted(&store).await.job_id;
     let begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
     let ended = job_after(store.finish(id, &finish(Status::Completed, 2)).await.unwrap());
-    assert_eq!(store.move_events(&begun, at(3)).await.unwrap(), EventsMoved::Changed, "another event is pending");
+    assert_eq!(store.move_events(&begun, &[], at(3)).await.unwrap(), EventsMoved::Changed, "another event is pending");
     job_after(store.delete(id, at(4)).await.unwrap());
-    assert_eq!(store.move_events(&ended, at(5)).await.unwrap(), EventsMoved::Changed, "it was deleted");
+    assert_eq!(store.move_events(&ended, &[], at(5)).await.unwrap(), EventsMoved::Changed, "it was deleted");
     assert_eq!(store.job(id).await.unwrap().unwrap().pending_events, ended.pending_events);
     assert_eq!(list(&store, &ended.tenant).await, []);
-    assert_eq!(store.move_events(&waiting_job(), at(5)).await.unwrap(), EventsMoved::Moved, "it has no event");
+    assert_eq!(store.move_events(&waiting_job(), &[], at(5)).await.unwrap(), EventsMoved::Moved, "it has no event");
     assert_eq!(
-        store.move_events(&Job { job_id: waiting_job().job_id, ..ended }, at(5)).await.unwrap(),
+        store.move_events(&Job { job_id: waiting_job().job_id, ..ended }, &[], at(5)).await.unwrap(),
         EventsMoved::Changed
     );
 }
@@ -86,14 +86,14 @@ async fn events_of_a_job_that_has_changed_stay_pending(store: impl Store) {
 async fn a_job_leaves_the_index_with_its_last_event(store: impl Store) {
     let job = ended(&store).await;
     assert_eq!(unfinished(&store).await, [job.job_id]);
-    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&job, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     assert_eq!(unfinished(&store).await, []);
 }
 
 async fn a_running_job_stays_on_the_index(store: impl Store) {
     let id = accepted(&store).await.job_id;
     let begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
-    assert_eq!(store.move_events(&begun, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&begun, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     assert_eq!(unfinished(&store).await, [id]);
     assert_eq!(list(&store, &begun.tenant).await.len(), 1);
 }
@@ -103,7 +103,7 @@ async fn a_deleted_job_is_removed_after_its_events_are_listed(store: impl Store 
     let deleted = job_after(store.delete(job.job_id, at(3)).await.unwrap());
     store.remove(job.job_id).await.unwrap();
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(deleted.clone()));
-    assert_eq!(store.move_events(&deleted, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&deleted, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     assert_eq!(unfinished(&store).await, [job.job_id], "it is to be removed");
     store.remove(job.job_id).await.unwrap();
     assert_eq!(store.job(job.job_id).await.unwrap(), None);
@@ -117,7 +117,7 @@ async fn many_events_are_moved_in_several_transactions(store: impl Store) {
     store.create_job(&job, &definition(), None).await.unwrap();
     for (time, left) in [(1, 1), (2, 0)] {
         let read = store.job(job.job_id).await.unwrap().unwrap();
-        assert_eq!(store.move_events(&read, at(time)).await.unwrap(), EventsMoved::Moved);
+        assert_eq!(store.move_events(&read, &[], at(time)).await.unwrap(), EventsMoved::Moved);
         assert_eq!(store.job(job.job_id).await.unwrap().unwrap().pending_events.len(), left);
     }
     let listed = list(&store, &job.tenant).await;
@@ -133,7 +133,7 @@ async fn an_ended_job_leaves_the_index_after_its_last_event(store: impl Store) {
     store.create_job(&job, &definition(), None).await.unwrap();
     for (time, is_listed) in [(1, true), (2, false)] {
         let read = store.job(job.job_id).await.unwrap().unwrap();
-        assert_eq!(store.move_events(&read, at(time)).await.unwrap(), EventsMoved::Moved);
+        assert_eq!(store.move_events(&read, &[], at(time)).await.unwrap(), EventsMoved::Moved);
         assert_eq!(unfinished(&store).await.contains(&job.job_id), is_listed);
     }
 }
@@ -145,16 +145,16 @@ async fn events_of_a_job_that_was_reopened_stay_pending(store: impl Store) {
     let reopen = Reopen { generation: 0, at: at(3), deadline_at, selection: Selection::All, registration };
     let reopened = reopened_job(store.reopen(&job, &reopen).await.unwrap());
     assert_eq!(reopened.pending_events, job.pending_events);
-    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Changed);
+    assert_eq!(store.move_events(&job, &[], at(5)).await.unwrap(), EventsMoved::Changed);
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(reopened.clone()));
-    assert_eq!(store.move_events(&reopened, at(6)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&reopened, &[], at(6)).await.unwrap(), EventsMoved::Moved);
     assert_eq!(unfinished(&store).await, [job.job_id]);
 }
 
 /// A client's cursor can be ahead of the clock of the function that reads the list.
 async fn a_position_behind_the_list_has_no_events(store: impl Store) {
     let job = ended(&store).await;
-    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&job, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     for (moved_at, before, expected) in [(4, 5, 0), (5, 5, 0), (9, 5, 0), (4, 6, 2), (5, 6, 1)] {
         let after = EventPosition { moved_at: at(moved_at), version: 1, id: format!("{}-0-started", job.job_id) };
         let query = EventsQuery { tenant: &job.tenant, after: Some(&after), before: at(before), limit: 9 };
@@ -165,7 +165,7 @@ async fn a_position_behind_the_list_has_no_events(store: impl Store) {
 async fn a_deleted_job_has_events_without_its_metadata(store: impl Store) {
     let job = ended(&store).await;
     let deleted = job_after(store.delete(job.job_id, at(3)).await.unwrap());
-    assert_eq!(store.move_events(&deleted, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&deleted, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     assert!(list(&store, &job.tenant).await.iter().all(|listed| listed.event.metadata.is_empty()));
 }
 
@@ -174,7 +174,7 @@ async fn events_are_listed_in_the_order_of_their_moves(store: impl Store) {
     for time in [7, 3, 5, 9] {
         let id = accepted(&store).await.job_id;
         let begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
-        assert_eq!(store.move_events(&begun, at(time)).await.unwrap(), EventsMoved::Moved);
+        assert_eq!(store.move_events(&begun, &[], at(time)).await.unwrap(), EventsMoved::Moved);
         expected.push(EventPosition { moved_at: at(time), version: 1, id: format!("{id}-0-started") });
     }
     expected.sort();
@@ -196,7 +196,7 @@ async fn events_are_listed_in_the_order_of_their_moves(store: impl Store) {
 
 async fn a_tenant_lists_its_own_events(store: impl Store) {
     let job = ended(&store).await;
-    assert_eq!(store.move_events(&job, at(5)).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&job, &[], at(5)).await.unwrap(), EventsMoved::Moved);
     // A name that begins with that of another tenant.
     assert_eq!(list(&store, &TenantId::from_static("default2")).await, []);
     assert_eq!(list(&store, &TenantId::from_static("defaul")).await, []);

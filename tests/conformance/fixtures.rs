@@ -96,7 +96,7 @@ pub(crate) fn finish(status: Status, millis: i64) -> Finish {
 /// Ends a job, and moves its events to the list, as completion does.
 pub(crate) async fn end(store: &impl Store, id: JobId, finish: &Finish) -> Job {
     let ended = job_after(store.finish(id, finish).await.unwrap());
-    assert_eq!(store.move_events(&ended, finish.at).await.unwrap(), EventsMoved::Moved);
+    assert_eq!(store.move_events(&ended, &[], finish.at).await.unwrap(), EventsMoved::Moved);
     store.job(id).await.unwrap().unwrap()
 }
 

@@ -115,7 +115,7 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
             let mut seen = job.clone();
             seen.begin(0, at(0));
             let seen = if *read { store.job(id).await?.unwrap_or(seen) } else { seen };
-            Observed::Moved(store.move_events(&seen, at(*time)).await?)
+            Observed::Moved(store.move_events(&seen, &[], at(*time)).await?)
         }
         Step::CountResend { resends, generation, time } => {
             let read = Job { resends: *resends, generation: *generation, ..job.clone() };

@@ -32,3 +32,4 @@ mod tenant_bytes;
 mod tenant_limits;
 mod transitions;
 mod undos;
+mod webhooks;

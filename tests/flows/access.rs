@@ -15,8 +15,9 @@ use longshore_tests::harness::client::Client;
 use longshore_tests::harness::users::{Users, VERIFIER};
 use serde_json::{Value, json};
 
+use crate::routes::{ROUTES, Target};
 use crate::shared::{Story, counts, dataset, impatient, lines, stack, work};
-use crate::tenants::{ROUTES, Target, bob, bobs, call};
+use crate::tenants::{bob, bobs, call};
 
 #[test]
 fn an_invalid_token_allows_nothing() -> Story {

@@ -17,7 +17,10 @@ use crate::shared::{Story, counts, impatient, lines, wait_until, work};
 
 /// Parameters of a stack with handlers.
 pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
-    handlers::parameters(&[Site::Handler.endpoint(), Site::Images.endpoint()], &["contacts", "faulty"])
+    handlers::parameters(
+        &[Site::Handler.endpoint(), Site::Images.endpoint(), Site::Webhooks.endpoint()],
+        &["contacts", "faulty"],
+    )
 }
 
 fn examples(names: &[&str]) -> Vec<PathBuf> {

@@ -17,17 +17,20 @@ pub(crate) enum Site {
     Handler,
     /// A host of images.
     Images,
+    /// A receiver of webhooks.
+    Webhooks,
 }
 
 impl Site {
     /// Returns its address and its certificate.
     pub(crate) fn endpoint(self) -> &'static Endpoint {
-        static ENDPOINTS: OnceLock<[Endpoint; 2]> = OnceLock::new();
+        static ENDPOINTS: OnceLock<[Endpoint; 3]> = OnceLock::new();
         let new = || Endpoint::new().unwrap_or_else(|error| panic!("{error:?}"));
-        let [handler, images] = ENDPOINTS.get_or_init(|| [new(), new()]);
+        let [handler, images, webhooks] = ENDPOINTS.get_or_init(|| [new(), new(), new()]);
         match self {
             Self::Handler => handler,
             Self::Images => images,
+            Self::Webhooks => webhooks,
         }
     }
 

@@ -31,6 +31,8 @@ mod parts;
 mod read_back;
 mod results;
 mod retries;
+
 mod shared;
 mod tenants;
 mod undos;
+mod webhooks;

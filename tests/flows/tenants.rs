@@ -13,79 +13,8 @@ use longshore_tests::harness::users::User;
 use serde_json::{Value, json};
 
 use crate::events::{await_event, events};
+use crate::routes::{ROUTES, Target};
 use crate::shared::{Story, dataset, job_id, lines, stack, work};
-
-/// How a call of a route can name another tenant's data.
-#[derive(Copy, Clone, Debug)]
-pub(crate) enum Target {
-    /// The path names a job.
-    Job,
-    /// The path names an upload.
-    Upload,
-    /// The call names nothing, and lists jobs.
-    List,
-    /// The body names an upload, or a job whose items are copied. The call is refused because of the body, not the path.
-    SourceInBody,
-    /// The call names nothing, and lists events.
-    Events,
-    /// The call names nothing, and lists datasets.
-    Datasets,
-    /// The path names a dataset. Datasets of two tenants with the same name are independent.
-    Dataset,
-    /// The path names a dataset, of which the call deletes all records. That of another tenant does not exist.
-    WholeDataset,
-    /// The path names a dataset, and the query one of its records.
-    Record,
-    /// The call names nothing, and creates data for the caller.
-    Nothing,
-    /// The route reads job types, which all tenants share.
-    JobTypes,
-    /// The route is for operators only. Other callers are refused, whatever they name.
-    Operators,
-    /// The route is a public document, which needs no token.
-    Document,
-}
-
-/// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 37] = [
-    ("POST", "/api/uploads", Target::Nothing),
-    ("GET", "/api/uploads/{fileGuid}", Target::Upload),
-    ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
-    ("POST", "/api/uploads/{fileGuid}/complete", Target::Upload),
-    ("POST", "/api/jobs", Target::SourceInBody),
-    ("GET", "/api/jobs", Target::List),
-    ("GET", "/api/jobs/{jobId}", Target::Job),
-    ("GET", "/api/jobs/{jobId}/output", Target::Job),
-    ("GET", "/api/jobs/{jobId}/output/{file}", Target::Job),
-    ("GET", "/api/jobs/{jobId}/images/{file}", Target::Job),
-    ("GET", "/api/jobs/{jobId}/results", Target::Job),
-    ("GET", "/api/jobs/{jobId}/failures", Target::Job),
-    ("GET", "/api/jobs/{jobId}/audit", Target::Job),
-    ("POST", "/api/jobs/{jobId}/cancel", Target::Job),
-    ("POST", "/api/jobs/{jobId}/retry", Target::Job),
-    ("POST", "/api/jobs/{jobId}/start", Target::Job),
-    ("POST", "/api/jobs/{jobId}/undo", Target::Job),
-    ("DELETE", "/api/jobs/{jobId}", Target::Job),
-    ("GET", "/api/events", Target::Events),
-    ("GET", "/api/datasets", Target::Datasets),
-    ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),
-    ("GET", "/api/datasets/{dataset}/records", Target::Dataset),
-    ("DELETE", "/api/datasets/{dataset}/records", Target::Record),
-    ("PUT", "/api/job-types/{name}", Target::Operators),
-    ("GET", "/api/job-types/{name}", Target::JobTypes),
-    ("DELETE", "/api/job-types/{name}", Target::Operators),
-    ("GET", "/api/job-types/{name}/secret", Target::Operators),
-    ("GET", "/api/job-types", Target::JobTypes),
-    ("GET", "/api/dead-letters", Target::Operators),
-    ("GET", "/api/dead-letters/{letterId}", Target::Operators),
-    ("DELETE", "/api/dead-letters/{letterId}", Target::Operators),
-    ("POST", "/api/dead-letters/{letterId}/replay", Target::Operators),
-    ("POST", "/api/dead-letters/replay", Target::Operators),
-    ("GET", "/api/openapi.json", Target::Document),
-    ("GET", "/api/docs", Target::Document),
-    ("GET", "/api/problems", Target::Document),
-    ("GET", "/api/problems/{kind}", Target::Document),
-];
 
 /// The other user, signed in before any story changes the validity of tokens.
 pub(crate) fn bob() -> &'static User {
@@ -112,6 +41,8 @@ pub(crate) fn call(
         .replace("{fileGuid}", file)
         .replace("{file}", "failed.csv")
         .replace("{kind}", "not-found")
+        .replace("{webhookId}", job)
+        .replace("{deliveryId}", "001700000000000-event")
         .replace("{letterId}", "1700000000000-letter")
         .replace("{name}", "no-type");
     ensure!(!to.contains('{'), "{path} has an unknown parameter");
@@ -146,6 +77,10 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
     let (job, _) = work(stack(), "import", &file, &json!({ "dataset": name, "key": "id" }))?;
     let (job, upload) = (job["jobId"].as_str().context("the job has no id")?, alice.upload("a.csv", &file)?);
     let absent = JobId::generate().to_string();
+    let webhook = json!({ "url": "https://example.com/alice", "enabled": false }).to_string();
+    let json = [("content-type", "application/json")];
+    let webhook = alice.call("POST", "/api/webhooks", &json, webhook.as_bytes())?.expect(201)?;
+    let webhook = webhook["webhookId"].as_str().context("the webhook has no id")?.to_owned();
     for (method, path, target) in ROUTES {
         let route = (method, path);
         let request = |client: &Client, job: &str, name: &str, file: &str| {
@@ -193,6 +128,27 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
             Target::Events => {
                 await_event(alice, job, "job.completed")?;
                 ensure!(events(&bob)?.iter().all(|event| event["data"]["jobId"] != job), "{route:?}: events of alice");
+            }
+            Target::Webhooks => {
+                let is_listed = |client: &Client| -> Result<bool> {
+                    let list = request(client, job, &name, &upload)?.expect(200)?["webhooks"].clone();
+                    Ok(list.as_array().is_some_and(|list| list.iter().any(|other| other["webhookId"] == *webhook)))
+                };
+                ensure!(is_listed(alice)? && !is_listed(&bob)?, "{route:?}: a list has webhooks of another tenant");
+            }
+            Target::Webhook => {
+                let body = json!({ "url": "https://example.com/bob", "since": "2026-07-01T08:00:00Z" });
+                let body = match path.rsplit('/').next() {
+                    Some("replay") if !path.contains("deliveryId") => json!({ "since": body["since"] }),
+                    _ => json!({ "url": body["url"] }),
+                };
+                let request =
+                    |id: &str| Ok::<_, anyhow::Error>(comparable(&call(&bob, route, [id, &name, &upload], &body)?));
+                let (foreign, missing) = (request(&webhook)?, request(&absent)?);
+                ensure!(
+                    foreign.0 == 404 && foreign == missing,
+                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
+                );
             }
             Target::Datasets => {
                 let is_listed = |client: &Client| -> Result<bool> {

@@ -59,6 +59,7 @@ impl Stack {
             ]
             .into(),
             complete: Some(self.output("CompleteJobQueueUrl")?.to_owned()),
+            webhooks: Some(self.output("WebhookQueueUrl")?.to_owned()),
         };
         Ok(SqsQueues::new(self.aws.sqs(), urls))
     }

@@ -32,21 +32,27 @@ pub fn aws(endpoint: &str) -> Aws {
 /// If the emulator refuses it.
 pub async fn create_jobs_table(aws: &Aws, name: &str) -> Result<()> {
     let key = |name: &str, kind: KeyType| KeySchemaElement::builder().attribute_name(name).key_type(kind).build();
-    let index = |name: &str, projection: Projection| -> Result<_> {
+    let index = |name: &str, range: &str, projection: Projection| -> Result<_> {
         let index = GlobalSecondaryIndex::builder().index_name(name).projection(projection);
-        Ok(index.key_schema(key(name, KeyType::Hash)?).key_schema(key("createdAt", KeyType::Range)?).build()?)
+        Ok(index.key_schema(key(name, KeyType::Hash)?).key_schema(key(range, KeyType::Range)?).build()?)
     };
     let keys_only = Projection::builder().projection_type(ProjectionType::KeysOnly).build();
     let include = Projection::builder().projection_type(ProjectionType::Include);
     let include = include.non_key_attributes("status").non_key_attributes("jobType").build();
     let mut table = aws.dynamodb().create_table().table_name(name).billing_mode(BillingMode::PayPerRequest);
-    for attribute in ["PK", "SK", "unfinished", "tenant", "createdAt"] {
-        let attribute = AttributeDefinition::builder().attribute_name(attribute);
-        table = table.attribute_definitions(attribute.attribute_type(ScalarAttributeType::S).build()?);
+    let texts = ["PK", "SK", "unfinished", "tenant", "createdAt", "due"].map(|name| (name, ScalarAttributeType::S));
+    for (name, kind) in texts.into_iter().chain([("dueAt", ScalarAttributeType::N)]) {
+        let attribute = AttributeDefinition::builder().attribute_name(name);
+        table = table.attribute_definitions(attribute.attribute_type(kind).build()?);
     }
     let table = table.key_schema(key("PK", KeyType::Hash)?).key_schema(key("SK", KeyType::Range)?);
-    let table = table.global_secondary_indexes(index("unfinished", keys_only)?);
-    table.global_secondary_indexes(index("tenant", include)?).send().await.context("cannot create the table")?;
+    let table = table.global_secondary_indexes(index("unfinished", "createdAt", keys_only.clone())?);
+    let table = table.global_secondary_indexes(index("due", "dueAt", keys_only)?);
+    table
+        .global_secondary_indexes(index("tenant", "createdAt", include)?)
+        .send()
+        .await
+        .context("cannot create the table")?;
     Ok(())
 }
 
@@ -85,6 +91,7 @@ impl CreatedQueues {
             ]
             .into(),
             complete: Some(create("complete-job.fifo").await?),
+            webhooks: Some(create("webhooks").await?),
         };
         let dead =
             [create("create-job-dlq.fifo").await?, create("chunks-dlq").await?, create("complete-job-dlq.fifo").await?];
@@ -169,13 +176,14 @@ pub(super) enum JobTypes {
 }
 
 /// The functions, each with a flag: true if it runs job types.
-const FUNCTIONS: [(&str, bool); 10] = [
+const FUNCTIONS: [(&str, bool); 11] = [
     ("upload", false),
     ("jobs-api", true),
     ("dead-letters", false),
     ("create-job", true),
     ("process-item", true),
     ("call-handler", false),
+    ("deliver", false),
     ("image-handler", false),
     ("complete-job", false),
     ("sweep", false),

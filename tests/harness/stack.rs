@@ -33,10 +33,13 @@ pub(super) const NAME: &str = "longshore";
 /// Additional permissions for the emulator, which checks the name of the call. AWS checks another action, which the
 /// template grants: PartiQLInsert, PartiQLUpdate and PartiQLDelete on the table, SendMessage and ChangeMessageVisibility
 /// on the queue.
-const EMULATOR_PERMISSIONS: [(&str, &[&str]); 5] = [
+const EMULATOR_PERMISSIONS: [(&str, &[&str]); 8] = [
     ("ProcessItemRole", &["dynamodb:BatchExecuteStatement", "sqs:SendMessageBatch"]),
     ("CallHandlerRole", &["sqs:SendMessageBatch"]),
     ("CreateJobRole", &["sqs:SendMessageBatch"]),
+    ("DeliverRole", &["sqs:SendMessageBatch"]),
+    ("CompleteJobRole", &["sqs:SendMessageBatch"]),
+    ("JobsApiRole", &["sqs:SendMessageBatch"]),
     ("DeadLettersRole", &["sqs:SendMessageBatch"]),
     ("SweepRole", &["sqs:SendMessageBatch", "sqs:ChangeMessageVisibilityBatch"]),
 ];

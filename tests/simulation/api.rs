@@ -18,6 +18,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::ports::{PortError, PortResult};
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::TenantId;
+use longshore_outbound::policy::UrlPolicy;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 use tokio::runtime::{Builder, Runtime};
@@ -62,6 +63,7 @@ pub(crate) fn api(ports: Services, records: &MemoryRecords, stall_s: i64) -> Rou
             stall_s: if without(AFTER_STALL) { 0 } else { stall_s },
         },
         tenant_calls: Rate { per_second: 1_000, burst: 100_000 },
+        webhook_urls: UrlPolicy::any_host(),
         queue_depths: QueueDepths::default(),
         clock,
     })

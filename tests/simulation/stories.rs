@@ -24,14 +24,33 @@ use crate::world::{Turns, World};
 const SEEDS: u64 = 20_000;
 
 /// Conditions whose removal random runs rarely detect, each with the story that fails without it.
-pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 8] = {
+pub(crate) const SHOWN_BY_STORIES: [(&str, fn()); 9] = {
     // A preview that writes is found by the seeds.
     let [undo, generation, retry, delete, _] = RACES;
     let permits = ("permits-released", workers_wake_all_parked_chunks as fn());
     let parked = ("parked-chunks-are-not-stalled", chunks_are_parked_for_a_day as fn());
     let rate = ("rate-added-to-the-stored-time", four_instances_keep_the_limit as fn());
-    [("place-of-the-split", one_splitter_overtakes_another), undo, generation, retry, delete, permits, parked, rate]
+    let split = ("place-of-the-split", one_splitter_overtakes_another as fn());
+    let moves = ("events-moved-in-time", a_function_is_paused_within_its_move_of_events as fn());
+    [split, undo, generation, retry, delete, permits, parked, rate, moves]
 };
+
+/// Number of steps: more than the start of a job takes.
+const START_STEPS: usize = 60;
+
+/// The function that starts a job is paused for half a minute before any of its calls. Meanwhile a client reads later
+/// events. Events of the paused function must not enter the list before those that the client has read.
+fn a_function_is_paused_within_its_move_of_events() {
+    for steps in 0..START_STEPS {
+        let jobs = [0, 1].map(|upload| JobPlan { upload, ..JobPlan::plain(&[OK; 10], Kind::Fine) });
+        let plan = Plan { jobs: jobs.into(), environment: Environment::PLAIN, phases: Vec::new() };
+        let mut world = World::from_plan(&plan, Rng::from_seed(5));
+        world.pause_the_first_function(steps);
+        world.run_to_the_end();
+        world.run_until_all_events_are_listed();
+        world.check_events();
+    }
+}
 
 /// Two splitters of a retry. One has written its group, and has not yet read the job again. The other reads the job,
 /// and writes the next group. The first one must continue from its own position.

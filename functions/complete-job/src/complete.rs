@@ -216,7 +216,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Completer<'_, S, Q, F> {
     /// was first, or the job was stopped.
     async fn finish(&self, job: &Job, finish: &Finish) -> Result<CompleteEnd, Halt> {
         if let Transition::Made(job) = self.ports.store.finish(job.job_id, finish).await? {
-            move_events_now(&self.ports.store, &job, self.clock, self.deadline).await;
+            move_events_now(self.ports, &job, self.clock, self.deadline).await;
             return Ok(CompleteEnd::Finished(finish.status));
         }
         let Some(stored) = self.ports.store.job(job.job_id).await? else { return Ok(CompleteEnd::Absent) };

@@ -136,7 +136,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Status::Waiting if job.generation != message.generation => return Err(Halt::End(SplitEnd::NothingToDo)),
             Status::Waiting => match self.ports.store.begin(job.job_id, message.generation, (self.clock)()).await? {
                 Transition::Made(job) => {
-                    move_events_now(&self.ports.store, &job, self.clock, deadline).await;
+                    move_events_now(self.ports, &job, self.clock, deadline).await;
                     *job
                 }
                 Transition::Refused => return Err(Halt::Refused),

@@ -12,7 +12,7 @@ use longshore::handler::Registry;
 use longshore::ports::Ports;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, SourceFile};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, WebhookMessage};
 use longshore_domain::ports::{Definition, FileStream, Files, JobStore, PortResult, Queues, Read};
 use longshore_domain::records::Format;
 use longshore_domain::tenant::TenantId;
@@ -72,6 +72,10 @@ impl Queues for Discarding {
     }
 
     async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
+        Ok(())
+    }
+
+    async fn send_webhooks(&self, _: &[WebhookMessage], _: i32) -> PortResult<()> {
         Ok(())
     }
 }

@@ -12,6 +12,7 @@ use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{Files, JobTypes, PingQueue, QueueDepth, Queues, Store, TenantCounts};
 use longshore_domain::rate::Rate;
 use longshore_domain::timestamp::Timestamp;
+use longshore_outbound::policy::UrlPolicy;
 
 use crate::job_types::Registrations;
 use crate::queue_depths::QueueDepths;
@@ -85,6 +86,8 @@ pub struct Api<B: Backend> {
     pub limits: Limits,
     /// Rate limit of a tenant's calls, per process.
     pub tenant_calls: Rate,
+    /// URLs that webhooks may have.
+    pub webhook_urls: UrlPolicy,
     /// Cached queue depths.
     pub queue_depths: QueueDepths,
     /// The clock.

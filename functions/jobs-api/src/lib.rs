@@ -36,6 +36,7 @@ mod records;
 mod results;
 mod routes;
 mod unreadable;
+mod webhooks;
 
 pub use audit::{AuditDocument, Check, Difference, Unchecked, audit};
 pub use backend::{Api, Backend, Deployed, Limits};
@@ -50,3 +51,7 @@ pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};
 pub use results::ResultsDocument;
 pub use routes::{PUBLIC_ROUTES, ROUTES, openapi, router, serve};
+pub use webhooks::{
+    CreatedWebhookDocument, DeliveriesDocument, DeliveryDocument, WebhookDocument, WebhookSecretDocument,
+    WebhooksDocument,
+};

@@ -18,14 +18,14 @@ use longshore::remote::RegisteredType;
 use longshore_domain::ports::TenantLimits;
 use longshore_domain::timestamp::Timestamp;
 use longshore_targets::root_secret::RootSecretReader;
-use longshore_targets::{AllowedTargets, local_permissions};
+use longshore_targets::{AllowedTargets, local_permissions, webhook_policy};
 
 use crate::backend::{Api, Backend, Deployed, Limits};
 use crate::job_types::Registrations;
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, events, failures, job_types, output, records, results};
+use crate::{audit, documents, events, failures, job_types, output, records, results, webhooks};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
@@ -48,6 +48,16 @@ longshore::routes! {
     POST   "/api/jobs/{jobId}/undo"           undo::undo<B>,
     DELETE "/api/jobs/{jobId}"                delete::delete<B>,
     GET    "/api/events"                      events::list::list<B>,
+    POST   "/api/webhooks"                    webhooks::create::create<B> costs 5,
+    GET    "/api/webhooks"                    webhooks::get::list<B>,
+    GET    "/api/webhooks/{webhookId}"        webhooks::get::get<B>,
+    PUT    "/api/webhooks/{webhookId}"        webhooks::put::put<B> costs 5,
+    DELETE "/api/webhooks/{webhookId}"        webhooks::delete::delete<B>,
+    POST   "/api/webhooks/{webhookId}/test"   webhooks::test::test<B> costs 5,
+    POST   "/api/webhooks/{webhookId}/secret" webhooks::secret::rotate<B>,
+    GET    "/api/webhooks/{webhookId}/deliveries" webhooks::deliveries::list<B>,
+    POST   "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay" webhooks::replay::one<B>,
+    POST   "/api/webhooks/{webhookId}/replay" webhooks::replay::since<B> costs 5,
     GET    "/api/datasets"                    datasets::list<B>,
     DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,
@@ -124,6 +134,7 @@ pub async fn serve(aws: &Aws, registry: Registry) -> Result<(), lambda_http::Err
             stall_s: config::stall_s()?,
         },
         tenant_calls: config::tenant_calls()?,
+        webhook_urls: webhook_policy(local_permissions()?.as_ref())?,
         queue_depths: QueueDepths::default(),
         clock: Timestamp::now,
     };

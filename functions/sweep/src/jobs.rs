@@ -34,6 +34,8 @@ pub struct SweepSummary {
     pub pushes: u32,
     /// Dead letters read.
     pub dead_letters: u32,
+    /// Overdue deliveries for which messages were sent.
+    pub deliveries: u32,
     /// Jobs, pushes or dead letters that failed; the next sweep retries them.
     pub failures: u32,
 }

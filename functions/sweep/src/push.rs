@@ -52,7 +52,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
                 let until = Timestamp(((self.clock)().0 + self.removal_ms).min(self.deadline.0));
                 remove(self.ports, job, TimeBudget { clock: self.clock, until }).await?;
             }
-            Action::MoveEvents => move_events(&self.ports.store, job, self.clock).await?,
+            Action::MoveEvents => move_events(self.ports, job, self.clock).await?,
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
             Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,
@@ -86,7 +86,7 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
         let (generation, error) = (job.generation, stop.error.clone());
         let finish = Finish { generation, status: stop.status, totals, report: None, error, at: (self.clock)() };
         if let Transition::Made(job) = self.ports.store.finish(job.job_id, &finish).await? {
-            move_events(&self.ports.store, &job, self.clock).await?;
+            move_events(self.ports, &job, self.clock).await?;
         }
         Ok(())
     }

@@ -3,13 +3,19 @@
 use longshore::chunk::{ChunkError, DefinitionCache};
 use longshore::handler::Registry;
 use longshore::ports::Ports;
-use longshore_domain::message::CreateMessage;
+use longshore_domain::message::{CreateMessage, WebhookMessage};
 use longshore_domain::ports::{DeadLetter, DeadLetters, Files, PortResult, QueueDepth, Queues, Removal, Store, Sweeps};
 use longshore_domain::timestamp::Timestamp;
 
 use crate::decide::decide_dead_split;
 use crate::jobs::{JobSweep, SweepSummary};
 use crate::push::Executor;
+
+/// Seconds after which a delivery is overdue: its message has had the time to be processed.
+const OVERDUE_S: i64 = 60;
+
+/// Maximum number of deliveries for which one sweep sends messages: 100 calls of SQS, some two seconds.
+const DELIVERIES: usize = 1_000;
 
 /// The sweeper.
 pub struct Sweep<S, Q, F, D> {
@@ -34,6 +40,9 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         if let Err(error) = self.dead_letters(&executor, &mut summary).await {
             summary.record_failure("cannot read the dead letters", &error);
         }
+        if let Err(error) = self.deliveries(&mut summary).await {
+            summary.record_failure("cannot send messages for overdue deliveries", &error);
+        }
         JobSweep::new(executor, self.stall_s).run(&mut summary).await;
         summary
     }
@@ -56,6 +65,16 @@ impl<S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files, D: DeadLette
         // A dead completion need not be read: its job is still unfinished, and the sweep of the jobs requests its
         // completion again.
         Ok(())
+    }
+
+    /// Sends a message for each delivery whose attempt is overdue: those whose wait is longer than the delay of a queue,
+    /// and those whose message was lost. A message that waits in a long queue gets a duplicate, which is harmless.
+    async fn deliveries(&self, summary: &mut SweepSummary) -> PortResult<()> {
+        let before = (self.clock)().plus_seconds(-OVERDUE_S);
+        let due = self.ports.store.due_deliveries(before, DELIVERIES).await?;
+        summary.deliveries = u32::try_from(due.len()).unwrap_or(u32::MAX);
+        let messages: Vec<_> = due.into_iter().map(|delivery| WebhookMessage::Deliver { delivery }).collect();
+        if messages.is_empty() { Ok(()) } else { self.ports.queues.send_webhooks(&messages, 0).await }
     }
 
     async fn dead_split(

@@ -180,6 +180,10 @@ impl Queues for Refusing {
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
         self.0.send_complete(message).await
     }
+
+    async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()> {
+        self.0.send_webhooks(messages, delay_s).await
+    }
 }
 
 impl QueueDepth for Refusing {

@@ -47,6 +47,19 @@ pub enum EventType {
 }
 
 impl EventType {
+    /// Every type.
+    pub const ALL: [Self; 4] = [Self::Started, Self::Completed, Self::Failed, Self::Canceled];
+
+    /// Returns the name of the type.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Started => "job.started",
+            Self::Completed => "job.completed",
+            Self::Failed => "job.failed",
+            Self::Canceled => "job.canceled",
+        }
+    }
+
     /// Returns the type of the event for a job that gets this status; `None` for a job that waits.
     pub const fn of_status(status: Status) -> Option<Self> {
         match status {
@@ -59,13 +72,8 @@ impl EventType {
     }
 
     /// Returns the name of the type without `job.`: an id has no full stop.
-    const fn suffix(self) -> &'static str {
-        match self {
-            Self::Started => "started",
-            Self::Completed => "completed",
-            Self::Failed => "failed",
-            Self::Canceled => "canceled",
-        }
+    fn suffix(self) -> &'static str {
+        self.name().trim_start_matches("job.")
     }
 
     /// Returns the status of the job at the event.

@@ -3,12 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::group::ChunkPlan;
-use crate::ids::{ChunkId, JobId};
+use crate::ids::{ChunkId, EndpointId, JobId};
 use crate::job::{ChunkQueue, Job, Priority};
 use crate::registration::{TypeName, Version};
 use crate::remote::Bisection;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
+use crate::webhook::{DeliveryId, DeliveryKey};
 
 /// A request to split a job, from its split cursor on.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -161,6 +162,47 @@ pub struct PingMessage {
     pub name: TypeName,
     /// Version of the candidate.
     pub version: Version,
+}
+
+/// A request to the function that calls endpoints.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", rename_all_fields = "camelCase", tag = "request", deny_unknown_fields)]
+pub enum WebhookMessage {
+    /// Attempt a delivery, if its attempt is due.
+    Deliver {
+        /// The delivery.
+        delivery: DeliveryKey,
+    },
+    /// Check an endpoint.
+    Check {
+        /// Tenant of the endpoint.
+        tenant: TenantId,
+        /// The endpoint.
+        endpoint_id: EndpointId,
+        /// The challenge of the check. A result counts only for it.
+        challenge: String,
+    },
+    /// Replay the failed deliveries of an endpoint that were created after another one.
+    Replay {
+        /// Tenant of the endpoint.
+        tenant: TenantId,
+        /// The endpoint.
+        endpoint_id: EndpointId,
+        /// Only deliveries with greater ids.
+        after: DeliveryId,
+        /// Time of the request: deliveries that were created later are not replayed.
+        requested_at: Timestamp,
+    },
+}
+
+impl WebhookMessage {
+    /// Returns the tenant, which is the message group: the load of one tenant does not delay another.
+    pub const fn tenant(&self) -> &TenantId {
+        match self {
+            Self::Deliver { delivery } => &delivery.tenant,
+            Self::Check { tenant, .. } | Self::Replay { tenant, .. } => tenant,
+        }
+    }
 }
 
 /// A request to complete a job that has ended or is to stop: write the report and set the final status.

@@ -175,7 +175,12 @@ fn queue_urls() -> QueueUrls {
         ChunkQueue::Handler => names::HANDLER_CHUNK_QUEUE,
     };
     let chunks = ChunkQueue::ALL.into_iter().filter_map(|queue| Some((queue, url(variable(queue))?)));
-    QueueUrls { create: url(names::CREATE_QUEUE), chunks: chunks.collect(), complete: url(names::COMPLETE_QUEUE) }
+    QueueUrls {
+        create: url(names::CREATE_QUEUE),
+        chunks: chunks.collect(),
+        complete: url(names::COMPLETE_QUEUE),
+        webhooks: url(names::WEBHOOK_QUEUE),
+    }
 }
 
 /// Returns the trust store of a client. Reading the system's hundred and more roots takes several milliseconds of

@@ -20,6 +20,6 @@ pub use handlers::{
 pub use settings::{
     job_time_limit_s, max_active_jobs, max_file_bytes, max_queued_chunks, max_tenant_job_bytes_per_day,
     max_tenant_upload_bytes_per_day, multipart_bytes, retention_days, retry_base_s, stall_s, stop_grace_s,
-    tenant_calls, tenant_work_calls,
+    tenant_calls, tenant_webhook_calls, tenant_work_calls,
 };
 pub use variable::{ConfigError, parsed, text};

@@ -18,6 +18,8 @@ pub const LOW_CHUNK_QUEUE: &str = "LONGSHORE_LOW_CHUNK_QUEUE_URL";
 pub const HANDLER_CHUNK_QUEUE: &str = "LONGSHORE_HANDLER_CHUNK_QUEUE_URL";
 /// Queue of complete-job messages (FIFO).
 pub const COMPLETE_QUEUE: &str = "LONGSHORE_COMPLETE_JOB_QUEUE_URL";
+/// Queue of messages about webhooks (standard).
+pub const WEBHOOK_QUEUE: &str = "LONGSHORE_WEBHOOK_QUEUE_URL";
 /// Dead-letter queue of create-job.
 pub const CREATE_DLQ: &str = "LONGSHORE_CREATE_JOB_DLQ_URL";
 /// Dead-letter queue of process-item.

@@ -55,6 +55,15 @@ pub fn tenant_work_calls() -> Result<u64, ConfigError> {
     parsed("LONGSHORE_TENANT_WORK_CALLS")
 }
 
+/// Returns the maximum number of calls of a tenant's endpoints, in ten seconds and over all processes:
+/// `LONGSHORE_TENANT_WEBHOOK_CALLS`.
+///
+/// # Errors
+/// If the variable is missing or not a whole number.
+pub fn tenant_webhook_calls() -> Result<u64, ConfigError> {
+    parsed("LONGSHORE_TENANT_WEBHOOK_CALLS")
+}
+
 /// Returns the maximum bytes of one tenant's uploads in a day: `LONGSHORE_MAX_TENANT_UPLOAD_BYTES_PER_DAY`.
 ///
 /// # Errors

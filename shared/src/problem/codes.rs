@@ -29,6 +29,12 @@ pub const CODES: &[(&str, &str)] = &[
     ("target_not_allowed", "The owner of the deployment does not allow the function, the host or the port."),
     ("invalid_description", "The description is longer than 500 characters, or contains control characters."),
     ("invalid_input", "The input of a job type is not file or dataset."),
+    (
+        "invalid_url",
+        "The URL of a webhook is not HTTPS on port 443, or its host is not a complete DNS name. The detail says which.",
+    ),
+    ("invalid_event_types", "The event types must be a list of types of events."),
+    ("invalid_time", "The time is not a string in RFC 3339."),
     ("out_of_range", "The number is not in the allowed range. The detail contains the range."),
     ("file_required", "The job type requires a file, items, or a part of another job."),
     ("file_not_allowed", "The job type takes no file."),

@@ -8,8 +8,9 @@ use std::collections::BTreeMap;
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::{ChunkQueue, Priority};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
 use longshore_domain::ports::{InFlight, PingQueue, PortResult, QueueDepth, Queues, RedriveToSource, Visibility};
+use longshore_domain::tenant::TenantId;
 use serde::Serialize;
 
 use super::body::body;
@@ -29,6 +30,8 @@ pub struct QueueUrls {
     pub chunks: BTreeMap<ChunkQueue, String>,
     /// Queue of complete-job messages.
     pub complete: Option<String>,
+    /// Queue of messages about webhooks.
+    pub webhooks: Option<String>,
 }
 
 impl QueueUrls {
@@ -39,6 +42,10 @@ impl QueueUrls {
     fn chunks(&self, queue: ChunkQueue, operation: &'static str) -> PortResult<&str> {
         let url = self.chunks.get(&queue).ok_or_else(|| NoQueueUrl(format!("{}-chunk", queue.as_str())));
         url.map(String::as_str).map_err(failed(operation))
+    }
+
+    fn webhooks(&self, operation: &'static str) -> PortResult<&str> {
+        self.webhooks.as_deref().ok_or_else(|| NoQueueUrl("webhook".to_owned())).map_err(failed(operation))
     }
 
     fn complete(&self, operation: &'static str) -> PortResult<&str> {
@@ -83,16 +90,21 @@ impl SqsQueues {
 
     /// SendMessageBatch. Sends entries that SQS could not accept again. An entry that SQS will never accept is an
     /// error.
-    async fn send_batch(&self, url: &str, mut entries: Vec<SendMessageBatchRequestEntry>) -> PortResult<()> {
+    async fn send_batch(
+        &self,
+        operation: &'static str,
+        url: &str,
+        mut entries: Vec<SendMessageBatchRequestEntry>,
+    ) -> PortResult<()> {
         let mut back_off = BackOff::new(back_off::sleep);
         loop {
             let batch = self.client.send_message_batch().queue_url(url).set_entries(Some(entries.clone()));
-            let refused = batch.send().await.map_err(failed("send_chunks"))?.failed;
+            let refused = batch.send().await.map_err(failed(operation))?.failed;
             let Some(first) = refused.first() else { return Ok(()) };
             // SQS refuses parts of batches if it is overloaded, so wait before the next call.
             if refused.iter().any(BatchResultErrorEntry::sender_fault) || !back_off.wait().await {
                 let error = RefusedEntries { count: refused.len(), code: first.code().to_owned() };
-                return Err(failed("send_chunks")(error));
+                return Err(failed(operation)(error));
             }
             entries.retain(|entry| refused.iter().any(|refusal| refusal.id() == entry.id()));
         }
@@ -113,9 +125,19 @@ impl Queues for SqsQueues {
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
         for queue in ChunkQueue::ALL {
             let own = messages.iter().filter(|message| message.queue() == queue);
+            let own = own.map(|message| (&message.tenant, message));
             for batch in batches(own, delay_s).map_err(failed("send_chunks"))? {
-                self.send_batch(self.urls.chunks(queue, "send_chunks")?, batch).await?;
+                self.send_batch("send_chunks", self.urls.chunks(queue, "send_chunks")?, batch).await?;
             }
+        }
+        Ok(())
+    }
+
+    async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()> {
+        const SEND: &str = "send_webhooks";
+        let messages = messages.iter().map(|message| (message.tenant(), message));
+        for batch in batches(messages, delay_s).map_err(failed(SEND))? {
+            self.send_batch(SEND, self.urls.webhooks(SEND)?, batch).await?;
         }
         Ok(())
     }
@@ -162,7 +184,8 @@ impl Visibility for SqsQueues {
     /// known.
     async fn hide(&self, message: &InFlight<'_>, seconds: i32) -> PortResult<()> {
         let own = message.queue_arn.rsplit(':').next();
-        let all = self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete);
+        let all =
+            self.urls.chunks.values().chain(&self.urls.create).chain(&self.urls.complete).chain(&self.urls.webhooks);
         let url = all.into_iter().find(|url| url.rsplit('/').next() == own);
         let url = url.ok_or_else(|| NoQueueUrl(message.queue_arn.to_owned())).map_err(failed("hide"))?;
         let call = self.client.change_message_visibility().queue_url(url).receipt_handle(message.handle);
@@ -209,14 +232,14 @@ struct Fifo<'a> {
     deduplication: String,
 }
 
-/// Packs messages in order into as few batches as SQS allows.
+/// Packs messages of tenants in order into as few batches as SQS allows.
 fn batches<'a>(
-    messages: impl Iterator<Item = &'a ChunkMessage>,
+    messages: impl Iterator<Item = (&'a TenantId, impl Serialize)>,
     delay_s: i32,
 ) -> Result<Vec<Vec<SendMessageBatchRequestEntry>>, Box<dyn std::error::Error + Send + Sync>> {
     let (mut batches, mut bytes) = (vec![Vec::new()], 0);
-    for message in messages {
-        let body = body(message)?;
+    for (tenant, message) in messages {
+        let body = body(&message)?;
         let open = batches.last().map_or(0, Vec::len);
         if open == BATCH_MESSAGES || (open > 0 && bytes + body.len() > BATCH_BYTES) {
             batches.push(Vec::new());
@@ -225,7 +248,7 @@ fn batches<'a>(
         bytes += body.len();
         if let Some(batch) = batches.last_mut() {
             let entry = SendMessageBatchRequestEntry::builder().id(batch.len().to_string()).message_body(body);
-            batch.push(entry.message_group_id(message.tenant.as_str()).delay_seconds(delay_s).build()?);
+            batch.push(entry.message_group_id(tenant.as_str()).delay_seconds(delay_s).build()?);
         }
     }
     batches.retain(|batch| !batch.is_empty());
@@ -254,7 +277,7 @@ mod tests {
             [(0, 10, vec![]), (25, 10, vec![10, 10, 5]), (4, 400_000, vec![2, 2]), (2, 1_040_000, vec![1, 1])]
         {
             let messages: Vec<_> = (0..count).map(|chunk| message(chunk, bytes)).collect();
-            let entries = batches(messages.iter(), 7).unwrap();
+            let entries = batches(messages.iter().map(|message| (&message.tenant, message)), 7).unwrap();
             assert_eq!(entries.iter().map(Vec::len).collect::<Vec<_>>(), expected, "{count} of {bytes}");
             let bodies = entries.iter().flatten().map(|e| serde_json::from_str(e.message_body()).unwrap());
             assert_eq!(bodies.collect::<Vec<ChunkMessage>>(), messages);
@@ -263,7 +286,8 @@ mod tests {
 
     #[test]
     fn an_entry_has_the_delay_and_the_message_group_of_its_tenant() {
-        let entries = batches([message(0, 1)].iter(), 900).unwrap();
+        let message = message(0, 1);
+        let entries = batches([(&message.tenant, &message)].into_iter(), 900).unwrap();
         assert_eq!((entries[0][0].delay_seconds(), entries[0][0].message_group_id()), (Some(900), Some("t")));
     }
 }

@@ -30,6 +30,19 @@ pub fn local_permissions() -> Result<Option<LocalOnly>, SettingsError> {
     Ok(Some(LocalOnly::new(&config::text(names::ENVIRONMENT)?, &roots)?))
 }
 
+/// Returns the policy for URLs of webhooks, which tenants name: every host with a domain, and port 443. A local stack
+/// allows `localhost` with the ports of handlers, too.
+///
+/// # Errors
+/// If a port cannot be read.
+pub fn webhook_policy(local: Option<&LocalOnly>) -> Result<UrlPolicy, SettingsError> {
+    let policy = UrlPolicy::any_host();
+    Ok(match local {
+        Some(local) => policy.with_localhost(local).with_local_ports(&config::handler_ports()?, local),
+        None => policy,
+    })
+}
+
 /// The targets that may be registered and called.
 #[derive(Clone, Debug, Default)]
 pub struct AllowedTargets {

@@ -4,4 +4,4 @@
 mod allowed;
 pub mod root_secret;
 
-pub use allowed::{AllowedTargets, SettingsError, local_permissions};
+pub use allowed::{AllowedTargets, SettingsError, local_permissions, webhook_policy};

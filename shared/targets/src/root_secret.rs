@@ -12,6 +12,7 @@ use aws_sdk_secretsmanager::config::Builder;
 use aws_sdk_secretsmanager::error::ProvideErrorMetadata;
 use aws_sdk_secretsmanager::operation::get_secret_value::GetSecretValueError;
 use longshore::config::{self, Aws, CountCalls, names};
+use longshore_domain::ids::EndpointId;
 use longshore_outbound::secret::{RootSecret, SecretError, Secrets};
 use tokio::sync::Mutex;
 use tokio::time::{Instant, timeout};
@@ -96,12 +97,34 @@ impl RootSecretReader {
     /// # Errors
     /// If the root secret cannot be read or used.
     pub async fn of_job_type(&self, name: &str) -> Result<Secrets, RootSecretError> {
+        Ok(Secrets::One(self.root().await?.derive_for_job_type(name)?))
+    }
+
+    /// Returns the secrets with which calls of a webhook's endpoint are signed: this version, and the one before during a
+    /// rotation.
+    ///
+    /// # Errors
+    /// If the root secret cannot be read or used.
+    pub async fn of_webhook(
+        &self,
+        id: EndpointId,
+        version: u32,
+        previous: Option<u32>,
+    ) -> Result<Secrets, RootSecretError> {
+        let (root, endpoint) = (self.root().await?, format!("webhook/{id}"));
+        let new = root.derive(&endpoint, version)?;
+        Ok(match previous {
+            Some(previous) => Secrets::Rotating { new, old: root.derive(&endpoint, previous)? },
+            None => Secrets::One(new),
+        })
+    }
+
+    async fn root(&self) -> Result<RootSecret, RootSecretError> {
         let mut kept = self.kept.lock().await;
         if kept.as_ref().is_none_or(|kept| kept.again_at <= Instant::now()) {
             self.renew(&mut kept).await?;
         }
-        let current = kept.as_ref().ok_or(RootSecretError::NotSet)?;
-        Ok(Secrets::One(current.secret.derive_for_job_type(name)?))
+        kept.as_ref().map(|kept| kept.secret.clone()).ok_or(RootSecretError::NotSet)
     }
 
     /// Reads the secret. While the service is unavailable, an earlier one is still used, for at most [`MAX_AGE`].

@@ -48,6 +48,7 @@ mod store {
     mod starts;
     mod sweeps;
     mod transitions;
+    mod webhooks;
 
     pub use memory::{JobItem, MemoryStore};
     pub use records::GroupWrite;
@@ -55,6 +56,6 @@ mod store {
 
 pub use ended::{EndedItem, EndedItems, ItemEnd, end_job};
 pub use files::{MemoryFiles, MemoryStream};
-pub use queues::{MemoryQueues, SentChunk};
+pub use queues::{MemoryQueues, SentChunk, SentWebhook};
 pub use records::MemoryRecords;
 pub use store::{GroupWrite, JobItem, MemoryStore};

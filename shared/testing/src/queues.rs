@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use longshore_domain::dead_letter::{self, Queue};
 use longshore_domain::job::ChunkQueue;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
 use longshore_domain::ports::{
     DeadLetterQueues, PingQueue, PortError, PortResult, QueueDepth, Queues, Received, RedriveToSource,
 };
@@ -26,6 +26,7 @@ struct Messages {
     chunks: Vec<SentChunk>,
     completes: Vec<CompleteMessage>,
     pings: Vec<PingMessage>,
+    webhooks: Vec<SentWebhook>,
     deduplication_ids: BTreeSet<String>,
     dead: Vec<Received>,
     hidden: BTreeSet<String>,
@@ -41,7 +42,21 @@ pub struct SentChunk {
     pub delay_s: i32,
 }
 
+/// A message about webhooks as it was sent.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct SentWebhook {
+    /// The message.
+    pub message: WebhookMessage,
+    /// Delay in seconds.
+    pub delay_s: i32,
+}
+
 impl MemoryQueues {
+    /// Takes all messages about webhooks.
+    pub fn take_webhooks(&self) -> Vec<SentWebhook> {
+        std::mem::take(&mut self.messages().webhooks)
+    }
+
     /// Takes all create messages.
     pub fn take_creates(&self) -> Vec<CreateMessage> {
         std::mem::take(&mut self.messages().creates)
@@ -122,6 +137,17 @@ impl Queues for MemoryQueues {
         if messages.deduplication_ids.insert(format!("complete {} {}", message.group_id(), message.deduplication_id()))
         {
             messages.completes.push(message.clone());
+        }
+        Ok(())
+    }
+
+    async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()> {
+        const SEND: &str = "send_webhooks";
+        for message in messages {
+            let (body, group_id) = (body(message).map_err(failed(SEND))?, Some(message.tenant().as_str()));
+            let sent = Sent { body: &body, group_id, delay_s: i64::from(delay_s), ..Sent::default() };
+            check_message(&sent).map_err(failed(SEND))?;
+            self.messages().webhooks.push(SentWebhook { message: message.clone(), delay_s });
         }
         Ok(())
     }

@@ -5,6 +5,7 @@
 mod limits;
 pub(crate) mod queues;
 mod services;
+mod webhooks;
 
 use services::{cloned, stepwise};
 

@@ -4,7 +4,7 @@ use std::cell::Cell;
 
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue, Resolution};
 use longshore_domain::job::ChunkQueue;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, WebhookMessage};
 use longshore_domain::ports::{
     DeadLetterQueues, DeadLetterRecords, Page, PortResult, QueueDepth, Queues, Received, RedriveToSource,
 };
@@ -64,6 +64,7 @@ impl<T: Queues> Queues for Stepwise<T> {
         async fn send_create(&self, message: &CreateMessage) -> PortResult<()>;
         async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
         async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()>;
+        async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()>;
     }
 }
 

@@ -16,6 +16,7 @@ use longshore_domain::ports::{
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::Delivery;
 use longshore_testing::{GroupWrite, MemoryStore};
 
 use crate::clock::{step, true_time};
@@ -184,18 +185,18 @@ impl<T: HandlerStates> HandlerStates for Stepwise<T> {
 impl<T: Events> Events for Stepwise<T> {
     /// Executes a transaction that has a time limit. It is not sent after it, not even by a repetition, but it can be under
     /// way for some more seconds.
-    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+    async fn move_events(&self, job: &Job, deliveries: &[Delivery], now: Timestamp) -> PortResult<EventsMoved> {
         let start = true_time();
         let in_time = || true_time().millis_since(start) < 1000 * (MOVE_S.cast_signed() + UNDER_WAY_S);
         let fault = before("move_events").await?;
         if !in_time() && !without("events-moved-in-time") {
             return Err(faults::late("move_events"));
         }
-        let mut result = self.0.move_events(job, now).await;
+        let mut result = self.0.move_events(job, deliveries, now).await;
         if fault == Fault::SentTwice {
             again("move_events").await;
             if in_time() {
-                result = self.0.move_events(job, now).await;
+                result = self.0.move_events(job, deliveries, now).await;
             }
         }
         after("move_events", fault).await?;

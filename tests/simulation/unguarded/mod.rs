@@ -8,6 +8,7 @@ mod jobs;
 mod ledger;
 mod records;
 mod services;
+mod webhooks;
 
 use condition::NONCE;
 

@@ -14,6 +14,7 @@ use longshore_domain::ports::{
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::Delivery;
 use longshore_testing::MemoryStore;
 
 use super::handlers::state_as_read;
@@ -109,13 +110,15 @@ impl HandlerStates for Unguarded<MemoryStore> {
 }
 
 impl Events for Unguarded<MemoryStore> {
-    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+    async fn move_events(&self, job: &Job, deliveries: &[Delivery], now: Timestamp) -> PortResult<EventsMoved> {
+        // Only a move that has deliveries needs them.
+        let deliveries = if !deliveries.is_empty() && without("deliveries-with-events") { &[] } else { deliveries };
         if !without("events-moved-as-read") {
-            return self.0.move_events(job, now).await;
+            return self.0.move_events(job, deliveries, now).await;
         }
         self.force(job.job_id, |stored| stored.pending_events.extend(&job.pending_events));
         let Some(stored) = self.stored(job.job_id) else { return Ok(EventsMoved::Changed) };
-        self.0.move_events(&stored, now).await
+        self.0.move_events(&stored, deliveries, now).await
     }
 
     as_is! {

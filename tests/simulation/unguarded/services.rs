@@ -2,7 +2,7 @@
 
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::group::ChunkPlan;
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, WebhookMessage};
 use longshore_domain::ports::{
     FileInfo, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PortResult, PrefixRemoval, Queues, Read,
     RedriveToSource,
@@ -15,6 +15,7 @@ use super::{NONCE, Unguarded, as_is, without};
 impl Queues for Unguarded<MemoryQueues> {
     as_is! {
         async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
+        async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()>;
     }
 
     async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {

@@ -3,12 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore_domain::event::{Event, EventPosition, EventType, EventsQuery, LISTED_AFTER_S, ListedEvent};
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::Events;
+use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, Events, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Endpoint, EndpointState, Health, JobScope, SecretVersions};
 
 use super::state::Customer;
 use super::{World, now};
@@ -66,6 +67,7 @@ impl World {
             };
             let listed = now(self.store.events(&query)).unwrap();
             self.check_reader(tenant, &listed);
+            self.check_deliveries(tenant, &listed);
             for Event { job_id, change, .. } in listed.into_iter().map(|listed| listed.event) {
                 let generation = (job_id, change.generation);
                 let is_listed_twice = match change.event_type {
@@ -86,6 +88,61 @@ impl World {
         ended.retain(|generation, _| is_kept(generation));
         assert_eq!(&starts, started, "the listed starts differ from those of the jobs");
         assert_eq!(&ends, ended, "the listed ends differ from those of the jobs");
+    }
+
+    /// Creates an active endpoint of each tenant.
+    pub(super) fn create_endpoints(&mut self) {
+        let tenants: BTreeSet<_> = self.customers.iter().map(|customer| customer.tenant).collect();
+        for (tenant, number) in tenants.into_iter().zip(1_u32..) {
+            let id = format!("00000000-0000-4000-8000-{number:012}");
+            let endpoint = Endpoint {
+                endpoint_id: EndpointId::parse(&id).unwrap(),
+                tenant: TenantId::from_static(tenant),
+                url: "https://example.org/hooks".into(),
+                description: String::new(),
+                event_types: [].into(),
+                jobs: JobScope::All,
+                state: EndpointState::Active,
+                secret: SecretVersions::default(),
+                health: Health::default(),
+                created_at: true_time(),
+                revision: 0,
+                place: 0,
+                check: None,
+            };
+            assert_eq!(now(self.store.put_endpoint(&endpoint, None)).unwrap(), WebhookWrite::Stored);
+        }
+    }
+
+    /// Checks that each listed event has one delivery to the tenant's endpoint, and that there is no other delivery.
+    fn check_deliveries(&self, tenant: &'static str, listed: &[ListedEvent]) {
+        let tenant = TenantId::from_static(tenant);
+        let endpoints = now(self.store.endpoints(&tenant)).unwrap();
+        let (endpoint_id, from) = (endpoints[0].endpoint_id, DeliveriesFrom::Before(None));
+        let query = DeliveriesQuery { tenant: &tenant, endpoint_id, from, limit: usize::MAX };
+        let mut deliveries: Vec<_> =
+            now(self.store.deliveries_of(&query)).unwrap().into_iter().map(|delivery| delivery.event.id).collect();
+        let mut events: Vec<_> = listed.iter().map(|listed| listed.event.id.clone()).collect();
+        deliveries.sort_unstable();
+        events.sort_unstable();
+        assert_eq!(deliveries, events, "the deliveries differ from the events");
+    }
+
+    /// Runs the function of the first job's message for this number of steps, and then not for half a minute, in which that
+    /// of the second one runs and the client reads the list.
+    pub(crate) fn pause_the_first_function(&mut self, steps: usize) {
+        self.collect();
+        let [first, second] = self.visible()[..] else { panic!("not two messages") };
+        self.deliver(first);
+        self.steps(0, steps);
+        self.pass(1_000);
+        self.deliver(second);
+        let paused = self.tasks.len() - 1;
+        while self.tasks.len() > paused {
+            self.step(paused);
+        }
+        self.pass(1_000 * (1 + LISTED_AFTER_S));
+        self.each(Self::read_events);
     }
 
     fn check_reader(&mut self, tenant: &'static str, listed: &[ListedEvent]) {

@@ -147,6 +147,7 @@ impl World {
             refuses_loops: false,
         };
         plan.jobs.iter().for_each(|job| world.accept(job));
+        world.create_endpoints();
         world
     }
 

@@ -442,6 +442,158 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/webhooks": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the webhooks, oldest first. */
+        get: operations["listWebhooks"];
+        put?: never;
+        /**
+         * Create a webhook.
+         * @description The endpoint is called with the events of the tenant's jobs, as `GET /api/events` lists them, signed as Standard Webhooks 1.0 describes: `webhook-id` is the id of the event, `webhook-signature` is made with the secret of the response.
+         *
+         *     The endpoint is first called with a check: `{"type": "webhook.check", "timestamp": "…", "data": {"webhookId": "…", "challenge": "…"}}`. It answers with status 200 and `{"challenge": "…"}`. Until then it gets no events. `GET /api/webhooks/{webhookId}` shows the result within some seconds.
+         *
+         *     A status from 200 to 299 within 15 seconds accepts an event. Otherwise it is sent again, up to ten times within three days, later if `Retry-After` asks for it. 410 disables the webhook. An event can arrive more than once, under one id, and in any order.
+         *
+         *     A tenant has at most 10 webhooks. The host must have public addresses only, and redirects are not followed.
+         */
+        post: operations["createWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a webhook. */
+        get: operations["getWebhook"];
+        /**
+         * Change a webhook.
+         * @description Replaces all fields; a field that is absent gets its default. With another URL, or if it was disabled, the webhook is pending until it has passed a new check. The secret stays.
+         */
+        put: operations["putWebhook"];
+        post?: never;
+        /**
+         * Delete a webhook.
+         * @description Ends its deliveries. An attempt that is under way can still arrive.
+         */
+        delete: operations["deleteWebhook"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/test": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Check a webhook again.
+         * @description Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some seconds. A pending webhook that passes becomes active; another one stays as it is.
+         */
+        post: operations["testWebhook"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/secret": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Replace the secret of a webhook.
+         * @description For 24 hours, calls have a signature of each secret, so that the receiver can change its own at any time. A further rotation within this time is refused with 409, because it would end the first secret early: if the response was lost, delete the webhook and create another one.
+         */
+        post: operations["rotateWebhookSecret"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the deliveries of a webhook, newest first.
+         * @description Deliveries are kept as long as their job, at least four and at most 30 days. The log has the status of an answer, never its content.
+         */
+        get: operations["listDeliveries"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send an event again.
+         * @description Makes all attempts of the delivery available again, the first one now, also if the event was delivered. The event keeps its id.
+         */
+        post: operations["replayDelivery"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/webhooks/{webhookId}/replay": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Send all events since a time that were not accepted again.
+         * @description Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, oldest first. Delivered ones are left as they are.
+         */
+        post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/datasets": {
         parameters: {
             query?: never;
@@ -828,12 +980,22 @@ export interface components {
          * @enum {string}
          */
         Basis: "upload" | "read" | "gone" | "too_long";
+        /**
+         * @description The result of a check.
+         * @enum {string}
+         */
+        CheckResult: "passed" | "wrong_answer" | "refused" | "no_answer";
         /** @description Version of the code that wrote the receipt. */
         CodeVersion: {
             /** @description Version of the package. */
             version: string;
             /** @description Commit of the build; `null` if it is unknown. */
             commit: string | null;
+        };
+        /** @description A new webhook, with its secret. */
+        CreatedWebhook: components["schemas"]["Webhook"] & {
+            /** @description The secret with which calls are signed (Standard Webhooks 1.0). It is shown once. */
+            secret: string;
         };
         /** @description A dataset. */
         Dataset: {
@@ -990,11 +1152,81 @@ export interface components {
             /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
+        /** @description A page of deliveries. */
+        Deliveries: {
+            /** @description Deliveries, newest first. */
+            deliveries: components["schemas"]["Delivery"][];
+            /** @description Cursor of the next page; `null` on the last one. */
+            nextCursor: string | null;
+        };
+        /** @description A delivery: one event for one webhook. */
+        Delivery: {
+            /** @description Id of the delivery. */
+            deliveryId: string;
+            /** @description The event, as it is sent. */
+            event: components["schemas"]["Event"];
+            /** @description State of the delivery. */
+            status: components["schemas"]["DeliveryStatus"];
+            /**
+             * Format: int32
+             * @description Number of attempts since the event, or since the last replay.
+             */
+            attempts: number;
+            /** @description The newest attempts, oldest first. */
+            log: components["schemas"]["DeliveryAttempt"][];
+            /**
+             * Format: date-time
+             * @description Time of the next attempt, in RFC 3339; absent if none is left.
+             */
+            nextAttemptAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of creation, in RFC 3339.
+             */
+            createdAt: string;
+        };
+        /** @description An attempt of a delivery. */
+        DeliveryAttempt: {
+            /**
+             * Format: date-time
+             * @description Time of its begin, in RFC 3339.
+             */
+            at: string;
+            /**
+             * Format: int32
+             * @description Duration in milliseconds.
+             */
+            ms: number;
+            /**
+             * Format: int32
+             * @description Status of the answer; absent if there was none.
+             */
+            status?: number | null;
+            /** @description Code of the failure; absent if there was an answer. */
+            code?: string | null;
+            /** @description Description of the failure; absent if there was an answer. */
+            detail?: string | null;
+        };
+        /**
+         * @description State of a delivery.
+         * @enum {string}
+         */
+        DeliveryStatus: "pending" | "delivered" | "failed";
+        /**
+         * @description Why an endpoint is disabled.
+         * @enum {string}
+         */
+        DisabledReason: "client" | "gone" | "failing";
         /**
          * @description Effect of a replay.
          * @enum {string}
          */
         Effect: "message" | "generation" | "putBack" | "later" | "nothing";
+        /**
+         * Format: uuid
+         * @description Identifies an endpoint of a webhook.
+         */
+        EndpointId: string;
         /** @description An event. It says what has changed, and where to read more. */
         Event: {
             /**
@@ -1924,6 +2156,14 @@ export interface components {
             /** @description Paths of related resources. */
             links: components["schemas"]["ReplayLinks"];
         };
+        /** @description A replay of all deliveries since a time that were not accepted. */
+        ReplayDeliveriesRequest: {
+            /**
+             * Format: date-time
+             * @description Time of creation of the oldest delivery, in RFC 3339.
+             */
+            since: string;
+        };
         /** @description Paths of resources related to a replay. */
         ReplayLinks: {
             /**
@@ -2247,6 +2487,85 @@ export interface components {
             /** @description SHA-256 of the part's bytes, as 64 hexadecimal digits or 44 characters of base64. S3 refuses any other bytes. */
             sha256: string;
         };
+        /** @description A webhook: an endpoint that is called with events. */
+        Webhook: {
+            /** @description Id of the webhook. */
+            webhookId: components["schemas"]["EndpointId"];
+            /**
+             * Format: uri
+             * @description URL that is called.
+             */
+            url: string;
+            /** @description Description for people; empty if there is none. */
+            description: string;
+            /** @description Types of events that it gets; empty for all, including those of later versions. */
+            eventTypes: components["schemas"]["EventType"][];
+            /** @description State of the webhook. */
+            status: components["schemas"]["WebhookStatus"];
+            disabledReason?: components["schemas"]["DisabledReason"] | null;
+            /**
+             * Format: date-time
+             * @description Time since which it is disabled, in RFC 3339; absent unless it is.
+             */
+            disabledAt?: string | null;
+            /**
+             * Format: date-time
+             * @description Time of the first failure since the last accepted event, in RFC 3339; absent if the last one was accepted.
+             */
+            failingSince?: string | null;
+            check?: components["schemas"]["WebhookCheck"] | null;
+            /**
+             * Format: date-time
+             * @description Time of creation, in RFC 3339.
+             */
+            createdAt: string;
+        };
+        /** @description A check of a webhook. */
+        WebhookCheck: {
+            /**
+             * Format: date-time
+             * @description Time of the request to check, in RFC 3339.
+             */
+            requestedAt: string;
+            result?: components["schemas"]["CheckResult"] | null;
+        };
+        /** @description A webhook. */
+        WebhookRequest: {
+            /**
+             * Format: uri
+             * @description HTTPS URL on port 443 of a host with a public address.
+             */
+            url: string;
+            /** @description Description for people. */
+            description?: string | null;
+            /** @description Types of events that it gets. Empty or absent: all, including those of later versions. */
+            eventTypes?: components["schemas"]["EventType"][] | null;
+            /**
+             * @description False for a webhook that gets no events for now.
+             * @default true
+             */
+            enabled?: boolean | null;
+        };
+        /** @description A new secret of a webhook. */
+        WebhookSecret: {
+            /** @description The secret. It is shown once. */
+            secret: string;
+            /**
+             * Format: date-time
+             * @description Time until which calls are signed with the previous secret, too, in RFC 3339.
+             */
+            previousUntil: string;
+        };
+        /**
+         * @description State of a webhook. Only an active one is called with events.
+         * @enum {string}
+         */
+        WebhookStatus: "pending" | "active" | "disabled";
+        /** @description The webhooks of a tenant. */
+        Webhooks: {
+            /** @description Webhooks, oldest first. */
+            webhooks: components["schemas"]["Webhook"][];
+        };
     };
     responses: {
         /** @description The token is missing, malformed, expired, or of another issuer or audience. Returned by API Gateway itself. */
@@ -2377,7 +2696,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2552,7 +2871,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2744,7 +3063,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2938,7 +3257,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3166,7 +3485,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3418,7 +3737,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3695,7 +4014,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3799,7 +4118,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -3857,7 +4176,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -3867,7 +4186,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4098,7 +4417,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4261,7 +4580,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4417,7 +4736,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4605,7 +4924,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4820,7 +5139,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5016,7 +5335,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5120,7 +5439,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -5241,7 +5560,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5251,7 +5570,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5355,7 +5674,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -5501,7 +5820,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5511,7 +5830,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5639,7 +5958,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -5770,7 +6089,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5780,7 +6099,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5890,7 +6209,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -6045,7 +6364,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -6055,7 +6374,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6263,7 +6582,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6283,6 +6602,1909 @@ export interface operations {
             };
             /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listWebhooks: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All webhooks of the tenant. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "webhooks": [
+                     *         {
+                     *           "check": {
+                     *             "requestedAt": "2026-07-01T09:00:05Z",
+                     *             "result": "passed"
+                     *           },
+                     *           "createdAt": "2026-07-01T09:00:05Z",
+                     *           "description": "",
+                     *           "eventTypes": [
+                     *             "job.completed",
+                     *             "job.failed"
+                     *           ],
+                     *           "status": "active",
+                     *           "url": "https://example.com/hooks/longshore",
+                     *           "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhooks"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    createWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Up to 8 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "eventTypes": [
+                 *         "job.completed",
+                 *         "job.failed"
+                 *       ],
+                 *       "url": "https://example.com/hooks/longshore"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook with its secret, which is shown once. It is pending until it has passed its check. */
+            201: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description Path of the webhook. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "check": {
+                     *         "requestedAt": "2026-07-01T09:00:05Z"
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "description": "",
+                     *       "eventTypes": [
+                     *         "job.completed",
+                     *         "job.failed"
+                     *       ],
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
+                     *       "status": "pending",
+                     *       "url": "https://example.com/hooks/longshore",
+                     *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["CreatedWebhook"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `too-many-webhooks`: The tenant has its maximum of 10 webhooks. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getWebhook: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, without its secret. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "check": {
+                     *         "requestedAt": "2026-07-01T09:00:05Z",
+                     *         "result": "passed"
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "description": "",
+                     *       "eventTypes": [
+                     *         "job.completed",
+                     *         "job.failed"
+                     *       ],
+                     *       "status": "active",
+                     *       "url": "https://example.com/hooks/longshore",
+                     *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    putWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 8 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "eventTypes": [
+                 *         "job.completed",
+                 *         "job.failed"
+                 *       ],
+                 *       "url": "https://example.com/hooks/longshore"
+                 *     }
+                 */
+                "application/json": components["schemas"]["WebhookRequest"];
+            };
+        };
+        responses: {
+            /** @description The webhook after the change. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "check": {
+                     *         "requestedAt": "2026-07-01T09:00:05Z",
+                     *         "result": "passed"
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "description": "",
+                     *       "eventTypes": [
+                     *         "job.completed",
+                     *         "job.failed"
+                     *       ],
+                     *       "status": "active",
+                     *       "url": "https://example.com/hooks/longshore",
+                     *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    deleteWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    testWebhook: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The webhook, with a check that has no result yet. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "check": {
+                     *         "requestedAt": "2026-07-01T09:00:05Z",
+                     *         "result": "passed"
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "description": "",
+                     *       "eventTypes": [
+                     *         "job.completed",
+                     *         "job.failed"
+                     *       ],
+                     *       "status": "active",
+                     *       "url": "https://example.com/hooks/longshore",
+                     *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Webhook"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    rotateWebhookSecret: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The new secret, which is shown once. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "previousUntil": "2026-07-02T08:00:00.000Z",
+                     *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["WebhookSecret"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `rotation-active`: The secret of the webhook was replaced within the last 24 hours, so the previous one is still used. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listDeliveries: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of deliveries on the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "deliveries": [
+                     *         {
+                     *           "attempts": 1,
+                     *           "createdAt": "2026-07-01T09:00:05Z",
+                     *           "deliveryId": "001782896405000-019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12-0-completed",
+                     *           "event": {
+                     *             "data": {
+                     *               "counts": {
+                     *                 "failed": 19,
+                     *                 "skipped": 0,
+                     *                 "succeeded": 981
+                     *               },
+                     *               "generation": 0,
+                     *               "jobId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *               "jobType": "import",
+                     *               "links": {
+                     *                 "job": "/api/jobs/019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *                 "output": "/api/jobs/019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12/output"
+                     *               },
+                     *               "metadata": {},
+                     *               "status": "completed",
+                     *               "version": 2
+                     *             },
+                     *             "id": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12-0-completed",
+                     *             "timestamp": "2026-07-01T09:00:05Z",
+                     *             "type": "job.completed"
+                     *           },
+                     *           "log": [
+                     *             {
+                     *               "at": "2026-07-01T09:00:05Z",
+                     *               "ms": 184,
+                     *               "status": 503
+                     *             }
+                     *           ],
+                     *           "nextAttemptAt": "2026-07-01T09:00:10.184Z",
+                     *           "status": "pending"
+                     *         }
+                     *       ],
+                     *       "nextCursor": null
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Deliveries"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    replayDelivery: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+                /** @description Id of the delivery. */
+                deliveryId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The delivery is pending. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": 1,
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "deliveryId": "001782896405000-019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12-0-completed",
+                     *       "event": {
+                     *         "data": {
+                     *           "counts": {
+                     *             "failed": 19,
+                     *             "skipped": 0,
+                     *             "succeeded": 981
+                     *           },
+                     *           "generation": 0,
+                     *           "jobId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *           "jobType": "import",
+                     *           "links": {
+                     *             "job": "/api/jobs/019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *             "output": "/api/jobs/019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12/output"
+                     *           },
+                     *           "metadata": {},
+                     *           "status": "completed",
+                     *           "version": 2
+                     *         },
+                     *         "id": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12-0-completed",
+                     *         "timestamp": "2026-07-01T09:00:05Z",
+                     *         "type": "job.completed"
+                     *       },
+                     *       "log": [
+                     *         {
+                     *           "at": "2026-07-01T09:00:05Z",
+                     *           "ms": 184,
+                     *           "status": 503
+                     *         }
+                     *       ],
+                     *       "nextAttemptAt": "2026-07-01T09:00:10.184Z",
+                     *       "status": "pending"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Delivery"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    replayDeliveries: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the webhook. */
+                webhookId: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 4 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "since": "2026-07-01T08:00:00Z"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ReplayDeliveriesRequest"];
+            };
+        };
+        responses: {
+            /** @description The replay is under way. */
+            202: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -6441,7 +8663,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6690,7 +8912,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6896,7 +9118,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7071,7 +9293,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7299,7 +9521,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7403,7 +9625,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -7637,7 +9859,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7647,7 +9869,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7769,7 +9991,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -7821,7 +10043,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job or the job type has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7831,7 +10053,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7990,7 +10212,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8199,7 +10421,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8340,7 +10562,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8452,7 +10674,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8564,7 +10786,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8691,7 +10913,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8863,7 +11085,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9047,7 +11269,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9250,7 +11472,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9390,7 +11612,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9554,7 +11776,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

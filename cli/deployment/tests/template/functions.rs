@@ -32,10 +32,12 @@ fn a_function_in_a_loop_without_the_setting_is_found() {
 fn a_loop_through_another_function_is_found() {
     let statement = "              # Its own queue is for continuations.\n";
     assert!(TEMPLATE.contains(statement));
-    let through = "                Resource: !GetAtt CompleteJobQueue.Arn\n\n  CompleteJob:\n";
+    let through =
+        "                Resource: [!GetAtt CompleteJobQueue.Arn, !GetAtt WebhookQueue.Arn]\n\n  CompleteJob:\n";
     assert!(TEMPLATE.contains(through));
-    let replies = "                Resource: !GetAtt CompleteJobQueue.Arn\n              - Effect: Allow\n                \
-                   Action: sqs:SendMessage\n                Resource: !GetAtt ChunkQueue.Arn\n\n  CompleteJob:\n";
+    let replies = "                Resource: [!GetAtt CompleteJobQueue.Arn, !GetAtt WebhookQueue.Arn]\n              - \
+                   Effect: Allow\n                Action: sqs:SendMessage\n                \
+                   Resource: !GetAtt ChunkQueue.Arn\n\n  CompleteJob:\n";
     let looping = TEMPLATE.replace(through, replies).replace("      RecursiveLoop: Allow # see Globals\n", "");
     assert!(stopped_by_lambda(&looping).contains(&"CompleteJob".to_owned()), "{:?}", stopped_by_lambda(&looping));
 }

@@ -9,7 +9,7 @@ use super::port_calls::{CALLS, Need, SEND_HANDLER};
 use super::{TEMPLATE, reach};
 
 /// Files that declare ports.
-const PORTS: [&str; 15] = [
+const PORTS: [&str; 17] = [
     "shared/domain/src/ports/jobs.rs",
     "shared/domain/src/ports/transitions.rs",
     "shared/domain/src/ports/ledger.rs",
@@ -25,6 +25,8 @@ const PORTS: [&str; 15] = [
     "shared/domain/src/ports/record_versions.rs",
     "shared/domain/src/ports/uploads.rs",
     "shared/domain/src/ports/limits.rs",
+    "shared/domain/src/ports/events.rs",
+    "shared/domain/src/ports/webhooks.rs",
 ];
 
 /// Methods without a row: those of values that a port returns, which the row of the port's own method covers; and
@@ -94,7 +96,17 @@ fn a_removed_permission_is_reported() {
             "'dynamodb:LeadingKeys': ['OTHER#*']",
             "DeadLetters: reopen needs dynamodb:PutItem",
         ),
-        ("'dynamodb:LeadingKeys': ['JOBTYPES']", "'dynamodb:LeadingKeys': ['OTHER']", "JobsApi: delete_job_type needs"),
+        (
+            "'dynamodb:LeadingKeys': ['JOBTYPES', 'WEBHOOKS#*']",
+            "'dynamodb:LeadingKeys': ['WEBHOOKS#*']",
+            "JobsApi: delete_job_type needs",
+        ),
+        (
+            "'dynamodb:LeadingKeys': ['EVENTS#*', 'DELIVERIES#*']",
+            "'dynamodb:LeadingKeys': ['EVENTS#*']",
+            "CompleteJob: move_events needs dynamodb:PutItem",
+        ),
+        ("['WEBHOOKS#*', 'DELIVERIES#*', 'ATTEMPTS#*']", "['WEBHOOKS#*', 'ATTEMPTS#*']", "Deliver: put_delivery needs"),
         (
             "                Resource: [!GetAtt HandlerChunkQueue.Arn, !GetAtt CompleteJobQueue.Arn]",
             "                Resource: !GetAtt CompleteJobQueue.Arn",

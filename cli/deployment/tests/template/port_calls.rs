@@ -18,6 +18,15 @@ const DELETE: Need = ("dynamodb:DeleteItem", "JobsTable", None);
 const DELETE_PARKED: Need = ("dynamodb:DeleteItem", "JobsTable", Some("GATE#"));
 const DELETE_TYPE: Need = ("dynamodb:DeleteItem", "JobsTable", Some("JOBTYPES"));
 const PUT_EVENT: Need = ("dynamodb:PutItem", "JobsTable", Some("EVENTS#"));
+const PUT_DELIVERY: Need = ("dynamodb:PutItem", "JobsTable", Some("DELIVERIES#"));
+const FIND_ENDPOINTS: Need = ("dynamodb:Query", "JobsTable", Some("WEBHOOKS#"));
+const UPDATE_ENDPOINT: Need = ("dynamodb:UpdateItem", "JobsTable", Some("WEBHOOKS#"));
+const DELETE_ENDPOINT: Need = ("dynamodb:DeleteItem", "JobsTable", Some("WEBHOOKS#"));
+const READ_DELIVERY: Need = ("dynamodb:GetItem", "JobsTable", Some("DELIVERIES#"));
+const FIND_DELIVERIES: Need = ("dynamodb:Query", "JobsTable", Some("DELIVERIES#"));
+const UPDATE_DELIVERY: Need = ("dynamodb:UpdateItem", "JobsTable", Some("DELIVERIES#"));
+const COUNT_ATTEMPT: Need = ("dynamodb:UpdateItem", "JobsTable", Some("ATTEMPTS#"));
+const FIND_DUE: Need = ("dynamodb:Query", "JobsTable/index/due", None);
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
 const FIND_OF_TENANT: Need = ("dynamodb:Query", "JobsTable/index/tenant", None);
@@ -45,6 +54,7 @@ const SEND_LOW: Need = ("sqs:SendMessage", "LowChunkQueue", None);
 /// Chunks of registered types, and pings.
 pub(super) const SEND_HANDLER: Need = ("sqs:SendMessage", "HandlerChunkQueue", None);
 const SEND_COMPLETE: Need = ("sqs:SendMessage", "CompleteJobQueue", None);
+const SEND_WEBHOOK: Need = ("sqs:SendMessage", "WebhookQueue", None);
 const DEPTH: Need = ("sqs:GetQueueAttributes", "ChunkQueue", None);
 const DEPTH_HIGH: Need = ("sqs:GetQueueAttributes", "HighChunkQueue", None);
 const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
@@ -77,7 +87,15 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "finish", &[UPDATE]),
     (STORES, "reopen", &[UPDATE, PUT_USE, READ, READ_MANY]),
     (STORES, "count_resend", &[UPDATE]),
-    (STORES, "move_events", &[PUT_EVENT, UPDATE]),
+    (STORES, "move_events", &[PUT_EVENT, PUT_DELIVERY, UPDATE]),
+    (STORES, "endpoints", &[FIND_ENDPOINTS]),
+    (STORES, "put_endpoint", &[UPDATE_ENDPOINT]),
+    (STORES, "delete_endpoint", &[DELETE_ENDPOINT]),
+    (STORES, "count_attempt", &[COUNT_ATTEMPT]),
+    (STORES, "delivery", &[READ_DELIVERY]),
+    (STORES, "deliveries_of", &[FIND_DELIVERIES]),
+    (STORES, "put_delivery", &[UPDATE_DELIVERY]),
+    (STORES, "due_deliveries", &[FIND_DUE]),
     (STORES, "events", &[FIND]),
     (STORES, "chunk_state", &[READ_MANY]),
     (STORES, "commit", &[UPDATE]),
@@ -129,6 +147,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "send_create", &[SEND_CREATE]),
     (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER]),
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
+    (QUEUES, "send_webhooks", &[SEND_WEBHOOK]),
     (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW, DEPTH_HANDLER]),
     (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER, SEND_COMPLETE]),
     (&["pings"], "send_ping", &[SEND_HANDLER]),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
-const SHARED: [(&str, &[&str]); 10] = [
+const SHARED: [(&str, &[&str]); 11] = [
     ("process-item", &["chunk", "job_types"]),
     ("call-handler", &["chunk", "remote"]),
     (
@@ -27,11 +27,16 @@ const SHARED: [(&str, &[&str]); 10] = [
             "chunk/work.rs",
             "chunk/worker.rs",
             "events",
+            "webhooks/messages.rs",
         ],
     ),
-    ("create-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events"]),
-    ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "events"]),
-    ("jobs-api", &["header.rs", "chunk/ending.rs", "events/document.rs", "ports.rs"]),
+    (
+        "create-job",
+        &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events", "webhooks/messages.rs"],
+    ),
+    ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "events", "webhooks/messages.rs"]),
+    ("jobs-api", &["header.rs", "chunk/ending.rs", "events/document.rs", "ports.rs", "webhooks/messages.rs"]),
+    ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),
     ("upload", &[]),
@@ -70,7 +75,7 @@ fn function_code(function: &str) -> &'static str {
 
 fn read(function: &str, parts: &[&str]) -> String {
     let own = code(&root().join("functions").join(function).join("src"));
-    for module in ["chunk", "events", "header"] {
+    for module in ["chunk", "events", "header", "webhooks"] {
         let has_row = parts.iter().any(|part| part.starts_with(module));
         assert!(
             has_row || !own.contains(&format!("longshore::{module}")),

@@ -63,11 +63,38 @@ pub(crate) struct KindInPath {
     kind: String,
 }
 
+/// Path parameter that identifies a webhook.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct WebhookIdInPath {
+    /// Id of the webhook.
+    #[param(rename = "webhookId", format = "uuid")]
+    webhook_id: String,
+}
+
+/// Path parameter that identifies a delivery.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct DeliveryIdInPath {
+    /// Id of the delivery.
+    #[param(rename = "deliveryId", pattern = "^[0-9]{15}-[A-Za-z0-9-]{1,256}$")]
+    delivery_id: String,
+}
+
+/// Query parameters of `GET /api/webhooks/{webhookId}/deliveries`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct DeliveriesQuery {
+    /// Maximum number of deliveries on the page.
+    #[param(required = false, minimum = 1, maximum = 100, default = 20)]
+    limit: usize,
+}
+
 /// The header `If-Match`, as `etag` reads it.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfMatchHeader {
-    /// One or more `ETag`s from earlier responses about the job or the job type, or `*`. If it has changed since, the
+    /// One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
     /// call does nothing and returns 412. A running job changes with every item that ends.
     #[param(rename = "If-Match", required = false)]
     if_match: String,

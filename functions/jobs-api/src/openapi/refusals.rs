@@ -85,6 +85,47 @@ refusals!(
     operator DeleteJobTypeRefusals: NotFound, PreconditionFailed, RateLimited
 );
 refusals!(
+    /// Refusals of `POST /api/webhooks`.
+    CreateWebhookRefusals: MalformedJson, TooManyWebhooks, BodyTooLarge, UnsupportedMediaType, InvalidRequest, Unavailable
+);
+refusals!(
+    /// Refusals of `GET /api/webhooks`: none.
+    WebhooksRefusals:
+);
+refusals!(
+    /// Refusals of `GET /api/webhooks/{webhookId}`.
+    WebhookRefusals: NotFound
+);
+refusals!(
+    /// Refusals of `PUT /api/webhooks/{webhookId}`.
+    PutWebhookRefusals: MalformedJson, NotFound, PreconditionFailed, BodyTooLarge, UnsupportedMediaType, InvalidRequest,
+    Unavailable
+);
+refusals!(
+    /// Refusals of `DELETE /api/webhooks/{webhookId}`.
+    DeleteWebhookRefusals: NotFound, PreconditionFailed, Unavailable
+);
+refusals!(
+    /// Refusals of `POST /api/webhooks/{webhookId}/test`.
+    TestWebhookRefusals: NotFound, PreconditionFailed, Unavailable
+);
+refusals!(
+    /// Refusals of `POST /api/webhooks/{webhookId}/secret`.
+    RotateWebhookSecretRefusals: NotFound, RotationActive, PreconditionFailed, Unavailable
+);
+refusals!(
+    /// Refusals of `GET /api/webhooks/{webhookId}/deliveries`.
+    DeliveriesRefusals: MalformedQuery, NotFound, InvalidRequest
+);
+refusals!(
+    /// Refusals of `POST /api/webhooks/{webhookId}/deliveries/{deliveryId}/replay`.
+    ReplayDeliveryRefusals: NotFound, WebhookDisabled, Unavailable
+);
+refusals!(
+    /// Refusals of `POST /api/webhooks/{webhookId}/replay`.
+    ReplayDeliveriesRefusals: MalformedJson, NotFound, WebhookDisabled, BodyTooLarge, UnsupportedMediaType, InvalidRequest
+);
+refusals!(
     /// Refusals of the public documents: none.
     public DocumentRefusals:
 );

@@ -149,8 +149,19 @@ async fn with_report(world: &World) -> JobId {
 
 /// Audits a job whose files have this many faults.
 async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
-    let Api { ports, records, registry, job_types, access, operators, limits, tenant_calls, queue_depths, clock } =
-        world.api::<InMemory>(world.queues.clone());
+    let Api {
+        ports,
+        records,
+        registry,
+        job_types,
+        access,
+        operators,
+        limits,
+        tenant_calls,
+        webhook_urls,
+        queue_depths,
+        clock,
+    } = world.api::<InMemory>(world.queues.clone());
     let Ports { store, queues, files: inner } = ports;
     let files = Faulty { inner, fault, left: Arc::new(AtomicU32::new(faults)), store: store.clone(), job: id };
     let ports = Ports { store, queues, files };
@@ -163,6 +174,7 @@ async fn audit(world: &World, id: JobId, fault: Fault, faults: u32) -> Reply {
         operators,
         limits,
         tenant_calls,
+        webhook_urls,
         queue_depths,
         clock,
     };

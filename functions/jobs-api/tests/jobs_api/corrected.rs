@@ -221,8 +221,19 @@ async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
     let file = file(&world, &format!("{FILE}{rows}")).await;
     let (inner, faults) = (world.files.clone(), Arc::new(Mutex::new(faults.to_vec())));
     let files = FaultyFiles { inner, faults, opened: Arc::default() };
-    let Api { ports, records, registry, job_types, access, operators, mut limits, tenant_calls, queue_depths, clock } =
-        world.api::<InMemory>(world.queues.clone());
+    let Api {
+        ports,
+        records,
+        registry,
+        job_types,
+        access,
+        operators,
+        mut limits,
+        tenant_calls,
+        webhook_urls,
+        queue_depths,
+        clock,
+    } = world.api::<InMemory>(world.queues.clone());
     limits.max_file_bytes = 2 * HEAD_BYTES;
     let ports = Ports { store: ports.store, queues: ports.queues, files: files.clone() };
     let api = Api::<FaultyBackend> {
@@ -234,6 +245,7 @@ async fn retry_over(faults: &[Fault]) -> (Reply, Vec<Range>) {
         operators,
         limits,
         tenant_calls,
+        webhook_urls,
         queue_depths,
         clock,
     };

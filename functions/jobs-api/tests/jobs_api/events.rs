@@ -30,7 +30,7 @@ async fn started(world: &World, tenant: &str, moved_at: Timestamp) -> String {
     let id = world.job_of(tenant).await;
     world.store.begin(id, 0, LISTED).await.unwrap();
     let job = world.store.job(id).await.unwrap().unwrap();
-    let _ = world.store.move_events(&job, moved_at).await.unwrap();
+    let _ = world.store.move_events(&job, &[], moved_at).await.unwrap();
     format!("{id}-0-started")
 }
 

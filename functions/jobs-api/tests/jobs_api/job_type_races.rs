@@ -82,8 +82,19 @@ impl Backend for Racing {
 
 /// Sends a change while other changes precede its next writes.
 async fn overtaken(world: &World, times: u32, request: Request<Body>) -> Reply {
-    let Api { ports, records, registry, job_types, access, operators, limits, tenant_calls, queue_depths, clock } =
-        world.api::<InMemory>(world.queues.clone());
+    let Api {
+        ports,
+        records,
+        registry,
+        job_types,
+        access,
+        operators,
+        limits,
+        tenant_calls,
+        webhook_urls,
+        queue_depths,
+        clock,
+    } = world.api::<InMemory>(world.queues.clone());
     let store = Overtaken { inner: job_types.store, times: Arc::new(AtomicU32::new(times)) };
     let job_types =
         Registrations { store, pings: job_types.pings, targets: job_types.targets, root_secret: job_types.root_secret };
@@ -96,6 +107,7 @@ async fn overtaken(world: &World, times: u32, request: Request<Body>) -> Reply {
         operators,
         limits,
         tenant_calls,
+        webhook_urls,
         queue_depths,
         clock,
     });

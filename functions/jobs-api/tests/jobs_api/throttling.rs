@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 37] = [
+const ROWS: [(&str, &str, Class); 47] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -38,6 +38,16 @@ const ROWS: [(&str, &str, Class); 37] = [
     ("POST", "/api/jobs/{jobId}/undo", Class::Create),
     ("DELETE", "/api/jobs/{jobId}", Class::Usual),
     ("GET", "/api/events", Class::List),
+    ("POST", "/api/webhooks", Class::Create),
+    ("GET", "/api/webhooks", Class::List),
+    ("GET", "/api/webhooks/{webhookId}", Class::Usual),
+    ("PUT", "/api/webhooks/{webhookId}", Class::Create),
+    ("DELETE", "/api/webhooks/{webhookId}", Class::Usual),
+    ("POST", "/api/webhooks/{webhookId}/test", Class::Create),
+    ("POST", "/api/webhooks/{webhookId}/secret", Class::Create),
+    ("GET", "/api/webhooks/{webhookId}/deliveries", Class::List),
+    ("POST", "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay", Class::Create),
+    ("POST", "/api/webhooks/{webhookId}/replay", Class::Create),
     ("GET", "/api/datasets", Class::List),
     ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),

@@ -5,7 +5,7 @@ use axum::http::Request;
 use jobs_api::{Backend, router};
 use lambda_http::tower::ServiceExt;
 use longshore_domain::job::{ChunkQueue, Stage};
-use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
 use longshore_domain::ports::{JobStore, PingQueue, PortError, PortResult, QueueDepth, Queues};
 use longshore_testing::{MemoryFiles, MemoryRecords, MemoryStore};
 
@@ -31,6 +31,10 @@ impl Queues for Closed {
     }
 
     async fn send_complete(&self, _: &CompleteMessage) -> PortResult<()> {
+        Self::refuse()
+    }
+
+    async fn send_webhooks(&self, _: &[WebhookMessage], _: i32) -> PortResult<()> {
         Self::refuse()
     }
 }

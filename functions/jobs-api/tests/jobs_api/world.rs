@@ -19,6 +19,7 @@ use longshore_domain::ports::{ByAge, Definition, JobStore, JobTransitions, Uploa
 use longshore_domain::rate::Rate;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use longshore_domain::timestamp::Timestamp;
+use longshore_outbound::policy::UrlPolicy;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryRecords, MemoryStore};
 use serde_json::{Value, json};
 
@@ -139,6 +140,7 @@ impl World {
             operators,
             limits,
             tenant_calls,
+            webhook_urls: UrlPolicy::any_host(),
             queue_depths,
             clock: || NOW,
         }
@@ -283,7 +285,9 @@ impl World {
         let totals = Counts { failed, ..Counts::default() };
         let end = Finish { generation: 0, status, totals, report: None, error: None, at: NOW.plus_seconds(2) };
         self.store.finish(id, &end).await.unwrap();
-        move_events(&self.store, &self.store.job(id).await.unwrap().unwrap(), || NOW).await.unwrap();
+        let (queues, files) = (MemoryQueues::default(), MemoryFiles::default());
+        let ports = Ports { store: self.store.clone(), queues, files };
+        move_events(&ports, &self.store.job(id).await.unwrap().unwrap(), || NOW).await.unwrap();
         let job = self.store.job(id).await.unwrap().unwrap();
         let folder = JobFolder::for_job(&job);
         let file = ReportFile { key: folder.report_key(0, None, "failed.csv"), rows: failed };

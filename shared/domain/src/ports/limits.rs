@@ -18,13 +18,20 @@ pub struct TenantLimits {
     pub job_bytes_per_day: u64,
     /// Rate limit of calls that make work: calls within ten seconds of the clock, see [`CallWindow`].
     pub work_calls: u64,
+    /// Rate limit of calls of the tenant's endpoints: attempts within ten seconds of the clock.
+    pub webhook_attempts: u64,
 }
 
 impl Default for TenantLimits {
     /// Returns limits that are practically infinite.
     fn default() -> Self {
-        let (active_jobs, work_calls) = (u64::MAX, u64::MAX);
-        Self { active_jobs, upload_bytes_per_day: u64::MAX, job_bytes_per_day: u64::MAX, work_calls }
+        Self {
+            active_jobs: u64::MAX,
+            upload_bytes_per_day: u64::MAX,
+            job_bytes_per_day: u64::MAX,
+            work_calls: u64::MAX,
+            webhook_attempts: u64::MAX,
+        }
     }
 }
 
@@ -38,17 +45,17 @@ pub enum QuotaExceeded {
     DailyBytes(u64),
 }
 
-/// The outcome of counting a call that makes work.
+/// The outcome of counting a call under a rate limit.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 #[must_use]
 pub enum CallCount {
     /// The call is within the rate limit.
     Counted,
-    /// The window already has [`TenantLimits::work_calls`] calls.
+    /// The window already has as many calls as the limit permits.
     LimitReached,
 }
 
-/// A rate-limit window of ten seconds of the clock, in which a tenant's calls that make work are counted. At most twice
+/// A rate-limit window of ten seconds of the clock, in which calls are counted. At most twice
 /// the limit fits into any ten seconds.
 ///
 /// A window is used instead of a token bucket: DynamoDB's expressions have no maximum, so a bucket would need a read

@@ -23,6 +23,7 @@ mod records;
 mod sweeps;
 mod transitions;
 mod uploads;
+mod webhooks;
 
 pub use concurrency::{Acquisition, ParkedChunks, Permits, WakeMark};
 pub use created::{Created, IdempotencyKey, Reopened, Started, UndoCreated};
@@ -45,13 +46,22 @@ pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
+pub use webhooks::{DeliveriesFrom, DeliveriesQuery, WebhookWrite, Webhooks};
 
 /// Storage of everything about jobs.
 pub trait Store:
-    JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events
+    JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events + Webhooks
 {
 }
 impl<T> Store for T where
-    T: JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events
+    T: JobStore
+        + JobTransitions
+        + Ledger
+        + Permits
+        + ParkedChunks
+        + HandlerStates
+        + DeliveryRecords
+        + Events
+        + Webhooks
 {
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 
 use super::PortResult;
 use crate::job::ChunkQueue;
-use crate::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage};
+use crate::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, WebhookMessage};
 
 /// The queues.
 pub trait Queues: Send + Sync {
@@ -14,6 +14,8 @@ pub trait Queues: Send + Sync {
     fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
     /// Sends a complete message: a request to end a job.
     fn send_complete(&self, message: &CompleteMessage) -> impl Future<Output = PortResult<()>> + Send;
+    /// Sends messages about webhooks, delivered no sooner than `delay_s` (0 to 900) from now.
+    fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
 }
 
 /// The queue of pings to handlers.

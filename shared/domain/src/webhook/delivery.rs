@@ -3,17 +3,72 @@
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, next_attempt};
-use crate::event::Event;
+use super::endpoint::Endpoint;
+use crate::event::{Event, RETENTION_DAYS};
 use crate::ids::EndpointId;
+use crate::job::Job;
+use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
 /// Maximum number of attempts in the log of a delivery: the newest ones.
 pub const MAX_LOG: usize = 20;
 
+/// Days within which all attempts of a delivery are made.
+const ATTEMPTS_DAYS: i64 = 4;
+
+/// Identifies a delivery of an endpoint. Later deliveries have greater ids.
+#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct DeliveryId(String);
+
+impl DeliveryId {
+    fn new(created_at: Timestamp, event_id: &str) -> Self {
+        Self(format!("{:015}-{event_id}", created_at.0))
+    }
+
+    /// Returns the id before those of all deliveries that are created at this time.
+    pub fn before(time: Timestamp) -> Self {
+        Self::new(time, "")
+    }
+
+    /// Parses an id; `None` if no delivery can have it.
+    pub fn parse(text: &str) -> Option<Self> {
+        let (time, event_id) = text.split_once('-')?;
+        let is_time = time.len() == 15 && time.bytes().all(|c| c.is_ascii_digit());
+        let is_id = event_id.len() <= 256 && event_id.bytes().all(|c| c.is_ascii_alphanumeric() || c == b'-');
+        (is_time && is_id).then(|| Self(text.to_owned()))
+    }
+
+    /// Returns the id as text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+impl std::fmt::Display for DeliveryId {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+/// Identifies a delivery.
+#[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct DeliveryKey {
+    /// Tenant of the endpoint.
+    pub tenant: TenantId,
+    /// The endpoint.
+    pub endpoint_id: EndpointId,
+    /// The delivery.
+    pub id: DeliveryId,
+}
+
 /// A delivery as it is stored.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Delivery {
+    /// Tenant of the endpoint.
+    pub tenant: TenantId,
     /// The endpoint.
     pub endpoint_id: EndpointId,
     /// The event.
@@ -28,6 +83,17 @@ pub struct Delivery {
     pub log: Vec<Attempt>,
     /// Time of creation.
     pub created_at: Timestamp,
+    /// Time after which the delivery is removed, in seconds since the Unix epoch.
+    pub expires_at: i64,
+}
+
+/// Returns the deliveries of a job's events that enter the list now: one for each event and each endpoint that gets it.
+pub fn deliveries(job: &Job, events: &[Event], endpoints: &[Endpoint], now: Timestamp) -> Vec<Delivery> {
+    let of_event = |event: &Event| {
+        let getting = endpoints.iter().filter(|endpoint| endpoint.gets(event, false));
+        getting.map(|endpoint| Delivery::new(endpoint, event.clone(), now, job.times.expires_at)).collect::<Vec<_>>()
+    };
+    events.iter().flat_map(of_event).collect()
 }
 
 /// The state of a delivery.
@@ -53,10 +119,30 @@ pub enum DeliveryState {
 }
 
 impl Delivery {
-    /// A delivery whose first attempt is due.
-    pub fn new(endpoint_id: EndpointId, event: Event, now: Timestamp) -> Self {
-        let (state, log) = (DeliveryState::Pending { next_at: now }, Vec::new());
-        Self { endpoint_id, event, state, attempts: 0, revision: 0, log, created_at: now }
+    /// Creates a delivery whose first attempt is due. It expires with its event, but not while attempts are left.
+    pub fn new(endpoint: &Endpoint, event: Event, now: Timestamp, job_expires_at: i64) -> Self {
+        Self {
+            tenant: endpoint.tenant.clone(),
+            endpoint_id: endpoint.endpoint_id,
+            event,
+            state: DeliveryState::Pending { next_at: now },
+            attempts: 0,
+            revision: 0,
+            log: Vec::new(),
+            created_at: now,
+            expires_at: job_expires_at
+                .clamp(now.plus_days(ATTEMPTS_DAYS).seconds(), now.plus_days(RETENTION_DAYS).seconds()),
+        }
+    }
+
+    /// Returns the id.
+    pub fn id(&self) -> DeliveryId {
+        DeliveryId::new(self.created_at, &self.event.id)
+    }
+
+    /// Returns the key.
+    pub fn key(&self) -> DeliveryKey {
+        DeliveryKey { tenant: self.tenant.clone(), endpoint_id: self.endpoint_id, id: self.id() }
     }
 
     /// Returns the time of the next attempt, if one is left.
@@ -91,6 +177,24 @@ impl Delivery {
         true
     }
 
+    /// Puts off the attempt, which does not count.
+    pub fn postpone(&mut self, until: Timestamp) {
+        if self.due().is_some() {
+            self.state = DeliveryState::Pending { next_at: until };
+            self.revision += 1;
+        }
+    }
+
+    /// Returns true if a replay that was requested at this time makes a difference: the delivery has failed before, or waits
+    /// for a later attempt.
+    pub fn is_replayed_by(&self, requested_at: Timestamp) -> bool {
+        match self.state {
+            DeliveryState::Failed { at } => at <= requested_at,
+            DeliveryState::Pending { next_at } => self.attempts > 0 && next_at > requested_at,
+            DeliveryState::Delivered { .. } => false,
+        }
+    }
+
     /// Makes all attempts available again, the first one now.
     pub fn replay(&mut self, now: Timestamp) {
         (self.state, self.attempts) = (DeliveryState::Pending { next_at: now }, 0);
@@ -107,105 +211,5 @@ impl Delivery {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::super::attempt::{AttemptResult, MAX_ATTEMPTS};
-    use super::*;
-    use crate::event::PendingEvent;
-    use crate::ids::JobId;
-    use crate::job::Job;
-    use crate::tenant::TenantId;
-
-    const NOW: Timestamp = Timestamp(1_000_000_000);
-
-    fn delivery() -> Delivery {
-        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
-        Delivery::new(EndpointId::generate(), Event::new(&job, PendingEvent::started(0, NOW)), NOW)
-    }
-
-    fn answered(status: u16, at: Timestamp) -> Attempt {
-        Attempt { at, ms: 250, result: AttemptResult::Answered { status } }
-    }
-
-    /// Records an attempt at the time at which it is due.
-    fn attempt(delivery: &mut Delivery, status: u16) -> bool {
-        let at = delivery.due().unwrap_or(NOW);
-        let revision = delivery.revision;
-        delivery.record(revision, answered(status, at), None, 0.0)
-    }
-
-    #[test]
-    fn a_delivery_is_attempted_until_it_is_accepted() {
-        let mut delivery = delivery();
-        assert_eq!(delivery.due(), Some(NOW));
-        assert!(attempt(&mut delivery, 500));
-        assert_eq!(delivery.due(), Some(Timestamp(NOW.0 + 5_250)));
-        assert!(attempt(&mut delivery, 204));
-        assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Delivered { at: Timestamp(NOW.0 + 5_500) }, 2));
-        assert!(!attempt(&mut delivery, 500), "it was delivered");
-        assert_eq!(delivery.log.len(), 2);
-    }
-
-    #[test]
-    fn a_delivery_fails_after_its_last_attempt_or_when_its_endpoint_is_gone() {
-        let mut failing = delivery();
-        for _ in 0..MAX_ATTEMPTS {
-            assert!(attempt(&mut failing, 503));
-        }
-        assert!(matches!(failing.state, DeliveryState::Failed { .. }));
-        assert!(failing.log.last().unwrap().at.millis_since(NOW) > 75 * 3_600_000);
-        let mut gone = delivery();
-        assert!(attempt(&mut gone, 410));
-        assert!(matches!(gone.state, DeliveryState::Failed { .. }));
-    }
-
-    /// A message can be delivered twice, and two attempts be made at once.
-    #[test]
-    fn of_two_attempts_at_once_one_counts_unless_the_other_is_accepted() {
-        let mut delivery = delivery();
-        let revision = delivery.revision;
-        assert!(delivery.record(revision, answered(500, NOW), None, 0.0));
-        assert!(!delivery.record(revision, answered(502, NOW), None, 0.0));
-        assert_eq!((delivery.attempts, delivery.log.len()), (1, 1));
-        assert!(delivery.record(revision, answered(200, NOW), None, 0.0));
-        assert!(matches!(delivery.state, DeliveryState::Delivered { .. }));
-    }
-
-    #[test]
-    fn a_replay_starts_again_and_keeps_the_log() {
-        let mut delivery = delivery();
-        while attempt(&mut delivery, 500) {}
-        let revision = delivery.revision;
-        delivery.replay(NOW.plus_days(9));
-        assert_eq!((delivery.due(), delivery.attempts), (Some(NOW.plus_days(9)), 0));
-        assert!(!delivery.record(revision, answered(500, NOW), None, 0.0), "an attempt from before the replay");
-        while attempt(&mut delivery, 500) {}
-        assert_eq!((delivery.attempts, delivery.log.len()), (MAX_ATTEMPTS, MAX_LOG));
-        delivery.replay(NOW);
-        assert!(attempt(&mut delivery, 200));
-        assert_eq!(delivery.log.len(), MAX_LOG, "the newest attempts");
-        assert!(delivery.log.last().unwrap().result.is_accepted());
-    }
-
-    #[test]
-    fn a_delivery_to_a_disabled_endpoint_ends_and_a_delivered_one_stays() {
-        let mut pending = delivery();
-        pending.abandon(NOW);
-        assert_eq!((pending.state, pending.revision), (DeliveryState::Failed { at: NOW }, 1));
-        let mut delivered = delivery();
-        attempt(&mut delivered, 200);
-        let before = delivered.clone();
-        delivered.abandon(NOW);
-        assert_eq!(delivered, before);
-    }
-
-    #[test]
-    fn a_delivery_is_read_as_it_was_written() {
-        let mut delivery = delivery();
-        attempt(&mut delivery, 500);
-        let revision = delivery.revision;
-        let unanswered = AttemptResult::unanswered("timed_out", "no answer within 15 s");
-        delivery.record(revision, Attempt { at: NOW, ms: 15_000, result: unanswered }, Some(900), 0.3);
-        let text = serde_json::to_string(&delivery).unwrap();
-        assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), delivery);
-    }
-}
+#[path = "delivery_tests.rs"]
+mod tests;

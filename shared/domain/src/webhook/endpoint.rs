@@ -19,6 +19,18 @@ pub const FAILING_DAYS: i64 = 5;
 /// Seconds for which the previous secret is used beside the new one after a rotation.
 pub const ROTATION_S: i64 = 86_400;
 
+/// Number of failures in a row after which an endpoint is paused.
+const PAUSED_AFTER: u32 = 5;
+
+/// Length of the first pause in seconds. Each later one is twice as long.
+const PAUSE_S: i64 = 5;
+
+/// Maximum length of a pause in seconds.
+const MAX_PAUSE_S: i64 = 300;
+
+/// Seconds that a probe takes at most: a call, and the record of its result.
+const PROBE_S: i64 = 30;
+
 /// The jobs about which an endpoint gets events.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
@@ -58,23 +70,50 @@ pub struct Endpoint {
     pub health: Health,
     /// Time of creation.
     pub created_at: Timestamp,
-    /// Number of the client's changes. A change is conditional on it.
+    /// Number of changes, except those of the health alone. A change is conditional on it.
     pub revision: u32,
+    /// Place among the tenant's endpoints, below [`MAX_ENDPOINTS`]: a tenant has no more endpoints than places.
+    pub place: u8,
+    /// The last check.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<Check>,
+}
+
+/// A check of an endpoint: a message with a challenge, which the endpoint answers with the challenge. Its result shows no
+/// more than a class, because the endpoint may be a server that its owner cannot see.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Check {
+    /// The challenge.
+    pub challenge: String,
+    /// Time of the request to check.
+    pub requested_at: Timestamp,
+    /// The result; `None` until there is one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub result: Option<CheckResult>,
+}
+
+/// The result of a check.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, utoipa::ToSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckResult {
+    /// The endpoint answered with a status from 200 to 299, and with the challenge.
+    Passed,
+    /// The endpoint answered with a status from 200 to 299, but not with the challenge.
+    WrongAnswer,
+    /// The endpoint answered with another status.
+    Refused,
+    /// The endpoint did not answer.
+    NoAnswer,
 }
 
 /// The state of an endpoint. Only an active endpoint gets events.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum EndpointState {
-    /// The endpoint has not answered its challenge yet.
-    Pending {
-        /// The challenge.
-        challenge: String,
-        /// The last failed attempt.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        failure: Option<AttemptResult>,
-    },
-    /// The endpoint has answered its challenge.
+    /// The endpoint has passed no check yet.
+    Pending,
+    /// The endpoint has passed a check.
     Active,
     /// The endpoint gets no events.
     Disabled {
@@ -98,20 +137,44 @@ pub enum DisabledReason {
 }
 
 /// Recent outcomes of an endpoint's deliveries.
+///
+/// An endpoint that fails repeatedly is paused: until the pause ends, deliveries to it fail without a call, and then one
+/// of them probes it. So a dead endpoint takes the time of one call for each pause, whatever the number of its deliveries.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Health {
+    /// Number of failures since the last accepted event.
+    #[serde(default)]
+    pub failures: u32,
+    /// End of the pause.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub paused_until: Option<Timestamp>,
     /// Time of the first failure since the last accepted event; `None` if the last one was accepted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failing_since: Option<Timestamp>,
 }
 
 impl Health {
-    /// Returns the health after an attempt.
+    /// Returns the health after a call.
     #[must_use]
     pub fn after(self, result: &AttemptResult, at: Timestamp) -> Self {
-        let failing_since = (!result.is_accepted()).then(|| self.failing_since.unwrap_or(at));
-        Self { failing_since }
+        if result.is_accepted() {
+            return Self::default();
+        }
+        let failures = self.failures.saturating_add(1);
+        let pause_s = failures.checked_sub(PAUSED_AFTER).map(|more| (PAUSE_S << more.min(16)).min(MAX_PAUSE_S));
+        let failing_since = Some(self.failing_since.unwrap_or(at));
+        Self { failures, failing_since, paused_until: pause_s.map(|pause_s| at.plus_seconds(pause_s)) }
+    }
+
+    /// Returns what a delivery does whose attempt is due.
+    pub fn admit(self, now: Timestamp) -> Admission {
+        match self.paused_until {
+            None => Admission::Call,
+            Some(until) if now < until => Admission::Paused(until),
+            // Others wait meanwhile. If the prober dies, the next one probes.
+            Some(_) => Admission::Probe(Self { paused_until: Some(now.plus_seconds(PROBE_S)), ..self }),
+        }
     }
 
     /// Returns the reason to disable an endpoint with this health after an attempt; `None` if it stays active.
@@ -122,6 +185,17 @@ impl Health {
         let since = self.failing_since.filter(|_| !result.is_accepted())?;
         (at >= since.plus_days(FAILING_DAYS)).then_some(DisabledReason::Failing)
     }
+}
+
+/// What a delivery does whose attempt is due.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Admission {
+    /// It calls the endpoint.
+    Call,
+    /// It calls the endpoint if it can store this health first: only one delivery can.
+    Probe(Health),
+    /// It fails, because the endpoint is paused until this time.
+    Paused(Timestamp),
 }
 
 /// The versions of an endpoint's secret. A secret is derived from the root secret, the endpoint's id and a version.
@@ -163,91 +237,43 @@ impl Endpoint {
         self.state == EndpointState::Active && is_of_type && (is_named || self.jobs == JobScope::All)
     }
 
-    /// Returns the endpoint after an answered challenge; `None` if it has another challenge now, or none.
+    /// Returns the endpoint after this change, with the next revision.
     #[must_use]
-    pub fn verified(&self, challenge: &str) -> Option<Self> {
-        let is_current = matches!(&self.state, EndpointState::Pending { challenge: own, .. } if own == challenge);
-        is_current.then(|| Self { state: EndpointState::Active, ..self.clone() })
+    pub fn changed(self, change: impl FnOnce(&mut Self)) -> Self {
+        let mut changed = Self { revision: self.revision.saturating_add(1), ..self };
+        change(&mut changed);
+        changed
+    }
+
+    /// Returns the endpoint with a new check.
+    #[must_use]
+    pub fn with_check(self, challenge: String, now: Timestamp) -> Self {
+        self.changed(|endpoint| endpoint.check = Some(Check { challenge, requested_at: now, result: None }))
+    }
+
+    /// Returns the endpoint after a check; `None` if another check was requested meanwhile, or it has this result. An
+    /// endpoint that waits for its first check becomes active.
+    #[must_use]
+    pub fn checked(&self, challenge: &str, result: CheckResult) -> Option<Self> {
+        let check = self.check.as_ref().filter(|check| check.challenge == challenge && check.result != Some(result))?;
+        let check = Check { result: Some(result), ..check.clone() };
+        let is_activated = self.state == EndpointState::Pending && result == CheckResult::Passed;
+        Some(self.clone().changed(|endpoint| {
+            endpoint.check = Some(check);
+            if is_activated {
+                (endpoint.state, endpoint.health) = (EndpointState::Active, Health::default());
+            }
+        }))
+    }
+
+    /// Returns the endpoint without its events; `None` unless it is active.
+    #[must_use]
+    pub fn disabled(&self, reason: DisabledReason, at: Timestamp) -> Option<Self> {
+        let is_active = self.state == EndpointState::Active;
+        is_active.then(|| self.clone().changed(|endpoint| endpoint.state = EndpointState::Disabled { reason, at }))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::event::PendingEvent;
-    use crate::ids::JobId;
-    use crate::job::Job;
-
-    const NOW: Timestamp = Timestamp(1_000_000_000);
-
-    fn endpoint(state: EndpointState) -> Endpoint {
-        Endpoint {
-            endpoint_id: EndpointId::generate(),
-            tenant: TenantId::from_static("t"),
-            url: "https://example.org/hooks".into(),
-            description: String::new(),
-            event_types: [].into(),
-            jobs: JobScope::All,
-            state,
-            secret: SecretVersions::default(),
-            health: Health::default(),
-            created_at: NOW,
-            revision: 0,
-        }
-    }
-
-    fn started() -> Event {
-        let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
-        Event::new(&job, PendingEvent::started(0, NOW))
-    }
-
-    #[test]
-    fn an_endpoint_gets_the_events_of_its_types_and_jobs_once_it_is_active() {
-        let active = endpoint(EndpointState::Active);
-        assert!(active.gets(&started(), false));
-        let ends = Endpoint { event_types: [EventType::Completed, EventType::Failed].into(), ..active.clone() };
-        assert!(!ends.gets(&started(), true));
-        let named = Endpoint { jobs: JobScope::Named, ..active };
-        assert!(named.gets(&started(), true) && !named.gets(&started(), false));
-        let pending = EndpointState::Pending { challenge: "c".into(), failure: None };
-        let disabled = EndpointState::Disabled { reason: DisabledReason::Client, at: NOW };
-        assert!([pending, disabled].into_iter().all(|state| !endpoint(state).gets(&started(), true)));
-    }
-
-    #[test]
-    fn an_endpoint_is_verified_by_its_own_challenge_once() {
-        let pending = endpoint(EndpointState::Pending { challenge: "c1".into(), failure: None });
-        assert_eq!(pending.verified("c0"), None);
-        let active = pending.verified("c1").unwrap();
-        assert_eq!((&active.state, active.verified("c1")), (&EndpointState::Active, None));
-    }
-
-    #[test]
-    fn days_without_an_accepted_event_disable_and_410_does_at_once() {
-        let [bad, good, gone] = [500, 204, 410].map(|status| AttemptResult::Answered { status });
-        let later = |days| NOW.plus_days(days);
-        let failing = Health::default().after(&bad, NOW);
-        assert_eq!(failing.after(&bad, later(3)), failing, "the first failure counts");
-        assert_eq!(failing.disables(&bad, later(5)), Some(DisabledReason::Failing));
-        assert_eq!(failing.disables(&bad, Timestamp(later(5).0 - 1)), None);
-        assert_eq!(failing.disables(&good, later(9)), None);
-        assert_eq!(failing.after(&good, later(4)), Health::default());
-        assert_eq!(Health::default().disables(&bad, later(9)), None, "nothing has failed before");
-        assert_eq!(Health::default().disables(&gone, NOW), Some(DisabledReason::Gone));
-    }
-
-    #[test]
-    fn two_secrets_are_valid_for_a_day_after_a_rotation() {
-        let first = SecretVersions::default();
-        assert_eq!((first.current, first.previous(NOW)), (1, None));
-        let second = first.rotated(NOW).unwrap();
-        assert_eq!((second.current, second.previous(NOW)), (2, Some(1)));
-        assert_eq!(
-            second.rotated(NOW.plus_seconds(ROTATION_S - 1)),
-            None,
-            "a third secret would end the first one early"
-        );
-        let later = NOW.plus_seconds(ROTATION_S);
-        assert_eq!((second.previous(later), second.rotated(later).unwrap().current), (None, 3));
-    }
-}
+#[path = "endpoint_tests.rs"]
+pub(super) mod tests;

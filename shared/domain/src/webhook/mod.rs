@@ -8,7 +8,8 @@ mod delivery;
 mod endpoint;
 
 pub use attempt::{Attempt, AttemptResult, ERROR_BYTES, MAX_ATTEMPTS, next_attempt};
-pub use delivery::{Delivery, DeliveryState, MAX_LOG};
+pub use delivery::{Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, deliveries};
 pub use endpoint::{
-    DisabledReason, Endpoint, EndpointState, FAILING_DAYS, Health, JobScope, MAX_ENDPOINTS, ROTATION_S, SecretVersions,
+    Admission, Check, CheckResult, DisabledReason, Endpoint, EndpointState, FAILING_DAYS, Health, JobScope,
+    MAX_ENDPOINTS, ROTATION_S, SecretVersions,
 };

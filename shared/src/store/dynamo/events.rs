@@ -9,6 +9,7 @@ use longshore_domain::event::{
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Events, EventsMoved, PortResult};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::Delivery;
 
 use super::item::{Item, ItemError, number, read_text, text};
 use super::job_item::{DELETED_AT, PENDING_EVENTS};
@@ -17,16 +18,17 @@ use super::retry::unanswered;
 use super::transaction::Transacted;
 use super::transitions::word;
 use super::update::Update;
-use super::{DynamoStore, failed};
+use super::{DynamoStore, failed, webhooks};
 
 const MOVE: &str = "move_events";
 const LIST: &str = "events";
 
 impl Events for DynamoStore {
     /// TransactWriteItems: puts each event of `EVENTS#tenant`, and updates `JOB#id` / `JOB`, if `pendingEvents`,
-    /// `generation` and `status` are as they were read, and `deletedAt` exists as it did. The job leaves the index
+    /// `generation` and `status` are as they were read, and `deletedAt` exists as it did. It also puts the deliveries, at most
+    /// one for each event and endpoint. The job leaves the index
     /// `unfinished` if it has ended, is not deleted, and this is its last event.
-    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+    async fn move_events(&self, job: &Job, deliveries: &[Delivery], now: Timestamp) -> PortResult<EventsMoved> {
         let events = to_move(job);
         if events.is_empty() {
             return Ok(EventsMoved::Moved);
@@ -34,6 +36,9 @@ impl Events for DynamoStore {
         let mut writes = vec![self.take_events(job, &events)?];
         for event in &events {
             writes.push(self.put_if_absent(to_item(job, event, now).map_err(failed(MOVE))?)?);
+        }
+        for delivery in deliveries {
+            writes.push(self.put_if_absent(webhooks::to_item(delivery).map_err(failed(MOVE))?)?);
         }
         // Written later, an event could appear before one that a reader has already passed.
         let transacted = tokio::time::timeout(Duration::from_secs(MOVE_S), self.transact(MOVE, writes)).await;
@@ -205,7 +210,7 @@ mod tests {
         let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
         job.begin(0, Timestamp(2));
         let start = tokio::time::Instant::now();
-        let error = store_on(Silent).move_events(&job, Timestamp(3)).await.unwrap_err();
+        let error = store_on(Silent).move_events(&job, &[], Timestamp(3)).await.unwrap_err();
         assert_eq!((error.operation, start.elapsed()), (MOVE, Duration::from_secs(MOVE_S)));
     }
 }

@@ -9,11 +9,12 @@ use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
 use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Delivery, Endpoint};
 
 use super::item::{Item, ItemError, nested, number, text};
 use super::jobs::definition_item;
 use super::keys::Key;
-use super::{events, failed, group_item, job_item, job_type_item, upload_item};
+use super::{events, failed, group_item, job_item, job_type_item, upload_item, webhooks};
 use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
 use crate::store::own_write::CommittedGroup;
@@ -32,9 +33,10 @@ pub fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
     check(job_item::to_item(job)).map_err(failed(operation))
 }
 
-/// Checks the items of a job's events that enter the list.
-pub fn check_events(job: &Job, events: &[Event], now: Timestamp) -> PortResult<()> {
+/// Checks the items of a job's events that enter the list, and of their deliveries.
+pub fn check_events(job: &Job, events: &[Event], deliveries: &[Delivery], now: Timestamp) -> PortResult<()> {
     let items = events.iter().map(|event| events::to_item(job, event, now));
+    let items = items.chain(deliveries.iter().map(webhooks::to_item));
     check_all(items.chain([job_item::to_item(job)])).map_err(failed("move_events"))
 }
 
@@ -71,6 +73,16 @@ pub fn check_progress(id: JobId, group: &Group) -> PortResult<()> {
 /// Checks a job type after a write.
 pub fn check_job_type(operation: &'static str, name: &TypeName, stored: &StoredRegistration) -> PortResult<()> {
     check(job_type_item::full_item(name, stored)).map_err(failed(operation))
+}
+
+/// Checks an endpoint after a write.
+pub fn check_endpoint(endpoint: &Endpoint) -> PortResult<()> {
+    check(webhooks::endpoint_item(endpoint)).map_err(failed("put_endpoint"))
+}
+
+/// Checks a delivery after a write.
+pub fn check_delivery(delivery: &Delivery) -> PortResult<()> {
+    check(webhooks::to_item(delivery)).map_err(failed("put_delivery"))
 }
 
 /// Checks a dead-letter record and its body.

@@ -6,11 +6,12 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::event::EventPosition;
-use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::ids::{EndpointId, FileGuid, JobId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::registration::TypeName;
 use longshore_domain::tenant::TenantId;
+use longshore_domain::webhook::DeliveryKey;
 
 use super::events::moved_at;
 
@@ -115,6 +116,14 @@ impl Key {
         }
     }
 
+    pub(super) fn endpoint(tenant: &TenantId, place: u8) -> Self {
+        Self { pk: webhooks_pk(tenant), sk: format!("{place:02}") }
+    }
+
+    pub(super) fn delivery(key: &DeliveryKey) -> Self {
+        Self { pk: deliveries_pk(&key.tenant, key.endpoint_id), sk: key.id.as_str().to_owned() }
+    }
+
     pub(super) fn job_type(name: &TypeName) -> Self {
         Self { pk: JOB_TYPES.into(), sk: name.to_string() }
     }
@@ -130,6 +139,10 @@ impl Key {
 
     pub(super) fn work_calls(tenant: &TenantId, window: CallWindow) -> Self {
         Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
+    }
+
+    pub(super) fn webhook_attempts(tenant: &TenantId, window: CallWindow) -> Self {
+        Self { pk: format!("ATTEMPTS#{tenant}"), sk: window.number().to_string() }
     }
 
     pub(super) fn deliveries(tenant: &TenantId, queue: ChunkQueue) -> Self {
@@ -159,6 +172,16 @@ fn tenant_pk(tenant: &TenantId) -> String {
 /// Returns the partition of a tenant's events.
 pub(super) fn events_pk(tenant: &TenantId) -> String {
     format!("EVENTS#{tenant}")
+}
+
+/// Returns the partition of a tenant's endpoints.
+pub(super) fn webhooks_pk(tenant: &TenantId) -> String {
+    format!("WEBHOOKS#{tenant}")
+}
+
+/// Returns the partition of an endpoint's deliveries. The index of those that are due has it, and so the tenant.
+pub(super) fn deliveries_pk(tenant: &TenantId, endpoint: EndpointId) -> String {
+    format!("DELIVERIES#{endpoint}#{tenant}")
 }
 
 /// Returns the partition of an upload's items.

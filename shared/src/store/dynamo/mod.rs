@@ -15,20 +15,23 @@
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | event | `EVENTS#tenant` | `001700000000000#0000000001#id` | the [`Event`](longshore_domain::event::Event), flat |
+//! | endpoint | `WEBHOOKS#tenant` | `07` | `endpoint` and `health` as JSON; `endpointId`; `revision` |
+//! | delivery | `DELIVERIES#endpoint#tenant` | `001700000000000-eventId` | `delivery` as JSON; `revision`; `due` and `dueAt` while an attempt is left |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
 //! | calls | `TENANT#tenant` | `CALLS#178289640` | `calls` that created work in these ten seconds |
+//! | attempts | `ATTEMPTS#tenant` | `178289640` | `calls` of the tenant's endpoints in these ten seconds |
 //! | deliveries | `TENANT#tenant` | `DELIVERED#normal` | `s0` to `s39`: send time of the newest received message |
 //! | sweeps | `SWEEP` | `POSITION` | `jobId`, `age`: where the next sweep continues |
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
 //!
-//! The sweep's position, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
-//! removes it some hours later. Both indexes are sparse.
+//! The sweep's position, endpoints, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
+//! removes it some hours later. The indexes are sparse.
 //! `unfinished`: a job that has ended leaves it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs
 //! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
-//! that one query reads groups, then the job.
+//! that one query reads groups, then the job. `due`: what the sweeper does at a time, by kind and partition (`due`) and time (`dueAt`).
 
 mod active_jobs;
 mod commit_group;
@@ -59,6 +62,7 @@ mod transitions;
 mod undo;
 mod update;
 mod upload_item;
+mod webhooks;
 mod work_calls;
 
 pub(super) use retry::unanswered;

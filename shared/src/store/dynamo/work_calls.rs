@@ -1,6 +1,7 @@
-//! Counts the calls of a tenant that create work, so that their rate limit applies over all processes.
+//! Counts the calls of a tenant that create work, and the calls of its endpoints, so that their rate limits apply over all
+//! processes.
 //!
-//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window`) changes by a write of its own, before anything else
+//! The counter of ten seconds (`TENANT#tenant` / `CALLS#window` or `ATTEMPTS#tenant` / `window`) changes by a write of its own, before anything else
 //! is written, compiled or started. A call whose response was lost may count twice, which costs its tenant one call of
 //! the window.
 
@@ -17,31 +18,41 @@ use super::update::{Update, Updated};
 const RETENTION_S: i64 = 600;
 
 impl DynamoStore {
-    /// Update of the window's counter, if it is below the limit. `None` if there is no limit.
-    fn work_call(&self, tenant: &TenantId, now: Timestamp) -> Option<Update> {
-        let window = CallWindow::at(now);
-        (self.limits.work_calls < u64::MAX).then(|| Update {
-            operation: "work_calls",
-            key: Key::work_calls(tenant, window),
+    /// Counts a call in this counter of a window, if it is below the limit. No call of DynamoDB if there is no limit.
+    async fn count(&self, operation: &'static str, key: Key, limit: u64, window: CallWindow) -> PortResult<CallCount> {
+        if limit == u64::MAX {
+            return Ok(CallCount::Counted);
+        }
+        let update = Update {
+            operation,
+            key,
             update: "ADD #calls :one SET #expiresAt = :expiry".into(),
             condition: "attribute_not_exists(#calls) OR #calls < :limit".into(),
             values: vec![
                 (":one", number(1)),
-                (":limit", number(self.limits.work_calls)),
+                (":limit", number(limit)),
                 (":expiry", number(window.end().plus_seconds(RETENTION_S).seconds())),
             ],
+        };
+        Ok(match self.update(update).await? {
+            Updated::Applied(_) => CallCount::Counted,
+            Updated::Refused(_) | Updated::Absent => CallCount::LimitReached,
         })
+    }
+
+    /// UpdateItem of the window's counter of attempts.
+    pub(super) async fn count_webhook_attempt(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount> {
+        let window = CallWindow::at(now);
+        let key = Key::webhook_attempts(tenant, window);
+        self.count("count_attempt", key, self.limits.webhook_attempts, window).await
     }
 }
 
 impl TenantCounts for DynamoStore {
     /// UpdateItem of the window's counter; no call if there is no limit.
     async fn count_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount> {
-        let Some(update) = self.work_call(tenant, now) else { return Ok(CallCount::Counted) };
-        Ok(match self.update(update).await? {
-            Updated::Applied(_) => CallCount::Counted,
-            Updated::Refused(_) | Updated::Absent => CallCount::LimitReached,
-        })
+        let window = CallWindow::at(now);
+        self.count("count_call", Key::work_calls(tenant, window), self.limits.work_calls, window).await
     }
 
     /// See `DynamoStore::remove_ended`: removes jobs from the set that are no longer active.

@@ -4,12 +4,13 @@ use longshore_domain::event::{EventPosition, EventsQuery, ListedEvent, to_move};
 use longshore_domain::job::{Job, Transition};
 use longshore_domain::ports::{Events, EventsMoved, PortResult};
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::Delivery;
 
 use super::MemoryStore;
 use longshore::store::dynamo::items;
 
 impl Events for MemoryStore {
-    async fn move_events(&self, job: &Job, now: Timestamp) -> PortResult<EventsMoved> {
+    async fn move_events(&self, job: &Job, deliveries: &[Delivery], now: Timestamp) -> PortResult<EventsMoved> {
         let events = to_move(job);
         if events.is_empty() {
             return Ok(EventsMoved::Moved);
@@ -20,10 +21,11 @@ impl Events for MemoryStore {
         if next.events_moved(job, &events) == Transition::Refused {
             return Ok(EventsMoved::Changed);
         }
-        items::check_events(&next, &events, now)?;
+        items::check_events(&next, &events, deliveries, now)?;
         of_job.job = next;
         let listed = records.events.entry(job.tenant.clone()).or_default();
         listed.extend(events.into_iter().map(|event| (EventPosition::of(&event, now), event)));
+        records.webhook_deliveries.extend(deliveries.iter().map(|delivery| (delivery.key(), delivery.clone())));
         Ok(EventsMoved::Moved)
     }
 

@@ -16,6 +16,7 @@ use longshore_domain::ports::{
 use longshore_domain::registration::{StoredRegistration, TypeName};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
 
 use super::handler_states::WrittenState;
 use super::keys::TakenKeys;
@@ -46,12 +47,18 @@ pub(super) struct Records {
     job_bytes: BTreeMap<(TenantId, Timestamp), u64>,
     /// Calls that created work, by tenant and window.
     calls: BTreeMap<(TenantId, CallWindow), u64>,
+    /// Calls of a tenant's endpoints, by tenant and window.
+    attempts: BTreeMap<(TenantId, CallWindow), u64>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
     pub(super) deliveries: BTreeMap<(TenantId, ChunkQueue), Deliveries>,
     /// Listed events of each tenant, by position.
     pub(super) events: BTreeMap<TenantId, BTreeMap<EventPosition, Event>>,
+    /// Endpoints by tenant and place.
+    pub(super) endpoints: BTreeMap<(TenantId, u8), Endpoint>,
+    /// Deliveries to endpoints.
+    pub(super) webhook_deliveries: BTreeMap<DeliveryKey, Delivery>,
     /// Jobs that use an upload.
     uses: BTreeSet<(FileGuid, JobId)>,
 }
@@ -78,6 +85,7 @@ impl Default for Records {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries, handler_states, job_types, events) = Default::default();
+        let (endpoints, webhook_deliveries, attempts) = Default::default();
         Self {
             uploads,
             jobs,
@@ -90,11 +98,14 @@ impl Default for Records {
             promised,
             job_bytes,
             calls,
+            attempts,
             limits,
             unfinished_page: UNFINISHED_PAGE,
             sweep_position,
             deliveries,
             events,
+            endpoints,
+            webhook_deliveries,
             uses,
         }
     }
@@ -197,12 +208,11 @@ impl Records {
 
     /// Counts a call that creates work, if its window has room.
     pub(super) fn count_call(&mut self, tenant: &TenantId, now: Timestamp) -> CallCount {
-        let calls = self.calls.entry((tenant.clone(), CallWindow::at(now))).or_default();
-        if *calls >= self.limits.work_calls {
-            return CallCount::LimitReached;
-        }
-        *calls += 1;
-        CallCount::Counted
+        count(&mut self.calls, self.limits.work_calls, tenant, now)
+    }
+
+    pub(super) fn count_attempt(&mut self, tenant: &TenantId, now: Timestamp) -> CallCount {
+        count(&mut self.attempts, self.limits.webhook_attempts, tenant, now)
     }
 
     pub(super) fn active_jobs(&self, tenant: &TenantId) -> u64 {
@@ -260,4 +270,19 @@ impl JobRecords {
         let ours = own_write::committed(&self.job, plan.generation, stored, &own);
         if ours { Transition::Made(Box::new(self.job.clone())) } else { Transition::Refused }
     }
+}
+
+/// Counts a call in its window, if it is below the limit.
+fn count(
+    calls: &mut BTreeMap<(TenantId, CallWindow), u64>,
+    limit: u64,
+    tenant: &TenantId,
+    now: Timestamp,
+) -> CallCount {
+    let calls = calls.entry((tenant.clone(), CallWindow::at(now))).or_default();
+    if *calls >= limit {
+        return CallCount::LimitReached;
+    }
+    *calls += 1;
+    CallCount::Counted
 }

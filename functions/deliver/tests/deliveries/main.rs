@@ -1,0 +1,7 @@
+//! Deliveries, checks and replays over the store in memory.
+
+#![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
+
+mod attempts;
+mod endpoints;
+mod world;

@@ -1,0 +1,103 @@
+//! `POST /api/webhooks`: creates a webhook, and asks for its check.
+//!
+//! One write takes a free place of the tenant; a crash before the message of the check leaves a pending webhook, which a
+//! test checks.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::{AppendHeaders, IntoResponse};
+use longshore::http::{Answer, JsonFields, Tenant};
+use longshore::openapi::CacheNoStore;
+use longshore::problem::{Kind, Problem};
+use longshore_domain::ids::EndpointId;
+use longshore_domain::ports::{WebhookWrite, Webhooks};
+use longshore_domain::webhook::{
+    Check, DisabledReason, Endpoint, EndpointState, Health, JobScope, MAX_ENDPOINTS, SecretVersions,
+};
+
+use super::change::{ask_for_check, new_challenge, overtaken, secret};
+use super::document::{CreatedWebhookDocument, WebhookDocument};
+use super::examples;
+use super::request::{self, WebhookRequest};
+use crate::backend::{Api, Backend};
+use crate::openapi::refusals::CreateWebhookRefusals;
+
+/// Maximum body size.
+pub(super) const BODY_BYTES: usize = 8 * 1024;
+
+/// Creates a webhook: 201 with its secret.
+#[utoipa::path(
+    post,
+    path = "/api/webhooks",
+    operation_id = "createWebhook",
+    tag = "webhooks",
+    summary = "Create a webhook.",
+    description = include_str!("create.md").trim_ascii_end(),
+    request_body(content = WebhookRequest, description = "Up to 8 KiB.", example = json!(examples::request())),
+    responses(
+        (
+            status = 201,
+            description = "The webhook with its secret, which is shown once. It is pending until it has passed its check.",
+            body = CreatedWebhookDocument,
+            headers(
+                ("Location" = String, description = "Path of the webhook."),
+                ("Cache-Control" = inline(CacheNoStore)),
+            ),
+            example = json!(examples::created()),
+        ),
+        CreateWebhookRefusals,
+    ),
+)]
+pub(crate) async fn create<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    Tenant(tenant): Tenant,
+    JsonFields(fields): JsonFields<BODY_BYTES>,
+) -> Answer {
+    let content = request::read(fields, &api.webhook_urls)?;
+    let now = (api.clock)();
+    let store = &api.ports.store;
+    let mut endpoint = Endpoint {
+        endpoint_id: EndpointId::generate(),
+        tenant,
+        url: content.url,
+        description: content.description,
+        event_types: content.event_types,
+        jobs: JobScope::All,
+        state: EndpointState::Pending,
+        secret: SecretVersions::default(),
+        health: Health::default(),
+        created_at: now,
+        revision: 0,
+        place: 0,
+        check: None,
+    };
+    if content.enabled {
+        endpoint.check = Some(Check { challenge: new_challenge(), requested_at: now, result: None });
+    } else {
+        endpoint.state = EndpointState::Disabled { reason: DisabledReason::Client, at: now };
+    }
+    let secret = secret(&api.job_types.root_secret, &endpoint).await?;
+    // Another call can take the same place at the same moment.
+    for _ in 0..MAX_ENDPOINTS {
+        let taken = store.endpoints(&endpoint.tenant).await?;
+        let is_free = |place: &u8| taken.iter().all(|other| other.place != *place);
+        endpoint.place = (0..MAX_ENDPOINTS as u8).find(is_free).ok_or_else(too_many)?;
+        if store.put_endpoint(&endpoint, None).await? == WebhookWrite::Stored {
+            tracing::info!(webhook.id = %endpoint.endpoint_id, tenant = %endpoint.tenant, "a webhook was created");
+            ask_for_check(&api.ports.queues, &endpoint).await;
+            let location = format!("/api/webhooks/{}", endpoint.endpoint_id);
+            let about = AppendHeaders([(header::CACHE_CONTROL, "no-store".to_owned()), (header::LOCATION, location)]);
+            let document = CreatedWebhookDocument { webhook: WebhookDocument::new(&endpoint), secret };
+            return Ok((StatusCode::CREATED, about, Json(document)).into_response());
+        }
+    }
+    Err(overtaken().into())
+}
+
+fn too_many() -> Problem {
+    let detail = format!("your tenant already has {MAX_ENDPOINTS} webhooks; delete one that is not needed");
+    Problem::new(Kind::TooManyWebhooks, detail)
+}

@@ -1,0 +1,127 @@
+//! Replays of deliveries: of one, and of all failed ones since a time.
+
+use std::sync::Arc;
+
+use axum::Json;
+use axum::extract::State;
+use axum::http::{StatusCode, header};
+use axum::response::IntoResponse;
+use longshore::http::{Answer, Bad, JsonFields, PathText, PathTexts, Tenant};
+use longshore::openapi::CacheNoStore;
+use longshore::problem::{Kind, Problem};
+use longshore::webhooks::send_later;
+use longshore_domain::message::WebhookMessage;
+use longshore_domain::ports::{Queues, WebhookWrite, Webhooks};
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{DeliveryId, DeliveryKey, EndpointState};
+use serde_json::Value;
+use utoipa::ToSchema;
+
+use super::change::{find, overtaken};
+use super::document::DeliveryDocument;
+use super::examples;
+use crate::backend::{Api, Backend};
+use crate::openapi::parameters::{DeliveryIdInPath, WebhookIdInPath};
+use crate::openapi::refusals::{ReplayDeliveriesRefusals, ReplayDeliveryRefusals};
+
+/// Maximum body size.
+const BODY_BYTES: usize = 4 * 1024;
+
+/// A replay of all deliveries since a time that were not accepted.
+#[allow(dead_code, reason = "for the schema only")]
+#[derive(ToSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[schema(as = ReplayDeliveriesRequest)]
+pub(super) struct ReplayRequest {
+    /// Time of creation of the oldest delivery, in RFC 3339.
+    #[schema(format = DateTime)]
+    since: String,
+}
+
+/// Replays one delivery: 202.
+#[utoipa::path(
+    post,
+    path = "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay",
+    operation_id = "replayDelivery",
+    tag = "webhooks",
+    summary = "Send an event again.",
+    description = "Makes all attempts of the delivery available again, the first one now, also if the event was delivered. \
+        The event keeps its id.",
+    params(WebhookIdInPath, DeliveryIdInPath),
+    responses(
+        (
+            status = 202,
+            description = "The delivery is pending.",
+            body = DeliveryDocument,
+            headers(("Cache-Control" = inline(CacheNoStore))),
+            example = json!(examples::delivery()),
+        ),
+        ReplayDeliveryRefusals,
+    ),
+)]
+pub(crate) async fn one<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    Tenant(tenant): Tenant,
+    PathTexts(id, delivery_id): PathTexts,
+) -> Answer {
+    let store = &api.ports.store;
+    let endpoint = find(store, &tenant, &id).await?;
+    check_enabled(&endpoint.state)?;
+    let not_found = || Problem::not_found("delivery");
+    let delivery_id = DeliveryId::parse(&delivery_id).ok_or_else(not_found)?;
+    let key = DeliveryKey { tenant, endpoint_id: endpoint.endpoint_id, id: delivery_id };
+    let mut delivery = store.delivery(&key).await?.ok_or_else(not_found)?;
+    let read_revision = delivery.revision;
+    delivery.replay((api.clock)());
+    if store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Changed {
+        return Err(overtaken().into());
+    }
+    send_later(&api.ports.queues, &[key], 0).await;
+    let about = [(header::CACHE_CONTROL, "no-store")];
+    Ok((StatusCode::ACCEPTED, about, Json(DeliveryDocument::new(&delivery))).into_response())
+}
+
+/// Replays all deliveries since a time that were not accepted: 202.
+#[utoipa::path(
+    post,
+    path = "/api/webhooks/{webhookId}/replay",
+    operation_id = "replayDeliveries",
+    tag = "webhooks",
+    summary = "Send all events since a time that were not accepted again.",
+    description = "Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, \
+        oldest first. Delivered ones are left as they are.",
+    params(WebhookIdInPath),
+    request_body(content = ReplayRequest, description = "Up to 4 KiB.", example = json!({ "since": "2026-07-01T08:00:00Z" })),
+    responses((status = 202, description = "The replay is under way."), ReplayDeliveriesRefusals),
+)]
+pub(crate) async fn since<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    Tenant(tenant): Tenant,
+    PathText(id): PathText,
+    JsonFields(mut fields): JsonFields<BODY_BYTES>,
+) -> Answer {
+    let since = fields.required("since", time);
+    let Some(since) = since.filter(|_| fields.is_valid()) else { return Err(fields.into_problem().into()) };
+    let endpoint = find(&api.ports.store, &tenant, &id).await?;
+    check_enabled(&endpoint.state)?;
+    let (endpoint_id, after, requested_at) = (endpoint.endpoint_id, DeliveryId::before(since), (api.clock)());
+    let message = WebhookMessage::Replay { tenant, endpoint_id, after, requested_at };
+    api.ports.queues.send_webhooks(&[message], 0).await?;
+    Ok(StatusCode::ACCEPTED.into_response())
+}
+
+/// # Errors
+/// 409 for a disabled webhook, whose deliveries would end at once.
+fn check_enabled(state: &EndpointState) -> Result<(), Problem> {
+    match state {
+        EndpointState::Disabled { .. } => {
+            Err(Problem::new(Kind::WebhookDisabled, "the webhook is disabled; enable it before you replay deliveries"))
+        }
+        EndpointState::Pending | EndpointState::Active => Ok(()),
+    }
+}
+
+fn time(value: &Value) -> Result<Timestamp, Bad> {
+    let time = value.as_str().and_then(Timestamp::parse_rfc3339).filter(|time| time.0 >= 0);
+    time.ok_or_else(|| Bad::new("invalid_time", "the time must be a string in RFC 3339, such as 2026-07-01T08:00:00Z"))
+}

@@ -1,0 +1,49 @@
+//! `POST /api/webhooks/{webhookId}/test`: asks for a check.
+
+use std::sync::Arc;
+
+use axum::extract::State;
+use axum::http::{HeaderMap, StatusCode};
+use longshore::http::{Answer, PathText, Tenant};
+use longshore::openapi::{CacheNoStore, EntityTag};
+
+use super::change::{answer, ask_for_check, change, checked_again};
+use super::document::WebhookDocument;
+use super::examples;
+use crate::backend::{Api, Backend};
+use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
+use crate::openapi::refusals::TestWebhookRefusals;
+
+/// Asks for a check: 202.
+#[utoipa::path(
+    post,
+    path = "/api/webhooks/{webhookId}/test",
+    operation_id = "testWebhook",
+    tag = "webhooks",
+    summary = "Check a webhook again.",
+    description = "Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some \
+        seconds. A pending webhook that passes becomes active; another one stays as it is.",
+    params(WebhookIdInPath, IfMatchHeader),
+    responses(
+        (
+            status = 202,
+            description = "The webhook, with a check that has no result yet.",
+            body = WebhookDocument,
+            headers(("ETag" = inline(EntityTag)), ("Cache-Control" = inline(CacheNoStore))),
+            example = json!(examples::webhook()),
+        ),
+        TestWebhookRefusals,
+    ),
+)]
+pub(crate) async fn test<B: Backend>(
+    State(api): State<Arc<Api<B>>>,
+    Tenant(tenant): Tenant,
+    PathText(id): PathText,
+    headers: HeaderMap,
+) -> Answer {
+    let now = (api.clock)();
+    let store = &api.ports.store;
+    let changed = change(store, (&tenant, &id), &headers, |endpoint| Ok(checked_again(endpoint, now))).await?;
+    ask_for_check(&api.ports.queues, &changed).await;
+    Ok(answer(StatusCode::ACCEPTED, &changed))
+}

@@ -1,0 +1,149 @@
+use super::super::attempt::{AttemptResult, MAX_ATTEMPTS};
+use super::super::endpoint::{DisabledReason, EndpointState, tests::endpoint};
+use super::*;
+use crate::event::{EventType, PendingEvent};
+use crate::ids::JobId;
+
+const NOW: Timestamp = Timestamp(1_000_000_000);
+
+fn delivery() -> Delivery {
+    let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
+    let event = Event::new(&job, PendingEvent::started(0, NOW));
+    Delivery::new(&endpoint(EndpointState::Active), event, NOW, i64::MAX)
+}
+
+fn answered(status: u16, at: Timestamp) -> Attempt {
+    Attempt { at, ms: 250, result: AttemptResult::Answered { status } }
+}
+
+/// Records an attempt at the time at which it is due.
+fn attempt(delivery: &mut Delivery, status: u16) -> bool {
+    let at = delivery.due().unwrap_or(NOW);
+    let revision = delivery.revision;
+    delivery.record(revision, answered(status, at), None, 0.0)
+}
+
+#[test]
+fn a_delivery_is_attempted_until_it_is_accepted() {
+    let mut delivery = delivery();
+    assert_eq!(delivery.due(), Some(NOW));
+    assert!(attempt(&mut delivery, 500));
+    assert_eq!(delivery.due(), Some(Timestamp(NOW.0 + 5_250)));
+    assert!(attempt(&mut delivery, 204));
+    assert_eq!((delivery.state, delivery.attempts), (DeliveryState::Delivered { at: Timestamp(NOW.0 + 5_500) }, 2));
+    assert!(!attempt(&mut delivery, 500), "it was delivered");
+    assert_eq!(delivery.log.len(), 2);
+}
+
+#[test]
+fn a_delivery_fails_after_its_last_attempt_or_when_its_endpoint_is_gone() {
+    let mut failing = delivery();
+    for _ in 0..MAX_ATTEMPTS {
+        assert!(attempt(&mut failing, 503));
+    }
+    assert!(matches!(failing.state, DeliveryState::Failed { .. }));
+    assert!(failing.log.last().unwrap().at.millis_since(NOW) > 75 * 3_600_000);
+    let mut gone = delivery();
+    assert!(attempt(&mut gone, 410));
+    assert!(matches!(gone.state, DeliveryState::Failed { .. }));
+}
+
+/// A message can be delivered twice, and two attempts be made at once.
+#[test]
+fn of_two_attempts_at_once_one_counts_unless_the_other_is_accepted() {
+    let mut delivery = delivery();
+    let revision = delivery.revision;
+    assert!(delivery.record(revision, answered(500, NOW), None, 0.0));
+    assert!(!delivery.record(revision, answered(502, NOW), None, 0.0));
+    assert_eq!((delivery.attempts, delivery.log.len()), (1, 1));
+    assert!(delivery.record(revision, answered(200, NOW), None, 0.0));
+    assert!(matches!(delivery.state, DeliveryState::Delivered { .. }));
+}
+
+#[test]
+fn a_replay_starts_again_and_keeps_the_log() {
+    let mut delivery = delivery();
+    while attempt(&mut delivery, 500) {}
+    let revision = delivery.revision;
+    delivery.replay(NOW.plus_days(9));
+    assert_eq!((delivery.due(), delivery.attempts), (Some(NOW.plus_days(9)), 0));
+    assert!(!delivery.record(revision, answered(500, NOW), None, 0.0), "an attempt from before the replay");
+    while attempt(&mut delivery, 500) {}
+    assert_eq!((delivery.attempts, delivery.log.len()), (MAX_ATTEMPTS, MAX_LOG));
+    delivery.replay(NOW);
+    assert!(attempt(&mut delivery, 200));
+    assert_eq!(delivery.log.len(), MAX_LOG, "the newest attempts");
+    assert!(delivery.log.last().unwrap().result.is_accepted());
+}
+
+#[test]
+fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
+    let mut delivery = delivery();
+    assert!(!delivery.is_replayed_by(NOW), "its first attempt is due");
+    delivery.postpone(NOW.plus_seconds(20));
+    assert_eq!((delivery.due(), delivery.attempts, delivery.revision), (Some(NOW.plus_seconds(20)), 0, 1));
+    assert!(attempt(&mut delivery, 500) && attempt(&mut delivery, 500));
+    assert!(delivery.is_replayed_by(NOW.plus_seconds(60)) && !delivery.is_replayed_by(NOW.plus_days(1)));
+    while attempt(&mut delivery, 500) {}
+    assert!(delivery.is_replayed_by(NOW.plus_days(9)) && !delivery.is_replayed_by(NOW), "it failed after the request");
+    delivery.replay(NOW);
+    assert!(attempt(&mut delivery, 200));
+    assert!(!delivery.is_replayed_by(NOW.plus_days(9)));
+}
+
+#[test]
+fn a_delivery_to_a_disabled_endpoint_ends_and_a_delivered_one_stays() {
+    let mut pending = delivery();
+    pending.abandon(NOW);
+    assert_eq!((pending.state, pending.revision), (DeliveryState::Failed { at: NOW }, 1));
+    let mut delivered = delivery();
+    attempt(&mut delivered, 200);
+    let before = delivered.clone();
+    delivered.abandon(NOW);
+    assert_eq!(delivered, before);
+}
+
+#[test]
+fn a_delivery_is_read_as_it_was_written() {
+    let mut delivery = delivery();
+    attempt(&mut delivery, 500);
+    let revision = delivery.revision;
+    let unanswered = AttemptResult::unanswered("timed_out", "no answer within 15 s");
+    delivery.record(revision, Attempt { at: NOW, ms: 15_000, result: unanswered }, Some(900), 0.3);
+    let text = serde_json::to_string(&delivery).unwrap();
+    assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), delivery);
+}
+
+#[test]
+fn each_event_has_a_delivery_to_each_endpoint_that_gets_it() {
+    let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
+    job.times.expires_at = i64::MAX;
+    let ended = PendingEvent { event_type: EventType::Completed, ..PendingEvent::started(0, NOW) };
+    let events = [PendingEvent::started(0, NOW), ended].map(|change| Event::new(&job, change));
+    let all = endpoint(EndpointState::Active);
+    let ends = Endpoint { event_types: [EventType::Completed].into(), ..endpoint(EndpointState::Active) };
+    let disabled = endpoint(EndpointState::Disabled { reason: DisabledReason::Client, at: NOW });
+    let made = deliveries(&job, &events, &[all.clone(), ends.clone(), disabled], NOW);
+    let keys: Vec<_> = made.iter().map(|made| (made.endpoint_id, made.event.id.clone())).collect();
+    let [started, ended] = events.map(|event| event.id);
+    assert_eq!(keys, [(all.endpoint_id, started), (all.endpoint_id, ended.clone()), (ends.endpoint_id, ended)]);
+    assert!(made.iter().all(|made| made.expires_at == NOW.plus_days(30).seconds()));
+    let started = [Event::new(&job, PendingEvent::started(0, NOW))];
+    for (expires_at, expected) in
+        [(77, NOW.plus_days(4).seconds()), (NOW.plus_days(9).seconds(), NOW.plus_days(9).seconds())]
+    {
+        job.times.expires_at = expires_at;
+        let made = deliveries(&job, &started, std::slice::from_ref(&all), NOW);
+        assert_eq!(made[0].expires_at, expected, "with its job, after its last attempt");
+    }
+}
+
+#[test]
+fn an_id_sorts_by_time_and_other_texts_are_none() {
+    let [early, late] = [delivery(), Delivery { created_at: NOW.plus_days(1), ..delivery() }].map(|made| made.id());
+    assert!(early < late && DeliveryId::before(NOW) < early && early < DeliveryId::before(NOW.plus_seconds(1)));
+    assert_eq!(DeliveryId::parse(early.as_str()), Some(early));
+    for text in ["", "1-a", "000001000000000", "000001000000000-a#b", "00000100000000x-a", "+00001000000000-a"] {
+        assert_eq!(DeliveryId::parse(text), None, "{text}");
+    }
+}

@@ -1,0 +1,252 @@
+//! Endpoints of tenants, and deliveries.
+
+use aws_sdk_dynamodb::types::AttributeValue;
+use futures::future::try_join_all;
+use longshore_domain::ids::EndpointId;
+use longshore_domain::ports::{CallCount, DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint};
+use serde::Serialize;
+
+use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::keys::{Key, PK, SK, deliveries_pk, webhooks_pk};
+use super::retry::unanswered;
+use super::transaction::Transacted;
+use super::update::{Update, Updated};
+use super::{DynamoStore, failed};
+
+/// The index of what is due, its partition and its sort key.
+const DUE: &str = "due";
+const DUE_AT: &str = "dueAt";
+
+/// Partitions of the deliveries in the index: this name, and the first digit of the endpoint's random id.
+const DELIVERIES: &str = "deliveries";
+const PARTITIONS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
+
+const ENDPOINT: &str = "endpoint";
+const HEALTH: &str = "health";
+const DELIVERY: &str = "delivery";
+
+impl Webhooks for DynamoStore {
+    /// Consistent Query of `WEBHOOKS#tenant`. Endpoints that another version of this program wrote and this one cannot read
+    /// are left out: they must not hold up the tenant's events.
+    async fn endpoints(&self, tenant: &TenantId) -> PortResult<Vec<Endpoint>> {
+        let query = self.client.query().table_name(&self.table).consistent_read(true);
+        let query = query
+            .key_condition_expression("PK = :webhooks")
+            .expression_attribute_values(":webhooks", text(webhooks_pk(tenant)));
+        let page = query.send().await.map_err(unanswered("endpoints"))?;
+        let mut endpoints: Vec<_> =
+            page.items.unwrap_or_default().iter().filter_map(|item| readable(read_endpoint(item))).collect();
+        endpoints.sort_by_key(|endpoint| (endpoint.created_at, endpoint.place));
+        Ok(endpoints)
+    }
+
+    /// UpdateItem of `WEBHOOKS#tenant` / `place`, if the item is absent, or has the id, the revision and the health that
+    /// were read.
+    async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<WebhookWrite> {
+        const PUT: &str = "put_endpoint";
+        let mut values = vec![
+            (":id", text(endpoint.endpoint_id.to_string())),
+            (":endpoint", json(endpoint).map_err(failed(PUT))?),
+            (":health", json(&endpoint.health).map_err(failed(PUT))?),
+            (":revision", number(endpoint.revision)),
+        ];
+        let condition = match read {
+            None => "attribute_not_exists(#PK)",
+            Some(read) => {
+                values.push((":readRevision", number(read.revision)));
+                values.push((":readHealth", json(&read.health).map_err(failed(PUT))?));
+                "attribute_exists(#PK) AND #endpointId = :id AND #revision = :readRevision AND #health = :readHealth"
+            }
+        };
+        let updated = self.update(Update {
+            operation: PUT,
+            key: Key::endpoint(&endpoint.tenant, endpoint.place),
+            update: "SET #endpointId = :id, #endpoint = :endpoint, #health = :health, #revision = :revision".into(),
+            condition: condition.into(),
+            values: values.clone(),
+        });
+        let has_identity = read.is_none_or(|read| read.revision != endpoint.revision);
+        written(updated.await?, |item| has_identity && item.get(ENDPOINT) == value(&values, ":endpoint"))
+    }
+
+    /// DeleteItem of `WEBHOOKS#tenant` / `place`, if it has the id and the revision that were read.
+    async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<WebhookWrite> {
+        const DELETE: &str = "delete_endpoint";
+        let values = vec![(":id", text(read.endpoint_id.to_string())), (":revision", number(read.revision))];
+        let condition = ("#endpointId = :id AND #revision = :revision".to_owned(), values);
+        let delete = self.delete_of(Key::endpoint(&read.tenant, read.place), condition)?;
+        Ok(match self.transact(DELETE, vec![delete]).await? {
+            Transacted::Applied => WebhookWrite::Stored,
+            Transacted::Refused(_) => WebhookWrite::Changed,
+        })
+    }
+
+    /// See `DynamoStore::count_webhook_attempt`.
+    async fn count_attempt(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount> {
+        self.count_webhook_attempt(tenant, now).await
+    }
+
+    /// Consistent GetItem of `DELIVERIES#endpoint#tenant` / `id`.
+    async fn delivery(&self, key: &DeliveryKey) -> PortResult<Option<Delivery>> {
+        let item = self.get("delivery", Key::delivery(key)).await?;
+        item.map(|item| read_delivery(&item)).transpose().map_err(failed("delivery"))
+    }
+
+    /// Query of `DELIVERIES#endpoint#tenant`.
+    async fn deliveries_of(&self, query: &DeliveriesQuery<'_>) -> PortResult<Vec<Delivery>> {
+        const LIST: &str = "deliveries_of";
+        let call = self.client.query().table_name(&self.table);
+        let call = call
+            .expression_attribute_values(":deliveries", text(deliveries_pk(query.tenant, query.endpoint_id)))
+            .set_limit(i32::try_from(query.limit).ok());
+        let of_endpoint = "PK = :deliveries";
+        let call = match query.from {
+            DeliveriesFrom::After(id) => call
+                .key_condition_expression(format!("{of_endpoint} AND SK > :id"))
+                .expression_attribute_values(":id", text(id.as_str())),
+            DeliveriesFrom::Before(Some(id)) => call
+                .key_condition_expression(format!("{of_endpoint} AND SK < :id"))
+                .expression_attribute_values(":id", text(id.as_str()))
+                .scan_index_forward(false),
+            DeliveriesFrom::Before(None) => call.key_condition_expression(of_endpoint).scan_index_forward(false),
+        };
+        let page = call.send().await.map_err(unanswered(LIST))?;
+        let deliveries: Result<_, _> = page.items.unwrap_or_default().iter().map(read_delivery).collect();
+        deliveries.map_err(failed(LIST))
+    }
+
+    /// UpdateItem of `DELIVERIES#endpoint#tenant` / `id`, if it has the revision that was read. A delivery without an
+    /// attempt left leaves the index `due`.
+    async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<WebhookWrite> {
+        const PUT: &str = "put_delivery";
+        let mut values = vec![
+            (":delivery", json(delivery).map_err(failed(PUT))?),
+            (":revision", number(delivery.revision)),
+            (":read", number(read_revision)),
+        ];
+        let set = "SET #delivery = :delivery, #revision = :revision";
+        let update = match delivery.due() {
+            Some(at) => {
+                values.extend([(":due", partition_of(delivery)), (":dueAt", time(at))]);
+                format!("{set}, #{DUE} = :due, #{DUE_AT} = :dueAt")
+            }
+            None => format!("{set} REMOVE #{DUE}, #{DUE_AT}"),
+        };
+        let updated = self.update(Update {
+            operation: PUT,
+            key: Key::delivery(&delivery.key()),
+            update,
+            condition: "attribute_exists(#PK) AND #revision = :read".into(),
+            values: values.clone(),
+        });
+        written(updated.await?, |item| item.get(DELIVERY) == value(&values, ":delivery"))
+    }
+
+    /// Query of each partition of the index `due`.
+    async fn due_deliveries(&self, before: Timestamp, limit: usize) -> PortResult<Vec<DeliveryKey>> {
+        let partitions = PARTITIONS.map(|partition| self.due_of_partition(partition, before, limit));
+        let mut due: Vec<_> = try_join_all(partitions).await?.into_iter().flatten().collect();
+        due.sort_unstable();
+        Ok(due.into_iter().take(limit).map(|(_, key)| key).collect())
+    }
+}
+
+impl DynamoStore {
+    async fn due_of_partition(
+        &self,
+        partition: char,
+        before: Timestamp,
+        limit: usize,
+    ) -> PortResult<Vec<(i64, DeliveryKey)>> {
+        let query = self.client.query().table_name(&self.table).index_name(DUE);
+        let query = query
+            .key_condition_expression("#due = :deliveries AND #dueAt < :before")
+            .expression_attribute_names("#due", DUE)
+            .expression_attribute_names("#dueAt", DUE_AT)
+            .expression_attribute_values(":deliveries", text(format!("{DELIVERIES}#{partition}")))
+            .expression_attribute_values(":before", time(before))
+            .set_limit(i32::try_from(limit).ok());
+        let page = query.send().await.map_err(unanswered("due_deliveries"))?;
+        Ok(page.items.unwrap_or_default().iter().filter_map(|item| readable(key_of(item))).collect())
+    }
+}
+
+/// Returns the partition of a delivery in the index. One partition takes 1,000 write units a second.
+fn partition_of(delivery: &Delivery) -> AttributeValue {
+    let partition = delivery.endpoint_id.to_string().chars().next().unwrap_or('0');
+    text(format!("{DELIVERIES}#{partition}"))
+}
+
+fn readable<T>(read: Result<T, ItemError>) -> Option<T> {
+    if let Err(error) = &read {
+        tracing::warn!(%error, "cannot read an endpoint or the key of a delivery");
+    }
+    read.ok()
+}
+
+/// Returns the outcome of a write. `is_own` is true for an item that an earlier attempt of the same call has written, whose
+/// response was lost.
+fn written(updated: Updated, is_own: impl FnOnce(&Item) -> bool) -> PortResult<WebhookWrite> {
+    Ok(match updated {
+        Updated::Applied(_) => WebhookWrite::Stored,
+        Updated::Refused(item) if is_own(&item) => WebhookWrite::Stored,
+        Updated::Refused(_) | Updated::Absent => WebhookWrite::Changed,
+    })
+}
+
+fn value<'a>(values: &'a [(&'static str, AttributeValue)], name: &str) -> Option<&'a AttributeValue> {
+    values.iter().find(|(of, _)| *of == name).map(|(_, value)| value)
+}
+
+fn json(value: &impl Serialize) -> Result<AttributeValue, ItemError> {
+    Ok(text(serde_json::to_string(value)?))
+}
+
+/// Returns the item of a new delivery.
+pub(super) fn to_item(delivery: &Delivery) -> Result<Item, ItemError> {
+    let mut item = Key::delivery(&delivery.key()).attributes();
+    item.extend([
+        (DELIVERY.to_owned(), json(delivery)?),
+        ("revision".to_owned(), number(delivery.revision)),
+        ("expiresAt".to_owned(), number(delivery.expires_at)),
+    ]);
+    if let Some(at) = delivery.due() {
+        item.extend([(DUE.to_owned(), partition_of(delivery)), (DUE_AT.to_owned(), time(at))]);
+    }
+    Ok(item)
+}
+
+/// Returns the item of an endpoint.
+pub(super) fn endpoint_item(endpoint: &Endpoint) -> Result<Item, ItemError> {
+    let mut item = Key::endpoint(&endpoint.tenant, endpoint.place).attributes();
+    item.extend([
+        ("endpointId".to_owned(), text(endpoint.endpoint_id.to_string())),
+        (ENDPOINT.to_owned(), json(endpoint)?),
+        (HEALTH.to_owned(), json(&endpoint.health)?),
+        ("revision".to_owned(), number(endpoint.revision)),
+    ]);
+    Ok(item)
+}
+
+fn read_endpoint(item: &Item) -> Result<Endpoint, ItemError> {
+    let endpoint: Endpoint = serde_json::from_str(read_text(item, ENDPOINT)?)?;
+    Ok(Endpoint { health: serde_json::from_str(read_text(item, HEALTH)?)?, ..endpoint })
+}
+
+fn read_delivery(item: &Item) -> Result<Delivery, ItemError> {
+    Ok(serde_json::from_str(read_text(item, DELIVERY)?)?)
+}
+
+fn key_of(item: &Item) -> Result<(i64, DeliveryKey), ItemError> {
+    let of_endpoint = read_text(item, PK)?.strip_prefix("DELIVERIES#").ok_or(ItemError::Attribute(PK))?;
+    let (endpoint_id, tenant) = of_endpoint.split_once('#').ok_or(ItemError::Attribute(PK))?;
+    let key = DeliveryKey {
+        tenant: TenantId::parse(tenant).ok_or(ItemError::Attribute(PK))?,
+        endpoint_id: EndpointId::parse(endpoint_id).ok_or(ItemError::Attribute(PK))?,
+        id: DeliveryId::parse(read_text(item, SK)?).ok_or(ItemError::Attribute(SK))?,
+    };
+    Ok((read_number(item, DUE_AT)?, key))
+}

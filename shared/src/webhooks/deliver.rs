@@ -1,0 +1,267 @@
+//! An attempt of a delivery, and its record.
+//!
+//! | what happens | effect |
+//! | --- | --- |
+//! | the message comes twice | the second one finds that no attempt is due |
+//! | both deliveries run at once | the endpoint is called twice with one id; one record counts, an accepted one in any case |
+//! | the worker dies after the call | the message is delivered again, and so is the event, under its id |
+//! | the message never comes | the sweeper sends another one |
+
+use longshore_domain::ids::EndpointId;
+use longshore_domain::ports::{CallCount, CallWindow, PortError, PortResult, Queues, WebhookWrite, Webhooks};
+use longshore_domain::random::fraction;
+use longshore_domain::retry;
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Admission, Attempt, AttemptResult, Delivery, DeliveryKey, Endpoint, EndpointState};
+
+use super::calls::{CallEndpoints, Called, EndpointCall, TIMEOUT_S};
+use super::messages::send_later;
+use crate::events::EventDocument;
+use crate::remote::NotCalled;
+use crate::telemetry;
+
+/// Time before an attempt is due within which it is made: the delay of a queue is in whole seconds.
+const EARLY_MS: i64 = 2_000;
+
+/// Attempts to write a record that others write, too.
+const WRITES: usize = 8;
+
+/// Seconds over which attempts above the rate limit are spread, after the end of their window.
+const SPREAD_S: f64 = 60.0;
+
+/// Seconds after which a delivery to an endpoint that has passed no check is attempted again.
+const UNCHECKED_S: i64 = 60;
+
+/// Error of a message about webhooks. The message is delivered again.
+#[derive(Debug, thiserror::Error)]
+pub enum WebhookError {
+    /// A service failed.
+    #[error(transparent)]
+    Port(#[from] PortError),
+    /// The call could not be made, for a reason of this stack.
+    #[error(transparent)]
+    NotCalled(#[from] NotCalled),
+    /// The message cannot be written.
+    #[error("the message cannot be written")]
+    Body(#[from] serde_json::Error),
+    /// Others have written the record at every attempt.
+    #[error("the record has changed at every attempt")]
+    Busy,
+    /// Too little time is left for a call.
+    #[error("too little time is left for a call")]
+    TooLate,
+}
+
+/// End of a message that asks for a delivery.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum DeliveryEnd {
+    /// The endpoint has accepted the event.
+    Accepted,
+    /// The attempt has failed.
+    Failed,
+    /// No attempt is due.
+    NotDue,
+    /// The delivery does not exist.
+    Absent,
+    /// The endpoint does not exist, or is disabled.
+    Abandoned,
+    /// The tenant has reached its rate limit: a new message is under way.
+    Postponed,
+}
+
+/// The services of deliveries.
+#[derive(Debug)]
+pub struct Deliverer<'a, S, Q, C> {
+    /// The store.
+    pub store: &'a S,
+    /// The queues.
+    pub queues: &'a Q,
+    /// Calls of endpoints.
+    pub calls: &'a C,
+    /// The time.
+    pub clock: fn() -> Timestamp,
+}
+
+impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
+    /// Makes the attempt of a delivery that is due, and sends the message of the next one if it is within the delay of a
+    /// queue. The sweeper sends the message of a later one.
+    ///
+    /// # Errors
+    /// If nothing is decided; the message is to be delivered again.
+    pub async fn deliver(&self, key: &DeliveryKey, deadline: Timestamp) -> Result<DeliveryEnd, WebhookError> {
+        let Some(delivery) = self.store.delivery(key).await? else { return Ok(DeliveryEnd::Absent) };
+        let now = (self.clock)();
+        if delivery.due().is_none_or(|due| due.millis_since(now) > EARLY_MS) {
+            return Ok(DeliveryEnd::NotDue);
+        }
+        let endpoint = find_endpoint(self.store, &key.tenant, key.endpoint_id).await?;
+        let Some(endpoint) = endpoint.filter(|endpoint| !matches!(endpoint.state, EndpointState::Disabled { .. }))
+        else {
+            return self.abandon(delivery).await;
+        };
+        let called = match refusal(&endpoint, now) {
+            Some(refused) => refused,
+            None if self.store.count_attempt(&key.tenant, now).await? == CallCount::LimitReached => {
+                return self.postpone(delivery, now).await;
+            }
+            None => self.call(&delivery, endpoint, now, deadline).await?,
+        };
+        let ms = u32::try_from((self.clock)().millis_since(now).max(0)).unwrap_or(u32::MAX);
+        let is_accepted = called.result.is_accepted();
+        let attempt = Attempt { at: now, ms, result: called.result };
+        self.record(delivery, &attempt, called.retry_after_s).await?;
+        Ok(if is_accepted { DeliveryEnd::Accepted } else { DeliveryEnd::Failed })
+    }
+
+    /// Calls an endpoint. One that is paused no longer is probed, by one delivery; the others fail.
+    async fn call(
+        &self,
+        delivery: &Delivery,
+        mut endpoint: Endpoint,
+        now: Timestamp,
+        deadline: Timestamp,
+    ) -> Result<Called, WebhookError> {
+        check_time(now, deadline)?;
+        if let Admission::Probe(health) = endpoint.health.admit(now) {
+            let probing = Endpoint { health, ..endpoint.clone() };
+            if self.store.put_endpoint(&probing, Some(&endpoint)).await? == WebhookWrite::Changed {
+                return Ok(paused(health.paused_until.unwrap_or(now), now));
+            }
+            endpoint = probing;
+        }
+        let body = serde_json::to_string(&EventDocument::new(&delivery.event))?;
+        let call = EndpointCall { endpoint: &endpoint, id: &delivery.event.id, body: &body, deadline };
+        let called = self.calls.call(call).await?;
+        self.record_health(&endpoint, &called.result).await;
+        Ok(called)
+    }
+
+    /// Records an attempt, unless a record that was made meanwhile makes it worthless.
+    async fn record(
+        &self,
+        delivery: Delivery,
+        attempt: &Attempt,
+        retry_after_s: Option<i64>,
+    ) -> Result<(), WebhookError> {
+        let (key, revision, mut read) = (delivery.key(), delivery.revision, Some(delivery));
+        for _ in 0..WRITES {
+            let Some(mut delivery) = read else { return Ok(()) };
+            let read_revision = delivery.revision;
+            if !delivery.record(revision, attempt.clone(), retry_after_s, fraction()) {
+                return Ok(());
+            }
+            if self.store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Stored {
+                self.send_next(&delivery).await;
+                return Ok(());
+            }
+            read = self.store.delivery(&key).await?;
+        }
+        Err(WebhookError::Busy)
+    }
+
+    async fn send_next(&self, delivery: &Delivery) {
+        let due = delivery.due();
+        // Not before it is due.
+        let delay_s = due.and_then(|due| retry::queue_delay_s((self.clock)(), due.plus_seconds(1)));
+        if let Some(delay_s) = delay_s {
+            send_later(self.queues, &[delivery.key()], delay_s).await;
+        }
+    }
+
+    /// Ends a delivery whose endpoint is deleted or disabled.
+    async fn abandon(&self, mut delivery: Delivery) -> Result<DeliveryEnd, WebhookError> {
+        let read_revision = delivery.revision;
+        delivery.abandon((self.clock)());
+        match self.store.put_delivery(&delivery, read_revision).await? {
+            WebhookWrite::Stored => Ok(DeliveryEnd::Abandoned),
+            WebhookWrite::Changed => Err(WebhookError::Busy),
+        }
+    }
+
+    /// Puts an attempt off until another window of the rate limit. It is due then, so that no other message makes it sooner.
+    async fn postpone(&self, mut delivery: Delivery, now: Timestamp) -> Result<DeliveryEnd, WebhookError> {
+        let (read_revision, delay_s) = (delivery.revision, postponed_s(now));
+        delivery.postpone(now.plus_seconds(i64::from(delay_s)));
+        if self.store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Stored {
+            send_later(self.queues, &[delivery.key()], delay_s).await;
+        }
+        Ok(DeliveryEnd::Postponed)
+    }
+
+    /// Records the health of an endpoint after a call, and disables the endpoint if it wants no more events, or has
+    /// accepted none for days. A failure is only logged: the next call records the health, too.
+    async fn record_health(&self, endpoint: &Endpoint, result: &AttemptResult) {
+        if let Err(error) = self.try_record_health(endpoint, result).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(endpoint.id = %endpoint.endpoint_id, error, "cannot record the health of an endpoint");
+        }
+    }
+
+    async fn try_record_health(&self, read: &Endpoint, result: &AttemptResult) -> PortResult<()> {
+        let (mut read, at) = (read.clone(), (self.clock)());
+        for _ in 0..WRITES {
+            let health = read.health.after(result, at);
+            let disabled = health.disables(result, at).and_then(|reason| read.disabled(reason, at));
+            let next = disabled.unwrap_or_else(|| Endpoint { health, ..read.clone() });
+            if next == read || self.store.put_endpoint(&next, Some(&read)).await? == WebhookWrite::Stored {
+                return Ok(());
+            }
+            match find_endpoint(self.store, &read.tenant, read.endpoint_id).await? {
+                // Calls that fail together are one failure of an endpoint that is paused by now.
+                Some(current) if current.health.paused_until.is_some() && is_failure(result) => return Ok(()),
+                Some(current) => read = current,
+                None => return Ok(()),
+            }
+        }
+        Ok(())
+    }
+}
+
+fn is_failure(result: &AttemptResult) -> bool {
+    !result.is_accepted() && !result.is_gone()
+}
+
+/// Returns the result of an attempt without a call; `None` if the endpoint can be called.
+fn refusal(endpoint: &Endpoint, now: Timestamp) -> Option<Called> {
+    if endpoint.state == EndpointState::Pending {
+        let text = "not called, because the endpoint has passed no check since its URL was changed";
+        return Some(uncalled("endpoint_not_checked", text, UNCHECKED_S));
+    }
+    match endpoint.health.admit(now) {
+        Admission::Paused(until) => Some(paused(until, now)),
+        Admission::Call | Admission::Probe(_) => None,
+    }
+}
+
+fn paused(until: Timestamp, now: Timestamp) -> Called {
+    let seconds = until.millis_since(now).max(0).div_euclid(1_000) + 1;
+    uncalled("endpoint_paused", "not called, because the endpoint has failed repeatedly", seconds)
+}
+
+fn uncalled(code: &str, text: &str, seconds: i64) -> Called {
+    Called { result: AttemptResult::unanswered(code, text), retry_after_s: Some(seconds), body: Vec::new() }
+}
+
+/// Returns the seconds until another window of the rate limit. Calls of many windows are spread.
+pub(super) fn postponed_s(now: Timestamp) -> i32 {
+    let seconds = CallWindow::at(now).end().millis_since(now) as f64 / 1_000.0 + SPREAD_S * fraction();
+    seconds.ceil() as i32
+}
+
+/// Checks that a call can take its whole time: a shorter one would say less about the endpoint than about this function.
+///
+/// # Errors
+/// [`WebhookError::TooLate`].
+pub(super) fn check_time(now: Timestamp, deadline: Timestamp) -> Result<(), WebhookError> {
+    if now.plus_seconds(TIMEOUT_S) > deadline { Err(WebhookError::TooLate) } else { Ok(()) }
+}
+
+/// Returns an endpoint of a tenant, or `None`.
+pub(super) async fn find_endpoint(
+    store: &impl Webhooks,
+    tenant: &TenantId,
+    id: EndpointId,
+) -> PortResult<Option<Endpoint>> {
+    Ok(store.endpoints(tenant).await?.into_iter().find(|endpoint| endpoint.endpoint_id == id))
+}

@@ -1,0 +1,48 @@
+//! The replay of an endpoint's deliveries since a time that have failed or wait for a later attempt, page by page: each
+//! message continues where the one before ended. A message that comes twice finds that its deliveries are pending.
+
+use longshore_domain::ids::EndpointId;
+use longshore_domain::message::WebhookMessage;
+use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, PortResult, Queues, WebhookWrite, Webhooks};
+use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
+use longshore_domain::webhook::{Delivery, DeliveryId};
+
+use super::messages::send_later;
+
+/// Number of deliveries that one message reads.
+const PAGE: usize = 100;
+
+/// Replays the deliveries of a page, and sends a message for the next one. Returns the number of replayed ones.
+///
+/// # Errors
+/// If a service fails; the message is to be delivered again.
+pub async fn replay(
+    store: &impl Webhooks,
+    queues: &impl Queues,
+    (tenant, endpoint_id): (&TenantId, EndpointId),
+    after: &DeliveryId,
+    requested_at: Timestamp,
+) -> PortResult<usize> {
+    let query = DeliveriesQuery { tenant, endpoint_id, from: DeliveriesFrom::After(after), limit: PAGE };
+    let page = store.deliveries_of(&query).await?;
+    let mut replayed = Vec::new();
+    for delivery in page.iter().take_while(|delivery| delivery.created_at <= requested_at) {
+        if delivery.is_replayed_by(requested_at) && replay_one(store, delivery, requested_at).await? {
+            replayed.push(delivery.key());
+        }
+    }
+    send_later(queues, &replayed, 0).await;
+    if let Some(last) = page.last().filter(|last| page.len() == PAGE && last.created_at <= requested_at) {
+        let (tenant, after) = (tenant.clone(), last.id());
+        queues.send_webhooks(&[WebhookMessage::Replay { tenant, endpoint_id, after, requested_at }], 0).await?;
+    }
+    Ok(replayed.len())
+}
+
+async fn replay_one(store: &impl Webhooks, delivery: &Delivery, requested_at: Timestamp) -> PortResult<bool> {
+    let mut replayed = delivery.clone();
+    replayed.replay(requested_at);
+    // Refused: an attempt was made a moment ago, or another message replays it.
+    Ok(store.put_delivery(&replayed, delivery.revision).await? == WebhookWrite::Stored)
+}
