@@ -31,7 +31,7 @@ mod parts;
 mod read_back;
 mod results;
 mod retries;
-
+mod routes;
 mod shared;
 mod tenants;
 mod undos;
