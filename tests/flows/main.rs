@@ -8,6 +8,7 @@
 //! With `LONGSHORE_ENDPOINT`, the stories use a running emulator, and those that need their own one are skipped.
 
 mod access;
+mod api_document;
 mod at_least_once;
 mod audits;
 mod bad_files;
