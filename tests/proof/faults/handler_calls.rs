@@ -109,9 +109,10 @@ fn waves() -> Vec<Vec<Injection>> {
     vec![Call::all().into_iter().zip(KINDS.into_iter().cycle()).collect()]
 }
 
-/// Without faults, each item is processed exactly as often as its handler asks for.
+/// Without faults, each item is processed exactly as often as its handler asks for. No sweep runs: with the short stall time
+/// of this stack, it would send a chunk again that waits for a busy machine, and two workers would process its items.
 fn without_faults(handlers: &Handlers) -> Outcome {
-    sweeping(&handlers.stack, || run_all(handlers, &Target::ALL, |_| Ok(Processed::Exactly)))
+    run_all(handlers, &Target::ALL, |_| Ok(Processed::Exactly))
 }
 
 /// Runs a wave. Its measurements are recorded even if it fails.

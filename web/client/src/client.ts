@@ -1,10 +1,12 @@
 // Creates the client: one method for each call of the API.
 
+import { conditional, json, versioned } from "./answers.js";
 import type { Job, JobRequest, JobType, Output, Results, VersionedJob } from "./documents.js";
 import { type Access, type CallOptions, fetchWithBody, sender } from "./http.js";
 import type { ChangeOptions, Client, CreateOptions, PageOptions } from "./methods.js";
 import { isKind, problemFrom } from "./problem.js";
 import { watch } from "./watch.js";
+import { webhookMethods } from "./webhooks.js";
 
 /** Rows of a page of `allResults`: the maximum of the API. */
 const RESULTS_PAGE = 1000;
@@ -136,6 +138,7 @@ export function createClient(access: Access): Client {
       await send({ method: "DELETE", path: typePath(name), ...conditional(options), repeatable: false });
     },
     listEvents: (options) => get("/api/events", options),
+    ...webhookMethods(send, get),
     listDatasets: (options) => get("/api/datasets", options),
     deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
       json(
@@ -158,17 +161,6 @@ export function createClient(access: Access): Client {
 export function creationCall(path: string, body: object, { signal, idempotencyKey }: CreateOptions) {
   const headers = { "idempotency-key": idempotencyKey ?? crypto.randomUUID() };
   return { method: "POST", path, headers, body, signal, repeatable: true } as const;
-}
-
-/** Parses a response as JSON. */
-export async function json<T>(response: Promise<Response>): Promise<T> {
-  return (await (await response).json()) as T;
-}
-
-/** Parses a response as JSON, and adds its `ETag`. */
-async function versioned<T>(response: Promise<Response>): Promise<T & { etag: string | null }> {
-  const { headers } = await response;
-  return { ...(await json<T>(response)), etag: headers.get("etag") };
 }
 
 /**
@@ -198,8 +190,4 @@ function datasetPath(dataset: string): string {
 
 function recordsPath(dataset: string): string {
   return `${datasetPath(dataset)}/records`;
-}
-
-function conditional({ ifMatch, signal }: ChangeOptions) {
-  return { headers: { "if-match": ifMatch ?? undefined }, signal };
 }

@@ -47,6 +47,18 @@ export type Audit = Schemas["Audit"];
 /** An event: a change of the status of a job. Named so because `Event` is a type of the DOM. */
 export type JobEvent = Schemas["Event"];
 export type Events = Schemas["Events"];
+/** A webhook: an endpoint that is called with events. */
+export type Webhook = Schemas["Webhook"];
+/** A webhook with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
+export type VersionedWebhook = Webhook & { readonly etag: string | null };
+/** A new webhook with its secret, which is shown once. */
+export type CreatedWebhook = Schemas["CreatedWebhook"];
+export type Webhooks = Schemas["Webhooks"];
+export type WebhookRequest = Schemas["WebhookRequest"];
+export type WebhookSecret = Schemas["WebhookSecret"];
+/** One event for one webhook, with its attempts. */
+export type Delivery = Schemas["Delivery"];
+export type Deliveries = Schemas["Deliveries"];
 export type Dataset = Schemas["Dataset"];
 export type Datasets = Schemas["Datasets"];
 export type Record = Schemas["Record"];

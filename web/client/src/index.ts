@@ -13,5 +13,6 @@ export type {
   ListJobsOptions,
   PageOptions,
   RunRequest,
+  WebhookMethods,
 } from "./methods.js";
 export { NetworkError, PROBLEM_KINDS, ProblemError, type ProblemKind } from "./problem.js";

@@ -2,7 +2,10 @@
 
 import type {
   Audit,
+  CreatedWebhook,
   Datasets,
+  Deliveries,
+  Delivery,
   Events,
   Failures,
   Job,
@@ -18,6 +21,10 @@ import type {
   Status,
   VersionedJob,
   VersionedJobType,
+  VersionedWebhook,
+  WebhookRequest,
+  WebhookSecret,
+  Webhooks,
 } from "./documents.js";
 import type { CallOptions, Send } from "./http.js";
 
@@ -94,11 +101,36 @@ export interface CreateOptions extends CallOptions {
   readonly idempotencyKey?: string;
 }
 
+/** The calls of webhooks. */
+export interface WebhookMethods {
+  /**
+   * Creates a webhook, and returns it with its secret. Never repeated after a lost reply: `listWebhooks` shows if it was
+   * created, and `rotateWebhookSecret` returns another secret.
+   */
+  createWebhook(request: WebhookRequest, options?: CallOptions): Promise<CreatedWebhook>;
+  listWebhooks(options?: CallOptions): Promise<Webhooks>;
+  getWebhook(webhookId: string, options?: CallOptions): Promise<VersionedWebhook>;
+  /** Replaces all fields of a webhook. Without `ifMatch`, a lost reply is retried. */
+  putWebhook(webhookId: string, request: WebhookRequest, options?: ChangeOptions): Promise<VersionedWebhook>;
+  /** Deletes a webhook. Never repeated after a lost reply. */
+  deleteWebhook(webhookId: string, options?: ChangeOptions): Promise<void>;
+  /** Calls the endpoint with a check. `check.result` of the webhook has the result within some seconds. */
+  testWebhook(webhookId: string, options?: ChangeOptions): Promise<VersionedWebhook>;
+  /** Replaces the secret. The previous one is used, too, for 24 hours. Never repeated after a lost reply. */
+  rotateWebhookSecret(webhookId: string, options?: ChangeOptions): Promise<WebhookSecret>;
+  /** Lists a page of a webhook's deliveries, newest first. */
+  listDeliveries(webhookId: string, options?: PageOptions): Promise<Deliveries>;
+  /** Sends a delivery again. */
+  replayDelivery(webhookId: string, deliveryId: string, options?: CallOptions): Promise<Delivery>;
+  /** Sends all deliveries since a time (RFC 3339) again that were not accepted. */
+  replayDeliveries(webhookId: string, since: string, options?: CallOptions): Promise<void>;
+}
+
 /**
  * The API as methods. Each rejects with `ProblemError`, with `NetworkError`, or with the reason of its
  * signal.
  */
-export interface Client {
+export interface Client extends WebhookMethods {
   /** Creates a job. Retries with the same idempotency key if no answer arrives. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
   getJob(jobId: string, options?: CallOptions): Promise<VersionedJob>;

@@ -35,8 +35,10 @@ export const PROBLEM_KINDS = [
   "nothing-to-start",
   "precondition-failed",
   "rate-limited",
+  "rotation-active",
   "too-many-job-types",
   "too-many-jobs",
+  "too-many-webhooks",
   "unavailable",
   "undo-active",
   "undo-too-early",
@@ -45,6 +47,7 @@ export const PROBLEM_KINDS = [
   "upload-incomplete",
   "upload-quota-exceeded",
   "uri-too-long",
+  "webhook-disabled",
 ] as const;
 
 /**

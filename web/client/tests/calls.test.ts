@@ -60,6 +60,11 @@ test("every other call has its path, query and result", async () => {
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID), ""],
     [`POST /api/jobs/${JOB_ID}/undo`, () => client.undo(JOB_ID, { mode: "validate" }), ""],
     ["GET /api/events", () => client.listEvents(page), "?limit=5&cursor=abc"],
+    ["POST /api/webhooks", () => client.createWebhook({ url: "https://example.com/" }), ""],
+    ["GET /api/webhooks", () => client.listWebhooks(), ""],
+    ["POST /api/webhooks/w%2F1/secret", () => client.rotateWebhookSecret("w/1"), ""],
+    ["GET /api/webhooks/w%2F1/deliveries", () => client.listDeliveries("w/1", page), "?limit=5&cursor=abc"],
+    ["POST /api/webhooks/w/deliveries/d%2F1/replay", () => client.replayDelivery("w", "d/1"), ""],
     ["GET /api/datasets", () => client.listDatasets(page), "?limit=5&cursor=abc"],
     ["GET /api/job-types", () => client.listJobTypes(page), "?limit=5&cursor=abc"],
     [

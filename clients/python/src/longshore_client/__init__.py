@@ -3,8 +3,11 @@
 from .client import Client
 from .documents import (
     Audit,
+    CreatedWebhook,
     Dataset,
     Datasets,
+    Deliveries,
+    Delivery,
     Event,
     Events,
     Failure,
@@ -24,17 +27,22 @@ from .documents import (
     Results,
     Stage,
     Status,
+    Webhook,
+    WebhookRequest,
+    Webhooks,
+    WebhookSecret,
 )
 from .errors import LongshoreError, NetworkError, OtherFileError, ProblemError, UploadError
 from .http import Call, Response, Token
 from .requests import Exported, Finished, RequestOptions
 from .uploading import ResumeState, UploadOptions, upload
 from .watching import VersionedJob, has_ended
+from .webhooks import VersionedWebhook
 
 __all__ = [
-    "Audit", "Call", "Client", "Dataset", "Datasets", "Event", "Events", "Exported", "Failure", "Failures",
+    "Audit", "Call", "Client", "CreatedWebhook", "Dataset", "Datasets", "Deliveries", "Delivery", "Event", "Events", "Exported", "Failure", "Failures",
     "FieldError", "Finished", "ImportOptions", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError",
     "NetworkError", "OtherFileError", "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
-    "Results", "ResumeState", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "has_ended",
-    "upload",
+    "Results", "ResumeState", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "VersionedWebhook",
+    "Webhook", "WebhookRequest", "WebhookSecret", "Webhooks", "has_ended", "upload",
 ]

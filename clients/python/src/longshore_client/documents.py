@@ -51,6 +51,22 @@ class CodeVersion(TypedDict):
     commit: str | None
 
 
+class CreatedWebhook(TypedDict):
+    """A new webhook, with its secret."""
+
+    webhookId: EndpointId
+    url: str
+    description: str
+    eventTypes: list[EventType]
+    status: WebhookStatus
+    disabledReason: NotRequired[DisabledReason | None]
+    disabledAt: NotRequired[str | None]
+    failingSince: NotRequired[str | None]
+    check: NotRequired[WebhookCheck | None]
+    createdAt: str
+    secret: str
+
+
 class Dataset(TypedDict):
     """A dataset."""
 
@@ -86,6 +102,35 @@ class Datasets(TypedDict):
 
     datasets: list[Dataset]
     nextCursor: str | None
+
+
+class Deliveries(TypedDict):
+    """A page of deliveries."""
+
+    deliveries: list[Delivery]
+    nextCursor: str | None
+
+
+class Delivery(TypedDict):
+    """A delivery: one event for one webhook."""
+
+    deliveryId: str
+    event: Event
+    status: DeliveryStatus
+    attempts: int
+    log: list[DeliveryAttempt]
+    nextAttemptAt: NotRequired[str | None]
+    createdAt: str
+
+
+class DeliveryAttempt(TypedDict):
+    """An attempt of a delivery."""
+
+    at: str
+    ms: int
+    status: NotRequired[int | None]
+    code: NotRequired[str | None]
+    detail: NotRequired[str | None]
 
 
 class Event(TypedDict):
@@ -533,7 +578,55 @@ class WantedPart(TypedDict):
     sha256: str
 
 
+class Webhook(TypedDict):
+    """A webhook: an endpoint that is called with events."""
+
+    webhookId: EndpointId
+    url: str
+    description: str
+    eventTypes: list[EventType]
+    status: WebhookStatus
+    disabledReason: NotRequired[DisabledReason | None]
+    disabledAt: NotRequired[str | None]
+    failingSince: NotRequired[str | None]
+    check: NotRequired[WebhookCheck | None]
+    createdAt: str
+
+
+class WebhookCheck(TypedDict):
+    """A check of a webhook."""
+
+    requestedAt: str
+    result: NotRequired[CheckResult | None]
+
+
+class WebhookRequest(TypedDict):
+    """A webhook."""
+
+    url: str
+    description: NotRequired[str | None]
+    eventTypes: NotRequired[list[EventType] | None]
+    enabled: NotRequired[bool | None]
+
+
+class WebhookSecret(TypedDict):
+    """A new secret of a webhook."""
+
+    secret: str
+    previousUntil: str
+
+
+class Webhooks(TypedDict):
+    """The webhooks of a tenant."""
+
+    webhooks: list[Webhook]
+
+
 Basis = Literal["upload", "read", "gone", "too_long"]
+CheckResult = Literal["passed", "wrong_answer", "refused", "no_answer"]
+DeliveryStatus = Literal["pending", "delivered", "failed"]
+DisabledReason = Literal["client", "gone", "failing"]
+EndpointId = str
 EventType = Literal["job.started", "job.completed", "job.failed", "job.canceled"]
 FileGuid = str
 JobId = str
@@ -548,3 +641,4 @@ Stage = Literal["queued", "splitting", "processing", "stopping", "finishing", "d
 Status = Literal["waiting", "running", "completed", "failed", "canceled"]
 UploadState = Literal["waiting", "received", "abandoned"]
 WaitReason = Literal["handler_unavailable", "handler_failing", "backpressure", "rate_limit", "concurrency_limit"]
+WebhookStatus = Literal["pending", "active", "disabled"]

@@ -1,6 +1,6 @@
 // The API's calls for one upload.
 
-import { json } from "../client.js";
+import { json } from "../answers.js";
 import type { Upload, UploadInParts, UploadPart, UploadStatus } from "../documents.js";
 import type { Send } from "../http.js";
 

@@ -1,6 +1,7 @@
 // Uploads one file, in one PUT or in parts, as the API decides. Starts or resumes.
 
-import { creationCall, json } from "../client.js";
+import { json } from "../answers.js";
+import { creationCall } from "../client.js";
 import type { Upload, UploadInParts } from "../documents.js";
 import type { Client } from "../methods.js";
 import { isKind } from "../problem.js";
