@@ -173,7 +173,7 @@ impl Timings {
             created_at: job.times.created_at.to_rfc3339(),
             started_at: job.times.started_at.map(Timestamp::to_rfc3339),
             finished_at: job.times.finished_at.map(Timestamp::to_rfc3339),
-            queued_ms: started.millis_since(job.times.created_at),
+            queued_ms: started.millis_since(job.times.queued_at()).max(0),
             run_ms: ended.millis_since(started),
         }
     }

@@ -24,6 +24,7 @@ const STEPS: usize = 30;
 #[derive(Clone, Debug)]
 enum Step {
     Create,
+    Enqueue(i64),
     Begin(i64),
     CommitGroup { group: u32, time: i64 },
     EndSplit { groups: u32, time: i64 },
@@ -44,6 +45,7 @@ fn step() -> impl Strategy<Value = Step> {
     let group = 0_u32..3;
     prop_oneof![
         1 => Just(Step::Create),
+        1 => time.clone().prop_map(Step::Enqueue),
         2 => time.clone().prop_map(Step::Begin),
         6 => (group.clone(), time.clone()).prop_map(|(group, time)| Step::CommitGroup { group, time }),
         2 => (0_u32..4, time.clone()).prop_map(|(groups, time)| Step::EndSplit { groups, time }),
@@ -82,6 +84,10 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
     let id = job.job_id;
     Ok(match step {
         Step::Create => Observed::Created(store.create_job(job, &definition(), None).await?),
+        Step::Enqueue(time) => {
+            let job = store.job(id).await?.unwrap_or_else(|| job.clone());
+            Observed::Transition(store.enqueue(&job, at(*time)).await?)
+        }
         Step::Begin(time) => Observed::Transition(store.begin(id, 0, at(*time)).await?),
         Step::CommitGroup { group, time } => {
             Observed::Transition(store.commit_group(job, &plan(*group), at(*time)).await?)
@@ -135,7 +141,11 @@ async fn take(store: &impl Store, job: &Job, step: &Step) -> PortResult<Observed
 }
 
 async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
-    let job = Job { job_id: JobId::generate(), ..waiting_job() };
+    let mut job = Job { job_id: JobId::generate(), ..waiting_job() };
+    if steps.len().is_multiple_of(4) {
+        // The time lies between those of the steps.
+        (job.is_scheduled, job.times.start_at) = (true, Some(at(1)));
+    }
     // Most sequences should make progress.
     let header = [Step::Create, Step::Begin(0), Step::CommitGroup { group: 0, time: 0 }];
     let skipped = steps.len() % 2 * header.len();
@@ -151,6 +161,7 @@ async fn compare(memory: &MemoryStore, dynamo: &DynamoStore, steps: &[Step]) {
     }
     assert_eq!(dynamo.events_of(&job).await, memory.events_of(&job).await);
     assert_eq!(dynamo.needs_sweep(id).await, memory.needs_sweep(id).await);
+    assert_eq!(dynamo.is_due(id).await, memory.is_due(id).await);
 }
 
 /// Reads for the comparison at the end.
@@ -170,6 +181,11 @@ trait Reads: Store {
     async fn needs_sweep(&self, id: JobId) -> bool {
         let page = self.unfinished(None, ByAge::NewestFirst).await.unwrap();
         page.iter().any(|position| position.job_id == id)
+    }
+
+    /// Returns true if the job is on the index of what is due.
+    async fn is_due(&self, id: JobId) -> bool {
+        self.due_jobs(at(1_000), 500).await.unwrap().contains(&id)
     }
 
     async fn manifest_of(&self, id: JobId, group: u32) -> Option<longshore_domain::group::Manifest> {

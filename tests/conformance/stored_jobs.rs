@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{Job, JobTimes, Status};
+use longshore_domain::job::{Job, JobTimes, Status, Stop, Transition};
 use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
@@ -19,6 +19,7 @@ on_both_stores! {
     columns_are_stored_once,
     unfinished_jobs_are_listed_oldest_first_until_they_end,
     unfinished_jobs_are_paged_from_either_end,
+    scheduled_jobs_are_due_at_their_time,
     a_tenants_jobs_are_listed_newest_first,
     pages_contain_each_job_once,
     filters_select_the_matching_jobs,
@@ -104,6 +105,44 @@ async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Stor
     assert_eq!(unfinished(&store).await, [middle, youngest]);
     split(&store, 1).await;
     assert_eq!(unfinished(&store).await.len(), 3);
+}
+
+/// A job that starts this number of seconds later.
+async fn scheduled(store: &impl Store, start_s: i64) -> JobId {
+    let mut job = waiting_job();
+    (job.is_scheduled, job.times.start_at) = (true, Some(at(start_s)));
+    store.create_job(&job, &definition(), None).await.unwrap();
+    assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
+    job.job_id
+}
+
+async fn scheduled_jobs_are_due_at_their_time(store: impl Store) {
+    let [late, early, canceled, deleted] = [
+        scheduled(&store, 30).await,
+        scheduled(&store, 10).await,
+        scheduled(&store, 5).await,
+        scheduled(&store, 6).await,
+    ];
+    assert_eq!(unfinished(&store).await, []);
+    assert_eq!(store.due_jobs(at(5), 9).await.unwrap(), []);
+    assert_eq!(store.due_jobs(at(31), 9).await.unwrap(), [canceled, deleted, early, late]);
+    assert_eq!(store.due_jobs(at(31), 2).await.unwrap(), [canceled, deleted]);
+    assert_eq!(store.begin(early, 0, at(11)).await.unwrap(), Transition::Refused);
+    job_after(store.stop(canceled, 0, &Stop::canceled(at(7))).await.unwrap());
+    job_after(store.delete(deleted, at(8)).await.unwrap());
+    let of_store = &store;
+    let read = |id| async move { of_store.job(id).await.unwrap().unwrap() };
+    for id in [canceled, deleted] {
+        assert_eq!(store.enqueue(&read(id).await, at(11)).await.unwrap(), Transition::Refused);
+    }
+    let scheduled = read(early).await;
+    let enqueued = job_after(store.enqueue(&scheduled, at(11)).await.unwrap());
+    assert_eq!((enqueued.is_scheduled, enqueued.times.deadline_at), (false, scheduled.times.deadline_from(at(11))));
+    assert_eq!(job_after(store.enqueue(&scheduled, at(11)).await.unwrap()), enqueued, "the response was lost");
+    assert_eq!(store.enqueue(&scheduled, at(12)).await.unwrap(), Transition::Refused);
+    assert_eq!(store.due_jobs(at(31), 9).await.unwrap(), [late]);
+    assert_eq!(unfinished(&store).await.len(), 3);
+    job_after(store.begin(early, 0, at(13)).await.unwrap());
 }
 
 async fn unfinished_jobs_are_paged_from_either_end(store: impl Store) {

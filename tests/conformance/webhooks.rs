@@ -3,13 +3,14 @@
 use longshore_domain::event::to_move;
 use longshore_domain::ids::EndpointId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, EventsMoved, Store, WebhookWrite};
+use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, EventsMoved, Store, TenantLimits, WebhookWrite};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::webhook::{
     Attempt, AttemptResult, Delivery, DeliveryId, Endpoint, EndpointState, Health, JobScope, SecretVersions, deliveries,
 };
 
 use crate::fixtures::{accepted, at, job_after};
+use crate::tenant_limits::Limited;
 
 on_both_stores! {
     a_place_has_one_endpoint,
@@ -20,6 +21,8 @@ on_both_stores! {
     a_delivery_is_replaced_as_it_was_read,
     deliveries_are_listed_in_both_directions,
     due_deliveries_are_listed_by_time,
+    the_tenants_of_due_deliveries_take_turns,
+    calls_reserve_times_one_after_the_other,
 }
 
 fn endpoint(tenant: &'static str, place: u8) -> Endpoint {
@@ -37,6 +40,7 @@ fn endpoint(tenant: &'static str, place: u8) -> Endpoint {
         revision: 0,
         place,
         check: None,
+        replayed_at: None,
     }
 }
 
@@ -143,6 +147,34 @@ async fn a_delivery_is_replaced_as_it_was_read(store: impl Store) {
     assert_eq!(store.delivery(&read.key()).await.unwrap(), Some(failed));
     let absent = Delivery { created_at: at(77), ..read };
     assert_eq!(store.put_delivery(&absent, 0).await.unwrap(), WebhookWrite::Changed, "it has expired");
+}
+
+async fn the_tenants_of_due_deliveries_take_turns(store: impl Store) {
+    let endpoint = stored(&store, 0).await;
+    let mut overdue = Vec::new();
+    for time in 2..5 {
+        overdue.push(delivered(&store, &endpoint, time).await.key());
+    }
+    let due = store.due_deliveries(at(20), 10).await.unwrap();
+    assert_eq!(due, overdue);
+    let other = Endpoint { tenant: TenantId::from_static("other"), ..endpoint };
+    let late = delivered(&store, &other, 9).await.key();
+    let [first, second, _] = overdue.try_into().unwrap();
+    assert_eq!(store.due_deliveries(at(20), 3).await.unwrap(), [first, late, second]);
+}
+
+async fn calls_reserve_times_one_after_the_other(store: impl Limited) {
+    let store = store.limited(TenantLimits { webhook_calls: 2, ..TenantLimits::default() });
+    let [tenant, other] = ["t", "other"].map(TenantId::from_static);
+    let reserve = async |tenant, millis| store.reserve_call(tenant, at(millis)).await.unwrap();
+    let mut times = Vec::new();
+    for _ in 0..4 {
+        times.push(reserve(&tenant, 100).await);
+    }
+    assert_eq!(times, [at(100), at(100), at(5_100), at(10_100)]);
+    assert_eq!(reserve(&other, 100).await, at(100), "tenants have separate limits");
+    assert_eq!(reserve(&tenant, 11_000).await, at(15_100));
+    assert_eq!(reserve(&tenant, 50_000).await, at(50_000), "after a pause, calls are made at once again");
 }
 
 async fn deliveries_are_listed_in_both_directions(store: impl Store) {

@@ -18,7 +18,7 @@ use crate::shared::{Story, counts, impatient, lines, wait_until, work};
 /// Parameters of a stack with handlers.
 pub(crate) fn parameters() -> Vec<(&'static str, &'static str)> {
     handlers::parameters(
-        &[Site::Handler.endpoint(), Site::Images.endpoint(), Site::Webhooks.endpoint()],
+        &[Site::Handler.endpoint(), Site::Images.endpoint(), Site::Webhooks.endpoint(), Site::Receivers.endpoint()],
         &["contacts", "faulty"],
     )
 }

@@ -19,18 +19,26 @@ pub(crate) enum Site {
     Images,
     /// A receiver of webhooks.
     Webhooks,
+    /// The examples of receivers.
+    Receivers,
 }
 
 impl Site {
     /// Returns its address and its certificate.
     pub(crate) fn endpoint(self) -> &'static Endpoint {
-        static ENDPOINTS: OnceLock<[Endpoint; 3]> = OnceLock::new();
+        static ENDPOINTS: OnceLock<[Endpoint; 4]> = OnceLock::new();
         let new = || Endpoint::new().unwrap_or_else(|error| panic!("{error:?}"));
-        let [handler, images, webhooks] = ENDPOINTS.get_or_init(|| [new(), new(), new()]);
+        let [handler, images, webhooks, receivers] = ENDPOINTS.get_or_init(|| {
+            let webhooks = new();
+            // The variables of a function have room for three certificates.
+            let receivers = webhooks.on_another_port().unwrap_or_else(|error| panic!("{error:?}"));
+            [new(), new(), webhooks, receivers]
+        });
         match self {
             Self::Handler => handler,
             Self::Images => images,
             Self::Webhooks => webhooks,
+            Self::Receivers => receivers,
         }
     }
 

@@ -36,4 +36,5 @@ mod routes;
 mod shared;
 mod tenants;
 mod undos;
+mod webhook_receivers;
 mod webhooks;

@@ -1,6 +1,7 @@
 //! Handlers of registered job types: the functions and the local HTTPS endpoint that a stack may call, the access keys of
 //! its functions, and the switch of their queues.
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
@@ -45,6 +46,14 @@ impl Endpoint {
         Ok(Self { port: free_port()?, certificate: made.cert.pem(), key: made.signing_key.serialize_pem() })
     }
 
+    /// An endpoint with the same certificate, on another free port.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub fn on_another_port(&self) -> Result<Self> {
+        Ok(Self { port: free_port()?, certificate: self.certificate.clone(), key: self.key.clone() })
+    }
+
     /// The URL that a registration names.
     pub fn url(&self) -> String {
         format!("https://localhost:{}/", self.port)
@@ -56,7 +65,8 @@ pub fn parameters(endpoints: &[&Endpoint], functions: &[&str]) -> Vec<(&'static 
     let leaked = |text: String| -> &'static str { Box::leak(text.into_boxed_str()) };
     let aliases: Vec<_> = functions.iter().map(|name| alias(name)).collect();
     let ports: Vec<_> = endpoints.iter().map(|endpoint| endpoint.port.to_string()).collect();
-    let mut certificates: String = endpoints.iter().map(|endpoint| endpoint.certificate.as_str()).collect();
+    let certificates: BTreeSet<_> = endpoints.iter().map(|endpoint| endpoint.certificate.as_str()).collect();
+    let mut certificates: String = certificates.into_iter().collect();
     // Without padding, whose signs end a value on the command line.
     certificates.push_str(&"\n".repeat((3 - certificates.len() % 3) % 3));
     vec![

@@ -105,6 +105,8 @@ pub(crate) struct JobPlan {
     pub(crate) time_limit_s: i64,
     /// Seconds from the job's creation to its expiry.
     pub(crate) kept_s: Option<i64>,
+    /// Seconds from the job's creation to its start, if it starts later.
+    pub(crate) starts_in_s: Option<i64>,
     pub(crate) action_rates: ActionRates,
 }
 
@@ -138,6 +140,7 @@ impl JobPlan {
             priority: Priority::default(),
             time_limit_s: TEN_DAYS_S,
             kept_s: None,
+            starts_in_s: None,
             action_rates: ActionRates::default(),
         }
     }
@@ -164,8 +167,13 @@ impl Plan {
         let environment =
             Environment { no_kills: true, losses: 0, rates: Rates::default(), retry_base_s: 0, ..self.environment };
         // Only the sweeper repeats a client's stop that coincides with the end of the job.
-        let healthy =
-            |job| JobPlan { action_rates: ActionRates::default(), time_limit_s: TEN_DAYS_S, kept_s: None, ..job };
+        let healthy = |job| JobPlan {
+            action_rates: ActionRates::default(),
+            time_limit_s: TEN_DAYS_S,
+            kept_s: None,
+            starts_in_s: None,
+            ..job
+        };
         Self { environment, jobs: self.jobs.into_iter().map(healthy).collect(), ..self }
     }
 
@@ -197,6 +205,7 @@ impl Plan {
             ("JSON Lines", any(|job| job.dialect.json_lines)),
             ("items in the request", any(JobPlan::has_items)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),
+            ("a job that starts later", any(|job| job.starts_in_s.is_some())),
             ("a job that expires", any(|job| job.kept_s.is_some())),
             ("short time limit", any(|job| job.time_limit_s < TEN_DAYS_S)),
         ];
@@ -212,6 +221,7 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
     let rows = rows(rng, if heavy { 10 } else { max_rows });
     // Without a random number more, the seeds of other kinds keep their runs.
     let kind = if kind == Kind::Stored && rows.len() % 2 == 1 { Kind::Copied } else { kind };
+    let row_count = rows.len();
     let source_deletes = if kind == Kind::Copied && rows.len().is_multiple_of(3) { 100 } else { 0 };
     JobPlan {
         tenant: TENANTS[0],
@@ -229,6 +239,8 @@ fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
         kind,
         priority: rng.pick(&Priority::ALL),
         time_limit_s: if rng.often(60) { rng.pick(&[20, 120, 900]) } else { TEN_DAYS_S },
+        // Without a random number more, the seeds of other jobs keep their runs.
+        starts_in_s: (row_count % 8 == 5).then_some(100),
         // The hour leaves time for the job to end.
         kept_s: if rng.often(60) { Some(3_600 + rng.pick(&[120, 900])) } else { None },
         action_rates: ActionRates {

@@ -63,8 +63,9 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
         // Checked first, so that a missing browser is reported before the tests run.
         page::check_browser(project)?;
     }
-    // The fault tests use this binary instead of the functions that run job types.
-    cargo::build_binaries(project, &["probe".to_owned()])?;
+    // The fault tests use the first binary instead of the functions that run job types; the second one is an example.
+    cargo::build_binaries(project, &["probe".to_owned(), "webhook-receiver".to_owned()])?;
+    npm::install(project, "examples/webhooks/node")?;
     let configure = |cargo: &mut Command| {
         cargo
             .env(measurements::NOTES, notes)

@@ -57,7 +57,7 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> MessageHandler for Deliver<S, Q, 
 /// # Errors
 /// If a required setting is missing, or the runtime's API fails.
 pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
-    let limits = TenantLimits { webhook_attempts: config::tenant_webhook_calls()?, ..TenantLimits::default() };
+    let limits = TenantLimits { webhook_calls: config::tenant_webhook_calls()?, ..TenantLimits::default() };
     let store = aws.store()?.with_limits(limits);
     let calls = Endpoints::from_env(aws)?;
     let handler = Deliver { store, queues: aws.queues(), calls, clock: Timestamp::now };

@@ -7,6 +7,7 @@ use longshore::ports::Ports;
 use longshore::queues::SqsQueues;
 use longshore::store::dynamo::DynamoStore;
 use longshore::store::records::DynamoRecords;
+use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::DownloadUrls;
 use longshore_domain::ports::RecordStore;
 use longshore_domain::ports::{Files, JobTypes, PingQueue, QueueDepth, Queues, Store, TenantCounts};
@@ -65,6 +66,14 @@ impl Limits {
     /// Returns the expiry time of a job that is accepted now, in seconds.
     pub(crate) fn expires_at(&self, now: Timestamp) -> i64 {
         now.plus_days(self.retention_days).seconds()
+    }
+
+    /// Returns the time in seconds until which a job and its folder are kept. The items of a request are stored when the job
+    /// is created, also if it starts later.
+    pub(crate) fn kept_until(&self, job: &Job) -> i64 {
+        let has_items = job.file().is_some_and(SourceFile::is_in_job_folder);
+        let stored = if has_items { self.expires_at(job.times.created_at) } else { i64::MAX };
+        job.times.expires_at.min(stored)
     }
 }
 

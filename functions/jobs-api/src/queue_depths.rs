@@ -87,6 +87,10 @@ mod tests {
                 Behavior::Hangs => std::future::pending().await,
             }
         }
+
+        async fn webhooks(&self) -> PortResult<u64> {
+            Ok(0)
+        }
     }
 
     #[tokio::test]

@@ -36,6 +36,8 @@ pub struct SweepSummary {
     pub dead_letters: u32,
     /// Overdue deliveries for which messages were sent.
     pub deliveries: u32,
+    /// Scheduled jobs that were put into their queue.
+    pub enqueued: u32,
     /// Jobs, pushes or dead letters that failed; the next sweep retries them.
     pub failures: u32,
 }

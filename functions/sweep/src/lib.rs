@@ -5,6 +5,7 @@
 //!   chunk queues. Sends messages again, commits items of dead chunks as failed, and stops jobs. For a deleted job that
 //!   has ended it removes files, upload, records and the job. For job types with a concurrency limit it wakes parked
 //!   chunks if there are free permits.
+//! - **Scheduled jobs:** puts those whose time has come into their queue.
 //! - **Webhooks:** sends messages for deliveries whose attempt is overdue.
 //! - **Run twice at once:** both runs send their pushes, which is harmless, and one of the two is counted. So work that
 //!   is given up after four pushes was sent at four different times.

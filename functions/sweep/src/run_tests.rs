@@ -51,7 +51,7 @@ async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
 }
 
 /// No dead letters.
-struct NoDeadLetters;
+pub(super) struct NoDeadLetters;
 
 impl DeadLetters for NoDeadLetters {
     async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
@@ -116,6 +116,28 @@ async fn every_lost_job_is_pushed_within_six_sweeps() {
         let sweeps = sweeps_until_pushed(lost).await;
         assert!(sweeps <= 6, "job {lost}: {sweeps} sweeps");
     }
+}
+
+#[tokio::test]
+async fn a_scheduled_job_is_put_into_its_queue_once_its_time_has_come() {
+    let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
+    let now = slow_clock();
+    let mut ids = Vec::new();
+    for (start_s, is_deleted) in [(-5, false), (-4, true), (3_600, false)] {
+        let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", now);
+        (job.is_scheduled, job.times.start_at) = (true, Some(now.plus_seconds(start_s)));
+        ports.store.create_job(&job, &Definition::new(serde_json::json!({})), None).await.unwrap();
+        if is_deleted {
+            ports.store.delete(job.job_id, now).await.unwrap();
+        }
+        ids.push(job.job_id);
+    }
+    let sweep = Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, clock: slow_clock };
+    let summary = sweep.run(slow_clock().plus_seconds(50)).await;
+    assert_eq!(summary.enqueued, 1);
+    assert_eq!(ports.queues.take_creates().into_iter().map(|create| create.job_id).collect::<Vec<_>>(), ids[..1]);
+    let summary = sweep.run(slow_clock().plus_seconds(50)).await;
+    assert_eq!((summary.enqueued, ports.queues.take_creates().len()), (0, 0));
 }
 
 /// A dead create message, and nothing else.
@@ -189,6 +211,10 @@ impl Queues for Refusing {
 impl QueueDepth for Refusing {
     async fn chunks(&self, _: ChunkQueue) -> PortResult<u64> {
         Ok(0)
+    }
+
+    async fn webhooks(&self) -> PortResult<u64> {
+        self.0.webhooks().await
     }
 }
 

@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
+use crate::timestamp::Timestamp;
+
 /// Identifies a chunk within its job; ordered by group, then by chunk.
 #[derive(Copy, Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Default, Serialize, Deserialize)]
 pub struct ChunkId {
@@ -67,9 +69,21 @@ id!(
     JobId,
     crate::random::ordered_id()
 );
+impl JobId {
+    /// Generates the id of a job that starts at this time: its writes count as made then.
+    pub fn generate_at(start: Timestamp) -> Self {
+        Self(crate::random::ordered_id_at(u64::try_from(start.0).unwrap_or(0)))
+    }
+}
+
 id!(
     /// Identifies an endpoint of a webhook.
     EndpointId,
+    Uuid::new_v4()
+);
+id!(
+    /// Identifies a schedule.
+    ScheduleId,
     Uuid::new_v4()
 );
 id!(

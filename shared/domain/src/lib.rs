@@ -24,6 +24,7 @@
 //! | [`registration`] | registrations of job types with a handler in any language |
 //! | [`results`] | the form of the results of items that have outputs |
 //! | [`retry`], [`next_tries`] | back-off of transient items and redeliveries; times of the items of a round |
+//! | [`schedule`] | schedules: jobs that are created at times of a plan, and their occurrences |
 //! | [`progress`] | percent, rate and ETA |
 //! | [`text`] | names and texts of clients, shortened for messages |
 //! | [`webhook`] | endpoints that are called with events; deliveries and their attempts |
@@ -54,6 +55,7 @@ pub mod registration;
 pub mod remote;
 pub mod results;
 pub mod retry;
+pub mod schedule;
 pub mod split;
 pub mod tenant;
 pub mod text;

@@ -101,7 +101,10 @@ pub fn shown_stage(job: &Job) -> Stage {
 pub fn sentence(job: &Job, percent: u8) -> String {
     match job.status {
         Status::Waiting if job.stage == Stage::Stopping => "Job stopping...".into(),
-        Status::Waiting => "Waiting for job to start...".into(),
+        Status::Waiting => match job.times.start_at.filter(|_| job.is_scheduled) {
+            Some(start_at) => format!("Job scheduled for {}", start_at.to_rfc3339()),
+            None => "Waiting for job to start...".into(),
+        },
         Status::Running if job.stage == Stage::Stopping => format!("Job stopping, {percent}% complete..."),
         Status::Running => format!("Job running, {percent}% complete..."),
         Status::Completed => "Job complete".into(),

@@ -30,6 +30,16 @@ pub fn ordered_id() -> Uuid {
     Builder::from_unix_timestamp_millis(IDS.get(), &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
 }
 
+/// Returns a new id that begins with this time, in milliseconds since the Unix epoch. In a seeded thread, see
+/// [`ordered_id`].
+pub fn ordered_id_at(millis: u64) -> Uuid {
+    if STATE.get().is_some() {
+        return ordered_id();
+    }
+    let [.., a, b, c, d, e, f, g, h, i, j] = bits().to_be_bytes();
+    Builder::from_unix_timestamp_millis(millis, &[a, b, c, d, e, f, g, h, i, j]).into_uuid()
+}
+
 /// Returns eight random characters that name one attempt at a chunk, so that no attempt takes another's write for its
 /// own.
 pub fn nonce() -> String {

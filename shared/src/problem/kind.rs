@@ -150,12 +150,8 @@ kinds! {
         "Read it again. If the change still applies, repeat it with the new ETag.";
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
-         uploads, retries, starts, undos, cancels, deletes). Nothing was done."
+         uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
-    RotationActive = 409 "rotation-active" "Rotation active"
-        "The secret of the webhook was replaced within the last 24 hours, so the previous one is still used. Nothing was \
-         done."
-        "Wait until the time in the detail. If the secret is lost, delete the webhook and create another one.";
     TooManyJobTypes = 409 "too-many-job-types" "Too many job types"
         "The deployment has its maximum of 200 registered job types. Nothing was done."
         "Delete a job type that is not needed.";

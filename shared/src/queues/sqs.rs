@@ -172,9 +172,22 @@ impl QueueDepth for SqsQueues {
             Name::ApproximateNumberOfMessagesNotVisible,
             Name::ApproximateNumberOfMessagesDelayed,
         ];
-        let url = self.urls.chunks(queue, "chunks")?;
+        self.depth("chunks", self.urls.chunks(queue, "chunks")?, &kinds).await
+    }
+
+    /// GetQueueAttributes of the queue.
+    async fn webhooks(&self) -> PortResult<u64> {
+        use QueueAttributeName as Name;
+        let kinds = [Name::ApproximateNumberOfMessages, Name::ApproximateNumberOfMessagesNotVisible];
+        self.depth("webhooks", self.urls.webhooks("webhooks")?, &kinds).await
+    }
+}
+
+impl SqsQueues {
+    /// Returns the sum of these numbers of a queue.
+    async fn depth(&self, operation: &'static str, url: &str, kinds: &[QueueAttributeName]) -> PortResult<u64> {
         let ask = self.client.get_queue_attributes().queue_url(url).set_attribute_names(Some(kinds.to_vec()));
-        let answer = ask.send().await.map_err(failed("chunks"))?.attributes.unwrap_or_default();
+        let answer = ask.send().await.map_err(failed(operation))?.attributes.unwrap_or_default();
         Ok(kinds.iter().filter_map(|kind| answer.get(kind)?.parse::<u64>().ok()).sum())
     }
 }

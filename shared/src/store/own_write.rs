@@ -11,6 +11,11 @@ use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage
 use longshore_domain::ports::{Created, IdempotencyKey, Started, UndoCreated};
 use longshore_domain::timestamp::Timestamp;
 
+/// `enqueue` at `now` was applied, and nothing has happened since.
+pub fn enqueued(job: &Job, now: Timestamp) -> bool {
+    !job.is_scheduled && (job.stage, job.times.updated_at) == (Stage::Queued, now)
+}
+
 /// `begin` at `now` was applied: generation and start time are the caller's.
 pub fn began(job: &Job, generation: u32, now: Timestamp) -> bool {
     (job.generation, job.times.started_at) == (generation, Some(now))

@@ -1,17 +1,19 @@
 //! The check of an endpoint: a message with a challenge, which the endpoint answers with the challenge.
 //!
-//! Only an endpoint that has passed a check gets events: whoever creates an endpoint controls its server.
+//! Only an endpoint that has passed a check is called with events: whoever creates an endpoint controls its server. The
+//! API's calls that ask for a check have their own rate limit.
 
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{CallCount, Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{Queues, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::CheckResult;
+use longshore_domain::webhook::{CheckResult, DeliveryId, Endpoint};
 use serde::{Deserialize, Serialize};
 
 use super::calls::{CallEndpoints, Called, EndpointCall};
-use super::deliver::{Deliverer, WebhookError, check_time, find_endpoint, postponed_s};
+use super::deliver::{Deliverer, WebhookError, check_time, find_endpoint};
+use crate::telemetry;
 
 /// Type of the message.
 pub const TYPE: &str = "webhook.check";
@@ -21,8 +23,6 @@ pub const TYPE: &str = "webhook.check";
 pub enum CheckEnd {
     /// The check has this result.
     Checked(CheckResult),
-    /// The tenant has reached its rate limit: a new message is under way.
-    Postponed,
     /// The endpoint does not exist, or another check was requested, or this one has its result.
     Stale,
 }
@@ -65,12 +65,6 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         let check = endpoint.check.as_ref().filter(|check| check.challenge == challenge && check.result.is_none());
         let Some(check) = check else { return Ok(CheckEnd::Stale) };
         let now = (self.clock)();
-        if self.store.count_attempt(tenant, now).await? == CallCount::LimitReached {
-            let (tenant, challenge) = (tenant.clone(), challenge.to_owned());
-            let message = WebhookMessage::Check { tenant, endpoint_id: id, challenge };
-            self.queues.send_webhooks(&[message], postponed_s(now)).await?;
-            return Ok(CheckEnd::Postponed);
-        }
         let document = CheckDocument {
             message_type: TYPE,
             timestamp: check.requested_at.to_rfc3339(),
@@ -84,11 +78,26 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         while let Some(endpoint) = current {
             let Some(checked) = endpoint.checked(challenge, result) else { return Ok(CheckEnd::Stale) };
             if self.store.put_endpoint(&checked, Some(&endpoint)).await? == WebhookWrite::Stored {
+                if endpoint.state != checked.state {
+                    self.send_waiting(&checked, now).await;
+                }
                 return Ok(CheckEnd::Checked(result));
             }
             current = find_endpoint(self.store, tenant, id).await?;
         }
         Ok(CheckEnd::Stale)
+    }
+
+    /// Sends the events that have waited for the check. A failure is only logged: each has a next attempt.
+    async fn send_waiting(&self, endpoint: &Endpoint, now: Timestamp) {
+        let Some(check) = &endpoint.check else { return };
+        let (tenant, endpoint_id) = (endpoint.tenant.clone(), endpoint.endpoint_id);
+        let (after, requested_at) = (DeliveryId::before(check.requested_at), now);
+        let message = WebhookMessage::Replay { tenant, endpoint_id, after, requested_at };
+        if let Err(error) = self.queues.send_webhooks(&[message], 0).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(endpoint.id = %endpoint_id, error, "cannot send the events that waited for a check");
+        }
     }
 }
 

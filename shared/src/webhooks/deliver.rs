@@ -8,7 +8,7 @@
 //! | the message never comes | the sweeper sends another one |
 
 use longshore_domain::ids::EndpointId;
-use longshore_domain::ports::{CallCount, CallWindow, PortError, PortResult, Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{PortError, PortResult, Queues, WebhookWrite, Webhooks};
 use longshore_domain::random::fraction;
 use longshore_domain::retry;
 use longshore_domain::tenant::TenantId;
@@ -27,8 +27,12 @@ const EARLY_MS: i64 = 2_000;
 /// Attempts to write a record that others write, too.
 const WRITES: usize = 8;
 
-/// Seconds over which attempts above the rate limit are spread, after the end of their window.
-const SPREAD_S: f64 = 60.0;
+/// Longest pause in seconds for which deliveries wait without an attempt. A longer one takes an attempt, so that a dead
+/// endpoint costs no more than ten records of each delivery.
+const SHORT_PAUSE_S: i64 = 60;
+
+/// Milliseconds over which the deliveries are spread that have waited for an endpoint together.
+const SPREAD_MS: f64 = 5_000.0;
 
 /// Seconds after which a delivery to an endpoint that has passed no check is attempted again.
 const UNCHECKED_S: i64 = 60;
@@ -66,8 +70,18 @@ pub enum DeliveryEnd {
     Absent,
     /// The endpoint does not exist, or is disabled.
     Abandoned,
-    /// The tenant has reached its rate limit: a new message is under way.
+    /// The attempt is put off: the endpoint is paused for a short time, or the tenant has reached its rate limit.
     Postponed,
+}
+
+/// What a delivery does whose attempt is due.
+enum Decision {
+    /// It calls the endpoint, whose health is stored as here.
+    Call(Box<Endpoint>),
+    /// The attempt fails without a call.
+    Fail(Called),
+    /// It waits. True if a call is reserved for that time.
+    Wait(Timestamp, bool),
 }
 
 /// The services of deliveries.
@@ -100,12 +114,10 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         else {
             return self.abandon(delivery).await;
         };
-        let called = match refusal(&endpoint, now) {
-            Some(refused) => refused,
-            None if self.store.count_attempt(&key.tenant, now).await? == CallCount::LimitReached => {
-                return self.postpone(delivery, now).await;
-            }
-            None => self.call(&delivery, endpoint, now, deadline).await?,
+        let called = match self.decide(&delivery, endpoint, now, deadline).await? {
+            Decision::Call(endpoint) => self.call(&delivery, &endpoint, deadline).await?,
+            Decision::Fail(refused) => refused,
+            Decision::Wait(until, is_reserved) => return self.postpone(delivery, until, is_reserved).await,
         };
         let ms = u32::try_from((self.clock)().millis_since(now).max(0)).unwrap_or(u32::MAX);
         let is_accepted = called.result.is_accepted();
@@ -114,26 +126,52 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         Ok(if is_accepted { DeliveryEnd::Accepted } else { DeliveryEnd::Failed })
     }
 
-    /// Calls an endpoint. One that is paused no longer is probed, by one delivery; the others fail.
+    /// Decides what a delivery does. An endpoint whose pause is over is probed by one delivery; the others wait.
+    async fn decide(
+        &self,
+        delivery: &Delivery,
+        endpoint: Endpoint,
+        now: Timestamp,
+        deadline: Timestamp,
+    ) -> Result<Decision, WebhookError> {
+        if endpoint.state == EndpointState::Pending {
+            let text = "not called, because the endpoint has passed no check since its URL was changed";
+            return Ok(Decision::Fail(uncalled("endpoint_not_checked", text, UNCHECKED_S)));
+        }
+        let admission = endpoint.health.admit(now);
+        if let Admission::Paused(until) = admission {
+            let pause_s = until.millis_since(now).max(0).div_euclid(1_000) + 1;
+            if pause_s <= SHORT_PAUSE_S {
+                return Ok(Decision::Wait(spread(until), false));
+            }
+            let text = "not called, because the endpoint has failed repeatedly";
+            return Ok(Decision::Fail(uncalled("endpoint_paused", text, pause_s)));
+        }
+        check_time(now, deadline)?;
+        if !delivery.has_reserved_call(now) {
+            let from = self.store.reserve_call(&delivery.tenant, now).await?;
+            if from.millis_since(now) > EARLY_MS {
+                return Ok(Decision::Wait(from, true));
+            }
+        }
+        let Admission::Probe(health) = admission else { return Ok(Decision::Call(Box::new(endpoint))) };
+        let probing = Endpoint { health, ..endpoint.clone() };
+        Ok(match self.store.put_endpoint(&probing, Some(&endpoint)).await? {
+            WebhookWrite::Stored => Decision::Call(Box::new(probing)),
+            WebhookWrite::Changed => Decision::Wait(spread(health.paused_until.unwrap_or(now)), false),
+        })
+    }
+
     async fn call(
         &self,
         delivery: &Delivery,
-        mut endpoint: Endpoint,
-        now: Timestamp,
+        endpoint: &Endpoint,
         deadline: Timestamp,
     ) -> Result<Called, WebhookError> {
-        check_time(now, deadline)?;
-        if let Admission::Probe(health) = endpoint.health.admit(now) {
-            let probing = Endpoint { health, ..endpoint.clone() };
-            if self.store.put_endpoint(&probing, Some(&endpoint)).await? == WebhookWrite::Changed {
-                return Ok(paused(health.paused_until.unwrap_or(now), now));
-            }
-            endpoint = probing;
-        }
         let body = serde_json::to_string(&EventDocument::new(&delivery.event))?;
-        let call = EndpointCall { endpoint: &endpoint, id: &delivery.event.id, body: &body, deadline };
+        let call = EndpointCall { endpoint, id: &delivery.event.id, body: &body, deadline };
         let called = self.calls.call(call).await?;
-        self.record_health(&endpoint, &called.result).await;
+        self.record_health(endpoint, &called.result).await;
         Ok(called)
     }
 
@@ -179,12 +217,17 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         }
     }
 
-    /// Puts an attempt off until another window of the rate limit. It is due then, so that no other message makes it sooner.
-    async fn postpone(&self, mut delivery: Delivery, now: Timestamp) -> Result<DeliveryEnd, WebhookError> {
-        let (read_revision, delay_s) = (delivery.revision, postponed_s(now));
-        delivery.postpone(now.plus_seconds(i64::from(delay_s)));
+    /// Puts off an attempt. It is due then, so that no other message makes it sooner.
+    async fn postpone(
+        &self,
+        mut delivery: Delivery,
+        until: Timestamp,
+        is_reserved: bool,
+    ) -> Result<DeliveryEnd, WebhookError> {
+        let read_revision = delivery.revision;
+        delivery.postpone(until, is_reserved);
         if self.store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Stored {
-            send_later(self.queues, &[delivery.key()], delay_s).await;
+            self.send_next(&delivery).await;
         }
         Ok(DeliveryEnd::Postponed)
     }
@@ -204,12 +247,20 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             let health = read.health.after(result, at);
             let disabled = health.disables(result, at).and_then(|reason| read.disabled(reason, at));
             let next = disabled.unwrap_or_else(|| Endpoint { health, ..read.clone() });
-            if next == read || self.store.put_endpoint(&next, Some(&read)).await? == WebhookWrite::Stored {
+            if next == read {
+                return Ok(());
+            }
+            if self.store.put_endpoint(&next, Some(&read)).await? == WebhookWrite::Stored {
+                if let EndpointState::Disabled { reason, .. } = next.state {
+                    tracing::warn!(endpoint.id = %next.endpoint_id, tenant = %next.tenant, ?reason, "an endpoint is disabled");
+                }
                 return Ok(());
             }
             match find_endpoint(self.store, &read.tenant, read.endpoint_id).await? {
                 // Calls that fail together are one failure of an endpoint that is paused by now.
                 Some(current) if current.health.paused_until.is_some() && is_failure(result) => return Ok(()),
+                // The answer says nothing about another URL.
+                Some(current) if current.url != read.url => return Ok(()),
                 Some(current) => read = current,
                 None => return Ok(()),
             }
@@ -222,31 +273,13 @@ fn is_failure(result: &AttemptResult) -> bool {
     !result.is_accepted() && !result.is_gone()
 }
 
-/// Returns the result of an attempt without a call; `None` if the endpoint can be called.
-fn refusal(endpoint: &Endpoint, now: Timestamp) -> Option<Called> {
-    if endpoint.state == EndpointState::Pending {
-        let text = "not called, because the endpoint has passed no check since its URL was changed";
-        return Some(uncalled("endpoint_not_checked", text, UNCHECKED_S));
-    }
-    match endpoint.health.admit(now) {
-        Admission::Paused(until) => Some(paused(until, now)),
-        Admission::Call | Admission::Probe(_) => None,
-    }
-}
-
-fn paused(until: Timestamp, now: Timestamp) -> Called {
-    let seconds = until.millis_since(now).max(0).div_euclid(1_000) + 1;
-    uncalled("endpoint_paused", "not called, because the endpoint has failed repeatedly", seconds)
+/// Returns a time up to five seconds later.
+fn spread(time: Timestamp) -> Timestamp {
+    Timestamp(time.0 + (SPREAD_MS * fraction()) as i64)
 }
 
 fn uncalled(code: &str, text: &str, seconds: i64) -> Called {
     Called { result: AttemptResult::unanswered(code, text), retry_after_s: Some(seconds), body: Vec::new() }
-}
-
-/// Returns the seconds until another window of the rate limit. Calls of many windows are spread.
-pub(super) fn postponed_s(now: Timestamp) -> i32 {
-    let seconds = CallWindow::at(now).end().millis_since(now) as f64 / 1_000.0 + SPREAD_S * fraction();
-    seconds.ceil() as i32
 }
 
 /// Checks that a call can take its whole time: a shorter one would say less about the endpoint than about this function.

@@ -26,6 +26,9 @@ pub const RETRY_AFTER: Duration = Duration::from_secs(30);
 /// Maximum age of an earlier secret that is used.
 pub const MAX_AGE: Duration = Duration::from_secs(3_600);
 
+/// Time for which a known secret is used: about 30 years.
+const KNOWN_FOR: Duration = Duration::from_secs(1_000_000_000);
+
 /// Maximum time of a read with its repetitions: less than half of the time of a ping.
 const READ_TIMEOUT: Duration = Duration::from_secs(4);
 
@@ -82,6 +85,13 @@ impl RootSecretReader {
     /// Creates the reader of the secret with this ARN.
     pub fn new(client: Client, arn: impl Into<String>) -> Self {
         Self { stored: Some(Stored { client, arn: arn.into() }), kept: Mutex::default() }
+    }
+
+    /// Creates a reader of a secret that the caller has, for tests and benchmarks.
+    pub fn known(secret: RootSecret) -> Self {
+        let now = Instant::now();
+        let kept = Kept { secret, read_at: now, again_at: now + KNOWN_FOR };
+        Self { stored: None, kept: Mutex::new(Some(kept)) }
     }
 
     /// Creates the reader of the secret that `LONGSHORE_ROOT_SECRET_ARN` names. A stack that calls functions only may

@@ -166,6 +166,10 @@ impl QueueDepth for MemoryQueues {
     async fn chunks(&self, queue: ChunkQueue) -> PortResult<u64> {
         Ok(self.messages().chunks.iter().filter(|sent| sent.message.queue() == queue).count() as u64)
     }
+
+    async fn webhooks(&self) -> PortResult<u64> {
+        Ok(self.messages().webhooks.iter().filter(|sent| sent.delay_s == 0).count() as u64)
+    }
 }
 
 impl DeadLetterQueues for MemoryQueues {

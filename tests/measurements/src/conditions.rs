@@ -2,7 +2,7 @@
 
 /// The conditions that the proofs remove, one at a time, to show that each is necessary: name and description. Without
 /// any one of them, a count or a report is wrong in some run, a limit is exceeded, or a job hangs.
-pub const CONDITIONS: [(&str, &str); 38] = [
+pub const CONDITIONS: [(&str, &str); 39] = [
     ("cursor-condition", "a commit succeeds only if the chunk's cursor is the one that the worker read"),
     ("unique-cursors", "every cursor value names the attempt that wrote it"),
     ("open-group", "a commit succeeds only in an open group"),
@@ -49,6 +49,7 @@ pub const CONDITIONS: [(&str, &str); 38] = [
     ("events-moved-as-read", "a job's events are moved only as they were read"),
     ("deliveries-with-events", "the transaction that lists an event stores its deliveries"),
     ("events-moved-in-time", "events enter the list soon after the time that orders them"),
+    ("enqueue-once", "only a job that is still scheduled is put into its queue"),
     ("parked-chunks-are-not-stalled", "a parked chunk is not pushed and not given up"),
 ];
 

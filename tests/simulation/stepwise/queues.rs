@@ -76,6 +76,12 @@ impl QueueDepth for Stepwise<Unguarded<MemoryQueues>> {
         step().await;
         Ok(depth)
     }
+
+    /// No message about webhooks waits in the simulation.
+    async fn webhooks(&self) -> PortResult<u64> {
+        before("webhooks").await?;
+        Ok(0)
+    }
 }
 
 impl<T: DeadLetterRecords> DeadLetterRecords for Stepwise<T> {

@@ -68,6 +68,14 @@ impl<T: JobStore> JobStore for Stepwise<T> {
     }
 
     /// Reads an eventually consistent index, which can lack recent changes.
+    async fn due_jobs(&self, until: Timestamp, limit: usize) -> PortResult<Vec<JobId>> {
+        before("due_jobs").await?;
+        let due = self.0.due_jobs(until, limit).await?;
+        step().await;
+        Ok(if is_stale() { Vec::new() } else { due })
+    }
+
+    /// Reads an eventually consistent index, which can lack recent changes.
     async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         before("unfinished").await?;
         let page = self.0.unfinished(after, order).await?;
@@ -101,6 +109,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
     }
 
     stepwise! {
+        async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
         async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;

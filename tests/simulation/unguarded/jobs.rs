@@ -115,6 +115,7 @@ impl JobStore for Unguarded<MemoryStore> {
         async fn upload_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<FileGuid>>>;
         async fn job_created_before(&self, tenant: &TenantId, key: &IdempotencyKey) -> PortResult<Option<Created<JobId>>>;
         async fn jobs(&self, wanted: &JobsQuery<'_>) -> PortResult<JobsPage>;
+        async fn due_jobs(&self, before: Timestamp, limit: usize) -> PortResult<Vec<JobId>>;
         async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>>;
     }
 
@@ -157,6 +158,16 @@ impl JobTransitions for Unguarded<MemoryStore> {
             return self.0.delete(read.job_id, now).await;
         }
         self.0.delete_if_unchanged(read, now).await
+    }
+
+    async fn enqueue(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
+        if without("enqueue-once") {
+            return Ok(self.force(read.job_id, |job| {
+                job.is_scheduled = false;
+                (job.stage, job.times.updated_at) = (Stage::Queued, now);
+            }));
+        }
+        self.0.enqueue(read, now).await
     }
 
     async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {

@@ -1,6 +1,6 @@
 //! Endpoints and deliveries with one of their conditions removed.
 
-use longshore_domain::ports::{CallCount, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::ports::{DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
@@ -13,7 +13,7 @@ impl Webhooks for Unguarded<MemoryStore> {
         async fn endpoints(&self, tenant: &TenantId) -> PortResult<Vec<Endpoint>>;
         async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<WebhookWrite>;
         async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<WebhookWrite>;
-        async fn count_attempt(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount>;
+        async fn reserve_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<Timestamp>;
         async fn delivery(&self, key: &DeliveryKey) -> PortResult<Option<Delivery>>;
         async fn deliveries_of(&self, query: &DeliveriesQuery<'_>) -> PortResult<Vec<Delivery>>;
         async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<WebhookWrite>;

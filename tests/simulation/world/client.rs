@@ -68,8 +68,9 @@ impl World {
         let registration = (plan.kind == Kind::Lying).then(crate::lying::registration);
         let definition = Definition { results, registration, ..Definition::new(plan.kind.options(plan.tolerated)) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
-        let create = CreateMessage::new(&job);
-        now(self.queues.send_create(&create)).unwrap();
+        if !job.is_scheduled {
+            now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
+        }
         self.customers.push(Customer {
             id: job.job_id,
             tenant: plan.tenant,
@@ -128,15 +129,18 @@ impl World {
             plan.kind.name(),
             at,
         );
+        let start_at = plan.starts_in_s.map(|seconds| at.plus_seconds(seconds));
         let expires_at = plan.kept_s.map_or(job.times.expires_at, |kept_s| at.plus_seconds(kept_s).seconds());
         Job {
             tolerance: Tolerance { max_failed: plan.tolerated, max_failed_percent: None },
             priority: plan.priority,
             is_registered: plan.kind == Kind::Lying,
+            is_scheduled: start_at.is_some(),
             times: JobTimes {
                 expires_at,
                 timeout_s: plan.time_limit_s,
-                deadline_at: deadline(at, plan.time_limit_s, expires_at),
+                start_at,
+                deadline_at: deadline(start_at.unwrap_or(at), plan.time_limit_s, expires_at),
                 ..job.times.clone()
             },
             ..job

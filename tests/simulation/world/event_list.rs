@@ -44,6 +44,8 @@ impl World {
     pub(super) fn record_status(&mut self, job: &Job) {
         let generation = (job.job_id, job.generation);
         if let Some(started_at) = job.times.started_at {
+            let earliest = job.times.start_at.map_or(0, |start_at| start_at.0 - 2 * self.environment.skew_ms);
+            assert!(started_at.0 >= earliest, "a job was started before its time");
             self.event_reader.starts.insert(generation, started_at);
         }
         if let Some(event_type) = EventType::of_status(job.status).filter(|_| job.status.is_final()) {
@@ -109,6 +111,7 @@ impl World {
                 revision: 0,
                 place: 0,
                 check: None,
+                replayed_at: None,
             };
             assert_eq!(now(self.store.put_endpoint(&endpoint, None)).unwrap(), WebhookWrite::Stored);
         }

@@ -128,7 +128,8 @@ export interface paths {
          *     job that has ended (`source`). With an `Idempotency-Key`, repeated
          *     requests create one job; later responses return it in its current state. Repeated items must have the same text, except
          *     for white space. `metadata` labels the job for your own systems: every user of your tenant can read it, so it must
-         *     contain no secrets. Every job that is accepted with 202 reaches a final status.
+         *     contain no secrets. Every job that is accepted with 202 reaches a final status. With `startAt`, a job starts
+         *     later; until then it waits and counts as active. `callback` names a webhook of the tenant that gets the events of this job.
          */
         post: operations["createJob"];
         delete?: never;
@@ -456,9 +457,9 @@ export interface paths {
          * Create a webhook.
          * @description The endpoint is called with the events of the tenant's jobs, as `GET /api/events` lists them, signed as Standard Webhooks 1.0 describes: `webhook-id` is the id of the event, `webhook-signature` is made with the secret of the response.
          *
-         *     The endpoint is first called with a check: `{"type": "webhook.check", "timestamp": "…", "data": {"webhookId": "…", "challenge": "…"}}`. It answers with status 200 and `{"challenge": "…"}`. Until then it gets no events. `GET /api/webhooks/{webhookId}` shows the result within some seconds.
+         *     The endpoint is first called with a check: `{"type": "webhook.check", "timestamp": "…", "data": {"webhookId": "…", "challenge": "…"}}`. It answers with status 200 and `{"challenge": "…"}`. Until then its events wait, for a day after the request to check. `GET /api/webhooks/{webhookId}` shows the result within some seconds.
          *
-         *     A status from 200 to 299 within 15 seconds accepts an event. Otherwise it is sent again, up to ten times within three days, later if `Retry-After` asks for it. 410 disables the webhook. An event can arrive more than once, under one id, and in any order.
+         *     A status from 200 to 299 within 15 seconds accepts an event. Otherwise it is sent again, up to ten times within four days, or later if `Retry-After` asks for it, which counts for at most a day each time. 410 disables the webhook. An event can arrive more than once, under one id, and in any order.
          *
          *     A tenant has at most 10 webhooks. The host must have public addresses only, and redirects are not followed.
          */
@@ -525,7 +526,7 @@ export interface paths {
         put?: never;
         /**
          * Replace the secret of a webhook.
-         * @description For 24 hours, calls have a signature of each secret, so that the receiver can change its own at any time. A further rotation within this time is refused with 409, because it would end the first secret early: if the response was lost, delete the webhook and create another one.
+         * @description For 24 hours, calls have a signature of each secret, so that the receiver can change its own at any time. A further call within this time returns the same new secret, because a third one would end the first early.
          */
         post: operations["rotateWebhookSecret"];
         delete?: never;
@@ -585,7 +586,7 @@ export interface paths {
         put?: never;
         /**
          * Send all events since a time that were not accepted again.
-         * @description Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, oldest first. Delivered ones are left as they are.
+         * @description Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, oldest first. Delivered ones are left as they are. Once a minute for each webhook.
          */
         post: operations["replayDeliveries"];
         delete?: never;
@@ -1466,6 +1467,12 @@ export interface components {
             priority: components["schemas"]["Priority"];
             /** @description Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them. */
             metadata: components["schemas"]["Metadata"];
+            callback?: components["schemas"]["EndpointId"] | null;
+            /**
+             * Format: date-time
+             * @description Time from which the job is started, in RFC 3339; absent unless the request named one.
+             */
+            startAt?: string | null;
             /** @description Status of the job. */
             status: components["schemas"]["Status"];
             /** @description Stage within the status. */
@@ -1654,16 +1661,28 @@ export interface components {
             source?: components["schemas"]["SourceRequest"] | null;
             priority?: components["schemas"]["Priority"] | null;
             metadata?: components["schemas"]["Metadata"] | null;
+            callback?: components["schemas"]["EndpointId"] | null;
             /** @description Options of the job type; for `import` see ImportOptions. */
             options?: Record<string, unknown> | null;
             results?: components["schemas"]["ResultsRequest"] | null;
             /**
+             * Format: date-time
+             * @description Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of the
+             *     items is kept, less the time limit and an hour. Absent, or not in the future: at once.
+             */
+            startAt?: string | null;
+            /**
              * Format: int64
-             * @description Time limit in seconds from now, checked once a minute. A job that is unfinished by then is stopped with the
+             * @description Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with the
              *     error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
              */
             timeoutSeconds?: number | null;
         };
+        /**
+         * @description The jobs about which an endpoint gets events.
+         * @enum {string}
+         */
+        JobScope: "all" | "named";
         /** @description Source of a job's items. */
         JobSource: {
             /** @description Name of the file, as set by the client. */
@@ -2500,6 +2519,8 @@ export interface components {
             description: string;
             /** @description Types of events that it gets; empty for all, including those of later versions. */
             eventTypes: components["schemas"]["EventType"][];
+            /** @description Jobs about which it gets events. */
+            jobs: components["schemas"]["JobScope"];
             /** @description State of the webhook. */
             status: components["schemas"]["WebhookStatus"];
             disabledReason?: components["schemas"]["DisabledReason"] | null;
@@ -2513,6 +2534,16 @@ export interface components {
              * @description Time of the first failure since the last accepted event, in RFC 3339; absent if the last one was accepted.
              */
             failingSince?: string | null;
+            /**
+             * Format: date-time
+             * @description Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it is paused.
+             */
+            pausedUntil?: string | null;
+            /**
+             * Format: date-time
+             * @description Time until which calls are signed with the previous secret, too, in RFC 3339; absent if none was replaced.
+             */
+            previousSecretUntil?: string | null;
             check?: components["schemas"]["WebhookCheck"] | null;
             /**
              * Format: date-time
@@ -2540,6 +2571,7 @@ export interface components {
             description?: string | null;
             /** @description Types of events that it gets. Empty or absent: all, including those of later versions. */
             eventTypes?: components["schemas"]["EventType"][] | null;
+            jobs?: components["schemas"]["JobScope"] | null;
             /**
              * @description False for a webhook that gets no events for now.
              * @default true
@@ -2748,7 +2780,7 @@ export interface operations {
             /**
              * @description `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2899,7 +2931,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3109,7 +3141,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3285,7 +3317,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3522,7 +3554,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3791,7 +3823,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4042,7 +4074,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4214,7 +4246,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4445,7 +4477,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4608,7 +4640,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4764,7 +4796,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4961,7 +4993,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5176,7 +5208,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5363,7 +5395,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5598,7 +5630,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5880,7 +5912,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6131,7 +6163,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6424,7 +6456,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6619,7 +6651,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6720,6 +6752,7 @@ export interface operations {
                      *             "job.completed",
                      *             "job.failed"
                      *           ],
+                     *           "jobs": "all",
                      *           "status": "active",
                      *           "url": "https://example.com/hooks/longshore",
                      *           "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
@@ -6779,7 +6812,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6893,6 +6926,7 @@ export interface operations {
                      *         "job.completed",
                      *         "job.failed"
                      *       ],
+                     *       "jobs": "all",
                      *       "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw",
                      *       "status": "pending",
                      *       "url": "https://example.com/hooks/longshore",
@@ -6987,7 +7021,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7090,6 +7124,7 @@ export interface operations {
                      *         "job.completed",
                      *         "job.failed"
                      *       ],
+                     *       "jobs": "all",
                      *       "status": "active",
                      *       "url": "https://example.com/hooks/longshore",
                      *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
@@ -7156,7 +7191,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7279,6 +7314,7 @@ export interface operations {
                      *         "job.completed",
                      *         "job.failed"
                      *       ],
+                     *       "jobs": "all",
                      *       "status": "active",
                      *       "url": "https://example.com/hooks/longshore",
                      *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
@@ -7381,7 +7417,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7544,7 +7580,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7653,6 +7689,7 @@ export interface operations {
                      *         "job.completed",
                      *         "job.failed"
                      *       ],
+                     *       "jobs": "all",
                      *       "status": "active",
                      *       "url": "https://example.com/hooks/longshore",
                      *       "webhookId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12"
@@ -7728,7 +7765,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7817,7 +7854,7 @@ export interface operations {
         };
         requestBody?: never;
         responses: {
-            /** @description The new secret, which is shown once. */
+            /** @description The new secret. */
             200: {
                 headers: {
                     "Cache-Control"?: "no-store";
@@ -7855,15 +7892,6 @@ export interface operations {
             };
             /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
             404: {
-                headers: {
-                    [name: string]: unknown;
-                };
-                content: {
-                    "application/problem+json": components["schemas"]["Problem"];
-                };
-            };
-            /** @description `rotation-active`: The secret of the webhook was replaced within the last 24 hours, so the previous one is still used. Nothing was done. */
-            409: {
                 headers: {
                     [name: string]: unknown;
                 };
@@ -7909,7 +7937,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8128,7 +8156,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8328,7 +8356,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8522,7 +8550,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8700,7 +8728,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8957,7 +8985,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9155,7 +9183,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9330,7 +9358,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9549,7 +9577,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9915,7 +9943,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10081,7 +10109,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10240,7 +10268,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10458,7 +10486,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -35,7 +35,6 @@ export const PROBLEM_KINDS = [
   "nothing-to-start",
   "precondition-failed",
   "rate-limited",
-  "rotation-active",
   "too-many-job-types",
   "too-many-jobs",
   "too-many-webhooks",

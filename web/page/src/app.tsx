@@ -15,6 +15,8 @@ import { RecordsView } from "./views/records";
 import { SessionEnded, SignInView } from "./views/sign-in";
 import { TypeView } from "./views/type";
 import { TypesView } from "./views/types";
+import { WebhookView } from "./views/webhook";
+import { WebhooksView } from "./views/webhooks";
 
 export function App() {
   useEffect(() => {
@@ -90,6 +92,10 @@ function Routed() {
       return <TypesView />;
     case "type":
       return <TypeView key={to.name} name={to.name} />;
+    case "webhooks":
+      return <WebhooksView />;
+    case "webhook":
+      return <WebhookView key={to.webhookId} webhookId={to.webhookId} />;
     case "unknown":
       return <NotFound />;
   }

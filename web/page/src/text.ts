@@ -9,6 +9,7 @@ import { imagesText } from "./text/images";
 import { jobText } from "./text/job";
 import { typesText } from "./text/types";
 import { waitingText } from "./text/waiting";
+import { webhooksText } from "./text/webhooks";
 
 export { bytes, duration, moment, number, timeLeft } from "./text/format";
 
@@ -67,10 +68,19 @@ export const text = {
     records: "Records",
     types: "Job types",
     type: "Job type",
+    webhooks: "Webhooks",
+    webhook: "Webhook",
     unknown: "Not found",
   },
   skip: "Skip to content",
-  nav: { label: "Pages", import: "Import", jobs: "Jobs", datasets: "Datasets", types: "Job types" },
+  nav: {
+    label: "Pages",
+    import: "Import",
+    jobs: "Jobs",
+    datasets: "Datasets",
+    types: "Job types",
+    webhooks: "Webhooks",
+  },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
   loading: "Loading...",
   table: { scrolls: "Scroll this table sideways to see all columns." },
@@ -124,6 +134,7 @@ export const text = {
   ...jobText,
   ...typesText,
   ...waitingText,
+  ...webhooksText,
   ...imagesText,
   ...errorText,
 };

@@ -25,7 +25,7 @@ const DELETE_ENDPOINT: Need = ("dynamodb:DeleteItem", "JobsTable", Some("WEBHOOK
 const READ_DELIVERY: Need = ("dynamodb:GetItem", "JobsTable", Some("DELIVERIES#"));
 const FIND_DELIVERIES: Need = ("dynamodb:Query", "JobsTable", Some("DELIVERIES#"));
 const UPDATE_DELIVERY: Need = ("dynamodb:UpdateItem", "JobsTable", Some("DELIVERIES#"));
-const COUNT_ATTEMPT: Need = ("dynamodb:UpdateItem", "JobsTable", Some("ATTEMPTS#"));
+const RESERVE_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("ATTEMPTS#"));
 const FIND_DUE: Need = ("dynamodb:Query", "JobsTable/index/due", None);
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
@@ -59,6 +59,7 @@ const DEPTH: Need = ("sqs:GetQueueAttributes", "ChunkQueue", None);
 const DEPTH_HIGH: Need = ("sqs:GetQueueAttributes", "HighChunkQueue", None);
 const DEPTH_LOW: Need = ("sqs:GetQueueAttributes", "LowChunkQueue", None);
 const DEPTH_HANDLER: Need = ("sqs:GetQueueAttributes", "HandlerChunkQueue", None);
+const DEPTH_WEBHOOKS: Need = ("sqs:GetQueueAttributes", "WebhookQueue", None);
 
 /// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
 pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
@@ -73,6 +74,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "definition", &[READ]),
     (STORES, "jobs", &[FIND_OF_TENANT, READ_MANY]),
     (STORES, "unfinished", &[FIND_UNFINISHED]),
+    (STORES, "due_jobs", &[FIND_DUE]),
+    (STORES, "enqueue", &[UPDATE]),
     (STORES, "count_call", &[UPDATE]),
     (STORES, "active_jobs", &[READ, READ_MANY, UPDATE]),
     (STORES, "begin", &[UPDATE]),
@@ -91,7 +94,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "endpoints", &[FIND_ENDPOINTS]),
     (STORES, "put_endpoint", &[UPDATE_ENDPOINT]),
     (STORES, "delete_endpoint", &[DELETE_ENDPOINT]),
-    (STORES, "count_attempt", &[COUNT_ATTEMPT]),
+    (STORES, "reserve_call", &[RESERVE_CALL]),
     (STORES, "delivery", &[READ_DELIVERY]),
     (STORES, "deliveries_of", &[FIND_DELIVERIES]),
     (STORES, "put_delivery", &[UPDATE_DELIVERY]),
@@ -149,6 +152,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
     (QUEUES, "send_webhooks", &[SEND_WEBHOOK]),
     (QUEUES, "chunks", &[DEPTH, DEPTH_HIGH, DEPTH_LOW, DEPTH_HANDLER]),
+    (QUEUES, "webhooks", &[DEPTH_WEBHOOKS]),
     (QUEUES, "redrive_to_source", &[SEND_CREATE, SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER, SEND_COMPLETE]),
     (&["pings"], "send_ping", &[SEND_HANDLER]),
     (QUEUES, "creates", &[("sqs:ReceiveMessage", "CreateJobDeadLetters", None)]),

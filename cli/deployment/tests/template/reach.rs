@@ -27,6 +27,7 @@ const SHARED: [(&str, &[&str]); 11] = [
             "chunk/work.rs",
             "chunk/worker.rs",
             "events",
+            "ports.rs",
             "webhooks/messages.rs",
         ],
     ),

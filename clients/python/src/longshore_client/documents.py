@@ -58,10 +58,13 @@ class CreatedWebhook(TypedDict):
     url: str
     description: str
     eventTypes: list[EventType]
+    jobs: JobScope
     status: WebhookStatus
     disabledReason: NotRequired[DisabledReason | None]
     disabledAt: NotRequired[str | None]
     failingSince: NotRequired[str | None]
+    pausedUntil: NotRequired[str | None]
+    previousSecretUntil: NotRequired[str | None]
     check: NotRequired[WebhookCheck | None]
     createdAt: str
     secret: str
@@ -257,6 +260,8 @@ class Job(TypedDict):
     source: JobSource | None
     priority: Priority
     metadata: Metadata
+    callback: NotRequired[EndpointId | None]
+    startAt: NotRequired[str | None]
     status: Status
     stage: Stage
     message: str
@@ -323,8 +328,10 @@ class JobRequest(TypedDict):
     source: NotRequired[SourceRequest | None]
     priority: NotRequired[Priority | None]
     metadata: NotRequired[Metadata | None]
+    callback: NotRequired[EndpointId | None]
     options: NotRequired[dict[str, Any] | None]
     results: NotRequired[ResultsRequest | None]
+    startAt: NotRequired[str | None]
     timeoutSeconds: NotRequired[int | None]
 
 
@@ -585,10 +592,13 @@ class Webhook(TypedDict):
     url: str
     description: str
     eventTypes: list[EventType]
+    jobs: JobScope
     status: WebhookStatus
     disabledReason: NotRequired[DisabledReason | None]
     disabledAt: NotRequired[str | None]
     failingSince: NotRequired[str | None]
+    pausedUntil: NotRequired[str | None]
+    previousSecretUntil: NotRequired[str | None]
     check: NotRequired[WebhookCheck | None]
     createdAt: str
 
@@ -606,6 +616,7 @@ class WebhookRequest(TypedDict):
     url: str
     description: NotRequired[str | None]
     eventTypes: NotRequired[list[EventType] | None]
+    jobs: NotRequired[JobScope | None]
     enabled: NotRequired[bool | None]
 
 
@@ -631,6 +642,7 @@ EventType = Literal["job.started", "job.completed", "job.failed", "job.canceled"
 FileGuid = str
 JobId = str
 JobPart = Literal["results", "failed", "skipped", "unprocessed"]
+JobScope = Literal["all", "named"]
 JobSource = Union["FileSource", "ItemsSource", "PartSource", "DatasetSource"]
 Metadata = dict[str, str]
 Mode = Literal["upsert", "insert", "update", "delete", "validate"]

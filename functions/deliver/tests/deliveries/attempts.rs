@@ -101,7 +101,7 @@ async fn a_replay_of_many_deliveries_continues_page_by_page() {
 async fn attempts_above_the_rate_limit_of_a_tenant_are_postponed() {
     let mut world = World::new(&[200], EndpointState::Active).await;
     world.function.store =
-        world.function.store.with_limits(TenantLimits { webhook_attempts: 3, ..TenantLimits::default() });
+        world.function.store.with_limits(TenantLimits { webhook_calls: 3, ..TenantLimits::default() });
     for _ in 0..5 {
         world.event().await;
     }
@@ -111,11 +111,15 @@ async fn attempts_above_the_rate_limit_of_a_tenant_are_postponed() {
         ends.push(world.handle(&sent.message).await.unwrap());
     }
     assert_eq!(ends, ["Accepted", "Accepted", "Accepted", "Postponed", "Postponed"]);
-    assert!(world.sent().iter().all(|sent| (10..=70).contains(&sent.delay_s)));
+    let delays: Vec<_> = world.sent().iter().map(|sent| sent.delay_s).collect();
+    assert_eq!(delays, [4, 7], "each waits for a time of its own, every 3.3 s");
     assert_eq!(world.handle(&messages[4].message).await.unwrap(), "NotDue", "a duplicate does not multiply");
     assert_eq!(world.sent().len(), 0);
+    at(7);
+    assert_eq!(world.handle(&messages[4].message).await.unwrap(), "Accepted", "in its time");
     at(70);
-    assert_eq!(world.handle(&messages[4].message).await.unwrap(), "Accepted", "another window");
+    assert_eq!(world.handle(&messages[3].message).await.unwrap(), "Accepted", "late, with another time");
+    assert!(world.deliveries().await.iter().all(|delivery| delivery.attempts == 1), "waiting is no attempt");
 }
 
 #[tokio::test]

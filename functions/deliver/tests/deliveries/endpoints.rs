@@ -1,5 +1,7 @@
 //! The state and the health of an endpoint.
 
+use std::collections::BTreeMap;
+
 use futures::future::join_all;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{WebhookWrite, Webhooks};
@@ -14,18 +16,27 @@ async fn a_dead_endpoint_is_called_once_for_each_pause() {
         world.event().await;
     }
     let messages = world.sent();
-    for sent in &messages {
-        assert_eq!(world.handle(&sent.message).await.unwrap(), "Failed");
-    }
-    assert_eq!(world.calls(), 5, "then it is paused");
-    let codes =
-        world.deliveries().await.iter().map(|delivery| format!("{:?}", delivery.log[0].result)).collect::<Vec<_>>();
-    assert_eq!(codes.iter().filter(|result| result.contains("endpoint_paused")).count(), 95);
+    let handle_all = async || {
+        let mut ends = BTreeMap::new();
+        for sent in &messages {
+            *ends.entry(world.handle(&sent.message).await.unwrap()).or_insert(0_usize) += 1;
+        }
+        ends
+    };
+    let ends = |ends: &[(&str, usize)]| ends.iter().map(|(end, count)| ((*end).to_owned(), *count)).collect();
+    assert_eq!(handle_all().await, ends(&[("Failed", 5), ("Postponed", 95)]));
+    assert_eq!(world.calls(), 5, "then it is paused, and the others wait without an attempt");
+    assert_eq!(world.deliveries().await.iter().filter(|delivery| delivery.attempts > 0).count(), 5);
     at(20);
-    for sent in &messages {
-        world.handle(&sent.message).await.unwrap();
-    }
+    assert_eq!(handle_all().await, ends(&[("Failed", 1), ("Postponed", 99)]));
     assert_eq!(world.calls(), 6, "one of them probes");
+    world.change(|endpoint| endpoint.health.paused_until = Some(now().plus_seconds(300))).await;
+    at(100);
+    let failed = handle_all().await;
+    assert!(failed["Failed"] >= 99, "a long pause takes an attempt: {failed:?}");
+    let codes = world.deliveries().await.iter().filter_map(|delivery| delivery.log.last().cloned()).collect::<Vec<_>>();
+    let paused = codes.iter().filter(|attempt| format!("{:?}", attempt.result).contains("endpoint_paused")).count();
+    assert_eq!((paused, world.calls()), (failed["Failed"], 6));
 }
 
 #[tokio::test]
@@ -68,7 +79,25 @@ async fn an_endpoint_that_has_passed_no_check_is_not_called() {
     assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Failed");
     assert_eq!(world.calls(), 0);
     let due = world.deliveries().await[0].due().unwrap();
-    assert_eq!(due.millis_since(now()), 60_000);
+    assert!((60_000..=66_000).contains(&due.millis_since(now())), "{due:?}");
+}
+
+#[tokio::test]
+async fn another_url_loses_no_event() {
+    let world = World::new(&[200], EndpointState::Active).await;
+    world.change(|endpoint| endpoint.state = EndpointState::Pending).await;
+    let read = world.stored().await;
+    let checking = read.clone().with_check("c1".into(), now());
+    assert_eq!(world.function.store.put_endpoint(&checking, Some(&read)).await.unwrap(), WebhookWrite::Stored);
+    world.event().await;
+    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Failed");
+    world.sent();
+    at(5);
+    let check = WebhookMessage::Check { tenant: TENANT, endpoint_id: checking.endpoint_id, challenge: "c1".to_owned() };
+    assert_eq!(world.handle(&check).await.unwrap(), "Checked(Passed)");
+    let replay = world.only_message().await;
+    assert_eq!(world.handle(&replay).await.unwrap(), "1 deliveries are replayed");
+    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Accepted");
 }
 
 #[tokio::test]

@@ -84,6 +84,7 @@ impl World {
             revision: 0,
             place: 0,
             check: None,
+            replayed_at: None,
         };
         let calls = Scripted { statuses: Mutex::new(statuses.to_vec()), calls: Mutex::default() };
         let (store, queues) = (MemoryStore::default(), MemoryQueues::default());

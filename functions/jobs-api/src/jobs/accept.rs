@@ -25,7 +25,7 @@ pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
 ) -> Answer {
     let job = ports.store.job(id).await?.filter(|job| job.tenant == tenant.0 && !job.is_deleted());
     let job = job.ok_or_else(deleted)?;
-    if job.status == Status::Waiting && job.stage == Stage::Queued {
+    if job.status == Status::Waiting && job.stage == Stage::Queued && !job.is_scheduled {
         ports.send_create(&job).await;
     }
     let JobProgress { groups, job } = with_groups(&ports.store, job).await?;
@@ -36,7 +36,7 @@ pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
 pub(super) fn accepted(job: &Job, groups: &[Group]) -> Response {
     let about = AppendHeaders([
         (header::LOCATION, path(job.job_id)),
-        (header::RETRY_AFTER, "1".to_owned()),
+        (header::RETRY_AFTER, if job.is_scheduled { "30" } else { "1" }.to_owned()),
         (header::CACHE_CONTROL, "no-store".to_owned()),
     ]);
     (StatusCode::ACCEPTED, about, Json(JobDocument::new(job, groups))).into_response()

@@ -5,12 +5,13 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::Response;
-use longshore::http::{Answer, Failure, Tenant, count_work_call, idempotency};
+use longshore::field_error::FieldError;
+use longshore::http::{Answer, Bad, Failure, Tenant, count_work_call, idempotency};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::{Job, JobTimes, UndoState, Validation, deadline};
-use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore};
+use longshore_domain::ports::{Created, Definition, IdempotencyKey, JobStore, Webhooks};
 
 use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
@@ -18,7 +19,8 @@ use super::export::with_columns;
 use super::items::CreateBody;
 use super::known_types::KnownTypes;
 use super::part_source::find_part;
-use super::request::{BadRequest, Draft, JobRequest};
+use super::request::{BadRequest, Draft, JobRequest, unknown_callback};
+use super::scheduled_start::check_start;
 use super::source::{discard_items, store_items};
 use super::source_request::{ParsedSource, find_dataset};
 use super::upload_source::find_source;
@@ -46,6 +48,7 @@ use crate::openapi::refusals::CreateRefusals;
                 "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
                 "options": { "dataset": "customers", "key": "id", "mode": "upsert" },
                 "metadata": { "team": "crm", "run": "2026-07-01" },
+                "callback": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
             }))),
             ("part" = (summary = "The failed items of another job", value = json!({
                 "jobType": "import",
@@ -109,8 +112,16 @@ pub(super) async fn store_job<B: Backend>(
     request: JobRequest,
     key: Option<&IdempotencyKey>,
 ) -> Answer {
+    if let Some(callback) = request.callback {
+        check_callback(&api.ports.store, tenant, callback).await?;
+    }
     let mut job = new_job(api, tenant, &request);
-    admit(api, tenant, job.chunk_queue()).await?;
+    if let Some(start_at) = job.times.start_at {
+        check_start(api, &job, &request, start_at).await?;
+    }
+    if !job.is_scheduled {
+        admit(api, tenant, job.chunk_queue()).await?;
+    }
     job.source = match (request.file, request.items, request.source) {
         (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
@@ -134,13 +145,28 @@ pub(super) async fn store_job<B: Backend>(
     }
     match created {
         Created::New => {
-            api.ports.send_create(&job).await;
+            if !job.is_scheduled {
+                api.ports.send_create(&job).await;
+            }
             Ok(accepted(&job, &[]))
         }
         Created::Replayed(id) => accepted_before(&api.ports, tenant, id, idempotency::job_deleted).await,
         Created::KeyReused => Err(idempotency::key_reused().into()),
         Created::OverQuota(exceeded) => Err(over_quota(exceeded, job.times.created_at).into()),
     }
+}
+
+/// Checks that the callback is a webhook of the tenant. It may be pending or disabled: it can be active once the job ends.
+///
+/// # Errors
+/// 422.
+async fn check_callback(store: &impl Webhooks, tenant: &Tenant, callback: EndpointId) -> Result<(), Failure> {
+    let endpoints = store.endpoints(&tenant.0).await?;
+    if endpoints.iter().any(|endpoint| endpoint.endpoint_id == callback) {
+        return Ok(());
+    }
+    let Bad { code, detail } = unknown_callback();
+    Err(Problem::invalid(vec![FieldError::new("/callback", code, detail)]).into())
 }
 
 /// Answers a create whose key was used before. Returns `None` if the key is new or absent.
@@ -177,20 +203,26 @@ async fn refusal<B: Backend>(api: &Api<B>, tenant: &Tenant, BadRequest { problem
 /// Creates the job of a request, without its source.
 fn new_job<B: Backend>(api: &Api<B>, tenant: &Tenant, request: &JobRequest) -> Job {
     let now = (api.clock)();
-    let expires_at = api.limits.expires_at(now);
+    let start_at = request.start_at.filter(|start_at| *start_at > now);
+    let start = start_at.unwrap_or(now);
+    let expires_at = api.limits.expires_at(start);
+    let id = start_at.map_or_else(JobId::generate, JobId::generate_at);
     Job {
+        is_scheduled: start_at.is_some(),
         priority: request.priority,
         is_registered: request.registration.is_some(),
         metadata: request.metadata.clone(),
+        callback: request.callback,
         tolerance: request.tolerance,
         times: JobTimes {
             timeout_s: request.timeout_s,
-            deadline_at: deadline(now, request.timeout_s, expires_at),
+            start_at,
+            deadline_at: deadline(start, request.timeout_s, expires_at),
             expires_at,
             ..JobTimes::accepted(now)
         },
         validation: Validation { checks_only: request.checks_only, ..Validation::default() },
         undo: UndoState { undoable: request.undoable, ..UndoState::default() },
-        ..Job::waiting(JobId::generate(), tenant.0.clone(), &request.job_type, now)
+        ..Job::waiting(id, tenant.0.clone(), &request.job_type, now)
     }
 }

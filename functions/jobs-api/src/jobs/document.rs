@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use longshore_domain::group::Group;
-use longshore_domain::ids::JobId;
+use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::{Job, JobError, Priority, Stage, Status, UndoneImport};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
@@ -35,6 +35,13 @@ pub struct JobDocument {
     /// Labels from the request that created the job; `{}` if there are none. Every user of the tenant can read them.
     #[schema(value_type = Metadata)]
     pub metadata: BTreeMap<String, String>,
+    /// Id of the webhook that the request named; absent if it named none.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub callback: Option<EndpointId>,
+    /// Time from which the job is started, in RFC 3339; absent unless the request named one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub start_at: Option<String>,
     /// Status of the job.
     pub status: Status,
     /// Stage within the status.
@@ -201,6 +208,8 @@ impl JobDocument {
             source: JobSource::new(job),
             priority: job.priority,
             metadata: job.metadata.clone(),
+            callback: job.callback,
+            start_at: job.times.start_at.map(Timestamp::to_rfc3339),
             status: job.status,
             stage: shown_stage(job),
             message: sentence(job, progress.percent),

@@ -17,6 +17,7 @@
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
 //! | `waiting_for` | what a job of a registered type waits for |
+//! | `scheduled_start` | the limit of a start in the future |
 //! | `metadata` | the labels of a job, and the filter by them |
 //! | `poll_interval` | the value of `Retry-After` |
 
@@ -39,6 +40,7 @@ mod request;
 mod results_request;
 pub(crate) mod retry;
 mod retry_request;
+mod scheduled_start;
 mod source;
 mod source_request;
 pub(crate) mod start;

@@ -21,6 +21,10 @@ pub(crate) fn retry_after_s(job: &Job, groups: &[Group], now: Timestamp) -> u64 
     if job.stage == Stage::Stopping {
         return 1;
     }
+    if let Some(start_at) = job.times.start_at.filter(|_| job.is_scheduled) {
+        // The sweeper may be late.
+        return (start_at.millis_since(now).unsigned_abs() / 1000).clamp(1, SLOWEST_S);
+    }
     let changed_at = updated_at(job, groups);
     let started_at = job.times.started_at.unwrap_or(job.times.updated_at);
     let [age_s, idle_s] = [started_at, changed_at].map(|time| now.millis_since(time).unsigned_abs() / 1000);

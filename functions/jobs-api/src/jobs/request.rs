@@ -7,10 +7,11 @@ use longshore::handler::{AnyJobType, Input};
 use longshore::http::{Bad, Checked, Fields};
 use longshore::job_types::image;
 use longshore::problem::Problem;
-use longshore_domain::ids::FileGuid;
+use longshore_domain::ids::{EndpointId, FileGuid};
 use longshore_domain::job::{Priority, Tolerance};
 use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
+use longshore_domain::timestamp::Timestamp;
 use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
@@ -49,6 +50,8 @@ pub(super) struct JobRequest {
     /// Labels of the job, returned in its document. `GET /api/jobs` finds jobs by them. They cannot be changed later.
     #[schema(value_type = Option<Metadata>)]
     pub(super) metadata: BTreeMap<String, String>,
+    /// Id of a webhook of the tenant that gets the events of this job, even if it gets only those of jobs that name it.
+    pub(super) callback: Option<EndpointId>,
     /// Options of the job type; for `import` see ImportOptions.
     #[schema(value_type = Option<Object>)]
     pub(super) options: Value,
@@ -58,7 +61,11 @@ pub(super) struct JobRequest {
     /// Tolerated failures, from the options.
     #[schema(ignore)]
     pub(super) tolerance: Tolerance,
-    /// Time limit in seconds from now, checked once a minute. A job that is unfinished by then is stopped with the
+    /// Time from which the job is started, in RFC 3339: up to a minute later. It may be as far ahead as the source of the
+    /// items is kept, less the time limit and an hour. Absent, or not in the future: at once.
+    #[schema(value_type = Option<String>, format = DateTime)]
+    pub(super) start_at: Option<Timestamp>,
+    /// Time limit in seconds from the start, checked once a minute. A job that is unfinished by then is stopped with the
     /// error `time_limit`. Maximum and default are the limit of the job type or of the deployment.
     #[schema(rename = "timeoutSeconds", value_type = Option<i64>, minimum = 1)]
     pub(super) timeout_s: i64,
@@ -89,8 +96,10 @@ pub(super) struct Draft<'a> {
     source: Option<ParsedSource>,
     priority: Priority,
     metadata: BTreeMap<String, String>,
+    callback: Option<EndpointId>,
     options: Value,
     results: Option<ResultsRequest>,
+    start_at: Option<Timestamp>,
     timeout_s: i64,
 }
 
@@ -109,6 +118,7 @@ impl<'a> Draft<'a> {
             fields.refuse_all(errors);
             None
         });
+        let callback = fields.optional("callback", check_callback);
         let options = fields.optional("options", |value| Ok(value.clone()));
         let options = options.unwrap_or_else(|| Value::Object(Map::new()));
         let results = fields.optional("results", |value| Ok(ResultsRequest::read(value))).transpose();
@@ -116,6 +126,7 @@ impl<'a> Draft<'a> {
             fields.refuse_all(errors);
             None
         });
+        let start_at = fields.optional("startAt", check_start_at);
         let limit_s = job_type.and_then(|job_type| job_type.limits().job_time_limit_s).unwrap_or(time_limit_s);
         let timeout_s = fields.optional("timeoutSeconds", |value| check_timeout(value, limit_s)).unwrap_or(limit_s);
         if let Err(bad) = check_file(job_type, file, items.is_some() || source.is_some()) {
@@ -124,11 +135,24 @@ impl<'a> Draft<'a> {
         let items = items.and_then(|items| check_items(&mut fields, job_type, file.is_some(), items));
         let (file, source) = (file.flatten(), source.flatten());
         let metadata = metadata.unwrap_or_default();
-        Self { fields, job_type, file, items, source, priority, metadata, options, results, timeout_s }
+        Self {
+            fields,
+            job_type,
+            file,
+            items,
+            source,
+            priority,
+            metadata,
+            callback,
+            options,
+            results,
+            start_at,
+            timeout_s,
+        }
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
-    /// A request without metadata and items has the form of earlier versions, which did not know them.
+    /// A request without metadata, callback, start and items has the form of earlier versions, which did not know them.
     pub(super) fn canonical(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
         let mut form = json!({
@@ -137,6 +161,12 @@ impl<'a> Draft<'a> {
         });
         if !self.metadata.is_empty() {
             form["metadata"] = json!(self.metadata);
+        }
+        if let Some(callback) = self.callback {
+            form["callback"] = json!(callback);
+        }
+        if let Some(start_at) = self.start_at {
+            form["startAt"] = json!(start_at);
         }
         if let Some(results) = self.results.as_ref().filter(|results| **results != ResultsRequest::default()) {
             form["results"] = json!(results);
@@ -155,7 +185,20 @@ impl<'a> Draft<'a> {
     /// # Errors
     /// 422 with every bad field.
     pub(super) fn compile(self) -> Result<JobRequest, BadRequest> {
-        let Self { mut fields, job_type, file, items, source, priority, metadata, options, results, timeout_s } = self;
+        let Self {
+            mut fields,
+            job_type,
+            file,
+            items,
+            source,
+            priority,
+            metadata,
+            callback,
+            options,
+            results,
+            start_at,
+            timeout_s,
+        } = self;
         let Some(job_type) = job_type else {
             return Err(BadRequest { problem: Box::new(fields.into_problem()), file });
         };
@@ -180,9 +223,11 @@ impl<'a> Draft<'a> {
             source,
             priority,
             metadata,
+            callback,
             options,
             results,
             tolerance,
+            start_at,
             timeout_s,
             checks_only,
             undoable,
@@ -194,6 +239,21 @@ impl<'a> Draft<'a> {
 fn check_priority(value: &Value) -> Checked<Priority> {
     let known = value.as_str().and_then(Priority::parse);
     known.ok_or_else(|| Bad::new("invalid_priority", "priority must be high, normal or low; the default is normal"))
+}
+
+fn check_start_at(value: &Value) -> Checked<Timestamp> {
+    let time = value.as_str().and_then(Timestamp::parse_rfc3339).filter(|time| time.0 >= 0);
+    time.ok_or_else(|| Bad::new("invalid_time", "startAt must be a time in RFC 3339, such as 2026-07-01T09:00:00Z"))
+}
+
+fn check_callback(value: &Value) -> Checked<EndpointId> {
+    value.as_str().and_then(EndpointId::parse).ok_or_else(unknown_callback)
+}
+
+/// Returns the error of a callback that is no webhook of the tenant.
+pub(super) fn unknown_callback() -> Bad {
+    let detail = "callback must be the id of a webhook of your tenant; create one with POST /api/webhooks first";
+    Bad::new("unknown_webhook", detail)
 }
 
 fn check_timeout(value: &Value, limit_s: i64) -> Checked<i64> {

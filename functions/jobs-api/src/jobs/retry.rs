@@ -14,6 +14,7 @@ use longshore::remote::RegisteredType;
 use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::ports::{JobProgress, JobStore, JobTransitions, Reopened};
 use longshore_domain::registration::VersionedRegistration;
+use longshore_domain::timestamp::Timestamp;
 
 use super::accept::accepted;
 use super::document::JobDocument;
@@ -72,15 +73,15 @@ pub(crate) async fn retry<B: Backend>(
     // A refused call costs the same reads, so every call is counted.
     count_work_call(&api.ports.store, &tenant.0, (api.clock)()).await?;
     let JobProgress { groups, job } = with_groups(&api.ports.store, job).await?;
-    if !job.is_reopenable() {
-        return Err(not_retryable(&job).into());
+    let at = (api.clock)();
+    if !job.is_reopenable() || job.is_early(at) {
+        return Err(not_retryable(&job, at).into());
     }
     etag::check_match(&headers, &JobDocument::new(&job, &groups))?;
     let selection = request.selection(&api, &tenant, &job).await?;
     admit(&api, &tenant, job.chunk_queue()).await?;
     let registration = newest_registration(&api, &job).await?;
-    let at = (api.clock)();
-    let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
+    let deadline_at = deadline(at, job.times.timeout_s, api.limits.kept_until(&job));
     let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration };
     match api.ports.store.reopen(&job, &reopen).await? {
         Reopened::Made(job) => {
@@ -124,9 +125,15 @@ fn options_refused(errors: Vec<FieldError>) -> Problem {
     Problem::invalid(errors.into_iter().map(advice).collect())
 }
 
-fn not_retryable(job: &Job) -> Problem {
+fn not_retryable(job: &Job, now: Timestamp) -> Problem {
     if !job.status.is_final() {
         return not_ended("cancel the job, or wait until it ends");
+    }
+    if let Some(start_at) = job.times.start_at.filter(|start_at| now < *start_at) {
+        let start_at = start_at.to_rfc3339();
+        let detail =
+            format!("the job was stopped before its start, so it is not retried before {start_at}; create another job");
+        return Problem::new(Kind::NothingToRetry, detail);
     }
     if job.has_remaining() {
         let detail = "the job is an undo, or an import that is or was undone, so it is not retried";

@@ -72,7 +72,7 @@ impl JobSource {
             Source::Dataset(DatasetSource { dataset, updated_since }) => Self::Dataset {
                 dataset: dataset.clone(),
                 updated_since: updated_since.map(Timestamp::to_rfc3339),
-                next_since: job.times.created_at.plus_seconds(-OVERLAP_S).to_rfc3339(),
+                next_since: job.times.queued_at().plus_seconds(-OVERLAP_S).to_rfc3339(),
             },
         })
     }

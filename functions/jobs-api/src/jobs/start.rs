@@ -157,6 +157,7 @@ fn started_job(checked: &Job, limits: &Limits, now: Timestamp) -> Job {
     Job {
         priority: checked.priority,
         metadata: checked.metadata.clone(),
+        callback: checked.callback,
         tolerance: checked.tolerance,
         times: JobTimes {
             timeout_s: checked.times.timeout_s,

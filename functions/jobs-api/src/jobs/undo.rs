@@ -190,7 +190,7 @@ async fn check_time<B: Backend>(api: &Api<B>, import: &Job, preview: bool) -> Re
         Some(upload) => api.ports.store.upload(upload).await?,
         None => None,
     };
-    let expires_at = upload.map_or(i64::MAX, |upload| upload.expires_at).min(import.times.expires_at);
+    let expires_at = upload.map_or(i64::MAX, |upload| upload.expires_at).min(api.limits.kept_until(import));
     if !has_time(now, expires_at) {
         return Err(not_undoable("the import or its file expires within the hour").into());
     }
@@ -230,6 +230,7 @@ fn undo_job<B: Backend>(api: &Api<B>, import: &Job, source: SourceFile, preview:
     Job {
         priority: import.priority,
         metadata: import.metadata.clone(),
+        callback: import.callback,
         source: Some(source.into()),
         times: JobTimes {
             timeout_s,

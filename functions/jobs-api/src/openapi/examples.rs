@@ -100,6 +100,8 @@ pub(crate) fn completed() -> JobDocument {
         metadata: [("team", "crm"), ("run", "2026-07-01")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))
             .into(),
+        callback: None,
+        start_at: None,
         status: Status::Completed,
         stage: Stage::Done,
         message: "Job complete".to_owned(),

@@ -111,7 +111,7 @@ refusals!(
 );
 refusals!(
     /// Refusals of `POST /api/webhooks/{webhookId}/secret`.
-    RotateWebhookSecretRefusals: NotFound, RotationActive, PreconditionFailed, Unavailable
+    RotateWebhookSecretRefusals: NotFound, PreconditionFailed, Unavailable
 );
 refusals!(
     /// Refusals of `GET /api/webhooks/{webhookId}/deliveries`.

@@ -11,7 +11,7 @@ use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{PortError, Queues, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::Endpoint;
+use longshore_domain::webhook::{Endpoint, EndpointState};
 use longshore_targets::root_secret::RootSecretReader;
 use uuid::Uuid;
 
@@ -59,22 +59,23 @@ pub(super) async fn change(
 /// # Errors
 /// 412 if no tag matches.
 pub(super) fn check_match(headers: &HeaderMap, endpoint: &Endpoint) -> Result<(), Problem> {
-    etag::check_tag(headers, Some(&tagged(endpoint).1), "webhook")
+    etag::check_tag(headers, Some(&tag(endpoint)), "webhook")
 }
 
-/// Returns the document and its tag.
-fn tagged(endpoint: &Endpoint) -> (WebhookDocument, String) {
-    let document = WebhookDocument::new(endpoint);
-    // A document of texts always serializes.
-    let tag = etag::for_bytes(&serde_json::to_vec(&document).unwrap_or_default());
-    (document, tag)
+/// Returns the tag of what a change replaces: the settings, and the version of the secret. A check or a failed delivery
+/// leaves it, or a client could not change a webhook whose endpoint fails.
+fn tag(endpoint: &Endpoint) -> String {
+    let Endpoint { url, description, event_types, jobs, state, secret, .. } = endpoint;
+    let is_enabled = !matches!(state, EndpointState::Disabled { .. });
+    let settings = (url, description, event_types, jobs, is_enabled, secret.current);
+    // Texts and numbers always serialize.
+    etag::for_bytes(&serde_json::to_vec(&settings).unwrap_or_default())
 }
 
 /// Responds with a webhook.
 pub(super) fn answer(status: StatusCode, endpoint: &Endpoint) -> Response {
-    let (document, tag) = tagged(endpoint);
-    let about = AppendHeaders([(header::CACHE_CONTROL, "no-store".to_owned()), (header::ETAG, tag)]);
-    (status, about, Json(document)).into_response()
+    let about = AppendHeaders([(header::CACHE_CONTROL, "no-store".to_owned()), (header::ETAG, tag(endpoint))]);
+    (status, about, Json(WebhookDocument::new(endpoint))).into_response()
 }
 
 /// Returns a challenge that cannot be guessed.

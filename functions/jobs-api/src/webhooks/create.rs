@@ -9,13 +9,13 @@ use axum::Json;
 use axum::extract::State;
 use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse};
-use longshore::http::{Answer, JsonFields, Tenant};
+use longshore::http::{Answer, JsonFields, Tenant, count_work_call};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::EndpointId;
 use longshore_domain::ports::{WebhookWrite, Webhooks};
 use longshore_domain::webhook::{
-    Check, DisabledReason, Endpoint, EndpointState, Health, JobScope, MAX_ENDPOINTS, SecretVersions,
+    Check, DisabledReason, Endpoint, EndpointState, Health, MAX_ENDPOINTS, SecretVersions,
 };
 
 use super::change::{ask_for_check, new_challenge, overtaken, secret};
@@ -59,13 +59,14 @@ pub(crate) async fn create<B: Backend>(
     let content = request::read(fields, &api.webhook_urls)?;
     let now = (api.clock)();
     let store = &api.ports.store;
+    count_work_call(store, &tenant, now).await?;
     let mut endpoint = Endpoint {
         endpoint_id: EndpointId::generate(),
         tenant,
         url: content.url,
         description: content.description,
         event_types: content.event_types,
-        jobs: JobScope::All,
+        jobs: content.jobs,
         state: EndpointState::Pending,
         secret: SecretVersions::default(),
         health: Health::default(),
@@ -73,6 +74,7 @@ pub(crate) async fn create<B: Backend>(
         revision: 0,
         place: 0,
         check: None,
+        replayed_at: None,
     };
     if content.enabled {
         endpoint.check = Some(Check { challenge: new_challenge(), requested_at: now, result: None });

@@ -6,7 +6,7 @@ use longshore::events::EventDocument;
 use longshore_domain::event::EventType;
 use longshore_domain::ids::EndpointId;
 use longshore_domain::webhook::{
-    Attempt, AttemptResult, CheckResult, Delivery, DeliveryState, DisabledReason, Endpoint, EndpointState,
+    Attempt, AttemptResult, CheckResult, Delivery, DeliveryState, DisabledReason, Endpoint, EndpointState, JobScope,
 };
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -25,6 +25,8 @@ pub struct WebhookDocument {
     pub description: String,
     /// Types of events that it gets; empty for all, including those of later versions.
     pub event_types: BTreeSet<EventType>,
+    /// Jobs about which it gets events.
+    pub jobs: JobScope,
     /// State of the webhook.
     pub status: WebhookStatus,
     /// Why it is disabled; absent unless it is.
@@ -38,6 +40,14 @@ pub struct WebhookDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub failing_since: Option<String>,
+    /// Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it is paused.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub paused_until: Option<String>,
+    /// Time until which calls are signed with the previous secret, too, in RFC 3339; absent if none was replaced.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schema(format = DateTime)]
+    pub previous_secret_until: Option<String>,
     /// The last check.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub check: Option<CheckDocument>,
@@ -50,9 +60,9 @@ pub struct WebhookDocument {
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookStatus {
-    /// It has passed no check since its URL was set.
+    /// It has passed no check since its URL was set. Its events wait, for a day after the request to check.
     Pending,
-    /// It gets events.
+    /// It is called with events.
     Active,
     /// It gets no events.
     Disabled,
@@ -188,10 +198,13 @@ impl WebhookDocument {
             url: endpoint.url.clone(),
             description: endpoint.description.clone(),
             event_types: endpoint.event_types.clone(),
+            jobs: endpoint.jobs,
             status,
             disabled_reason: disabled.map(|(reason, _)| reason),
             disabled_at: disabled.map(|(_, at)| at.to_rfc3339()),
             failing_since: endpoint.health.failing_since.map(|at| at.to_rfc3339()),
+            paused_until: endpoint.health.paused_until.map(|at| at.to_rfc3339()),
+            previous_secret_until: endpoint.secret.previous_until.map(|at| at.to_rfc3339()),
             check: check
                 .map(|check| CheckDocument { requested_at: check.requested_at.to_rfc3339(), result: check.result }),
             created_at: endpoint.created_at.to_rfc3339(),

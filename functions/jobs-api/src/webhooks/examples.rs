@@ -38,6 +38,7 @@ fn endpoint(state: EndpointState, result: Option<CheckResult>) -> Endpoint {
         revision: 0,
         place: 0,
         check: Some(Check { challenge: String::new(), requested_at: AT, result }),
+        replayed_at: None,
     }
 }
 

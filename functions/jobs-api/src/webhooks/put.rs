@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use longshore::http::{Answer, JsonFields, PathText, Tenant};
+use longshore::http::{Answer, JsonFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{DisabledReason, Endpoint, EndpointState};
@@ -50,6 +50,7 @@ pub(crate) async fn put<B: Backend>(
     let content = request::read(fields, &api.webhook_urls)?;
     let now = (api.clock)();
     let store = &api.ports.store;
+    count_work_call(store, &tenant, now).await?;
     let changed = change(store, (&tenant, &id), &headers, |endpoint| Ok(apply(endpoint, &content, now))).await?;
     tracing::info!(webhook.id = %changed.endpoint_id, %tenant, "a webhook was changed");
     ask_for_check(&api.ports.queues, &changed).await;
@@ -62,6 +63,7 @@ fn apply(endpoint: Endpoint, content: &WebhookContent, now: Timestamp) -> Endpoi
         endpoint.url.clone_from(&content.url);
         endpoint.description.clone_from(&content.description);
         endpoint.event_types.clone_from(&content.event_types);
+        endpoint.jobs = content.jobs;
     });
     match (content.enabled, &changed.state) {
         (false, EndpointState::Disabled { .. }) => changed,

@@ -4,20 +4,20 @@ use std::sync::Arc;
 
 use axum::Json;
 use axum::extract::State;
-use axum::http::{StatusCode, header};
+use axum::http::{HeaderMap, StatusCode, header};
 use axum::response::IntoResponse;
-use longshore::http::{Answer, Bad, JsonFields, PathText, PathTexts, Tenant};
+use longshore::http::{Answer, Bad, JsonFields, PathText, PathTexts, Tenant, count_work_call};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::webhooks::send_later;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{Queues, WebhookWrite, Webhooks};
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{DeliveryId, DeliveryKey, EndpointState};
+use longshore_domain::webhook::{DeliveryId, DeliveryKey, Endpoint, EndpointState};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::change::{find, overtaken};
+use super::change::{change, find, overtaken};
 use super::document::DeliveryDocument;
 use super::examples;
 use crate::backend::{Api, Backend};
@@ -26,6 +26,9 @@ use crate::openapi::refusals::{ReplayDeliveriesRefusals, ReplayDeliveryRefusals}
 
 /// Maximum body size.
 const BODY_BYTES: usize = 4 * 1024;
+
+/// Seconds between two replays of all deliveries of a webhook.
+const REPLAY_S: i64 = 60;
 
 /// A replay of all deliveries since a time that were not accepted.
 #[allow(dead_code, reason = "for the schema only")]
@@ -65,6 +68,7 @@ pub(crate) async fn one<B: Backend>(
     PathTexts(id, delivery_id): PathTexts,
 ) -> Answer {
     let store = &api.ports.store;
+    count_work_call(store, &tenant, (api.clock)()).await?;
     let endpoint = find(store, &tenant, &id).await?;
     check_enabled(&endpoint.state)?;
     let not_found = || Problem::not_found("delivery");
@@ -89,7 +93,7 @@ pub(crate) async fn one<B: Backend>(
     tag = "webhooks",
     summary = "Send all events since a time that were not accepted again.",
     description = "Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, \
-        oldest first. Delivered ones are left as they are.",
+        oldest first. Delivered ones are left as they are. Once a minute for each webhook.",
     params(WebhookIdInPath),
     request_body(content = ReplayRequest, description = "Up to 4 KiB.", example = json!({ "since": "2026-07-01T08:00:00Z" })),
     responses((status = 202, description = "The replay is under way."), ReplayDeliveriesRefusals),
@@ -102,12 +106,29 @@ pub(crate) async fn since<B: Backend>(
 ) -> Answer {
     let since = fields.required("since", time);
     let Some(since) = since.filter(|_| fields.is_valid()) else { return Err(fields.into_problem().into()) };
-    let endpoint = find(&api.ports.store, &tenant, &id).await?;
+    let (store, requested_at) = (&api.ports.store, (api.clock)());
+    count_work_call(store, &tenant, requested_at).await?;
+    let endpoint = find(store, &tenant, &id).await?;
     check_enabled(&endpoint.state)?;
-    let (endpoint_id, after, requested_at) = (endpoint.endpoint_id, DeliveryId::before(since), (api.clock)());
-    let message = WebhookMessage::Replay { tenant, endpoint_id, after, requested_at };
+    check_last_replay(&endpoint, requested_at)?;
+    let (endpoint_id, after) = (endpoint.endpoint_id, DeliveryId::before(since));
+    let message = WebhookMessage::Replay { tenant: tenant.clone(), endpoint_id, after, requested_at };
     api.ports.queues.send_webhooks(&[message], 0).await?;
+    // After the message: a call that fails can be repeated at once.
+    change(store, (&tenant, &id), &HeaderMap::new(), |endpoint| {
+        Ok(endpoint.changed(|endpoint| endpoint.replayed_at = Some(requested_at)))
+    })
+    .await?;
     Ok(StatusCode::ACCEPTED.into_response())
+}
+
+/// # Errors
+/// 429 shortly after another replay: each reads all deliveries since its time.
+fn check_last_replay(endpoint: &Endpoint, now: Timestamp) -> Result<(), Problem> {
+    let next = endpoint.replayed_at.map(|at| at.plus_seconds(REPLAY_S)).filter(|next| *next > now);
+    let Some(next) = next else { return Ok(()) };
+    let detail = format!("a replay of this webhook was requested less than {REPLAY_S} seconds ago; retry later");
+    Err(Problem::new(Kind::RateLimited, detail).retry_after(next.seconds_since(now)))
 }
 
 /// # Errors

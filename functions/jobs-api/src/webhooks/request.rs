@@ -5,8 +5,10 @@ use std::collections::BTreeSet;
 use longshore::http::{Bad, Checked, Fields};
 use longshore::problem::Problem;
 use longshore_domain::event::EventType;
+use longshore_domain::webhook::JobScope;
 use longshore_outbound::policy::UrlPolicy;
 use longshore_outbound::url::{HandlerUrl, UrlError};
+use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
@@ -27,6 +29,9 @@ pub(super) struct WebhookRequest {
     description: Option<String>,
     /// Types of events that it gets. Empty or absent: all, including those of later versions.
     event_types: Option<BTreeSet<EventType>>,
+    /// Jobs about which it gets events.
+    #[schema(value_type = Option<JobScope>)]
+    jobs: Option<JobScope>,
     /// False for a webhook that gets no events for now.
     #[schema(default = true)]
     enabled: Option<bool>,
@@ -38,6 +43,7 @@ pub(super) struct WebhookContent {
     pub(super) url: String,
     pub(super) description: String,
     pub(super) event_types: BTreeSet<EventType>,
+    pub(super) jobs: JobScope,
     pub(super) enabled: bool,
 }
 
@@ -49,9 +55,10 @@ pub(super) fn read(mut fields: Fields, policy: &UrlPolicy) -> Result<WebhookCont
     let url = fields.required("url", |value| url(value, policy));
     let description = fields.optional("description", description).unwrap_or_default();
     let event_types = fields.optional("eventTypes", event_types).unwrap_or_default();
+    let jobs = fields.optional("jobs", jobs).unwrap_or_default();
     let enabled = fields.optional("enabled", enabled).unwrap_or(true);
     match url {
-        Some(url) if fields.is_valid() => Ok(WebhookContent { url, description, event_types, enabled }),
+        Some(url) if fields.is_valid() => Ok(WebhookContent { url, description, event_types, jobs, enabled }),
         _ => Err(fields.into_problem()),
     }
 }
@@ -87,6 +94,13 @@ fn event_types(value: &Value) -> Checked<BTreeSet<EventType>> {
     let read = |value: &Value| EventType::ALL.into_iter().find(|event_type| value == event_type.name());
     let event_types: BTreeSet<_> = listed.iter().map(read).collect::<Option<_>>().ok_or_else(bad)?;
     if event_types.len() == listed.len() { Ok(event_types) } else { Err(bad()) }
+}
+
+fn jobs(value: &Value) -> Checked<JobScope> {
+    JobScope::deserialize(value).map_err(|_| {
+        let detail = "jobs must be \"all\" for the events of all jobs, or \"named\" for those of jobs that name the webhook as their callback";
+        Bad::new("invalid_job_scope", detail)
+    })
 }
 
 fn enabled(value: &Value) -> Checked<bool> {

@@ -8,11 +8,9 @@ use axum::http::{HeaderMap, header};
 use axum::response::IntoResponse;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
-use longshore::problem::{Kind, Problem};
-use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::Endpoint;
 
-use super::change::{change, secret};
+use super::change::{change, find, secret};
 use super::document::WebhookSecretDocument;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
@@ -26,13 +24,13 @@ use crate::openapi::refusals::RotateWebhookSecretRefusals;
     tag = "webhooks",
     summary = "Replace the secret of a webhook.",
     description = "For 24 hours, calls have a signature of each secret, so that the receiver can change its own at any \
-        time. A further rotation within this time is refused with 409, because it would end the first secret early: if \
-        the response was lost, delete the webhook and create another one.",
+        time. A further call within this time returns the same new secret, because a third one would end the first \
+        early.",
     params(WebhookIdInPath, IfMatchHeader),
     responses(
         (
             status = 200,
-            description = "The new secret, which is shown once.",
+            description = "The new secret.",
             body = WebhookSecretDocument,
             headers(("Cache-Control" = inline(CacheNoStore))),
             example = json!({ "secret": "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw", "previousUntil": "2026-07-02T08:00:00.000Z" }),
@@ -47,19 +45,17 @@ pub(crate) async fn rotate<B: Backend>(
     headers: HeaderMap,
 ) -> Answer {
     let now = (api.clock)();
-    let changed = change(&api.ports.store, (&tenant, &id), &headers, |endpoint| rotated(endpoint, now)).await?;
-    let secret = secret(&api.job_types.root_secret, &changed).await?;
+    let (store, root_secret) = (&api.ports.store, &api.job_types.root_secret);
+    // Before the change: if the root secret cannot be read, nothing changes.
+    secret(root_secret, &find(store, &tenant, &id).await?).await?;
+    let rotated = |endpoint: Endpoint| match endpoint.secret.rotated(now) {
+        same if same == endpoint.secret => Ok(endpoint),
+        rotated => Ok(endpoint.changed(|endpoint| endpoint.secret = rotated)),
+    };
+    let changed = change(store, (&tenant, &id), &headers, rotated).await?;
+    let secret = secret(root_secret, &changed).await?;
     tracing::info!(webhook.id = %changed.endpoint_id, %tenant, "the secret of a webhook was replaced");
     let previous_until = changed.secret.previous_until.unwrap_or(now).to_rfc3339();
     let document = WebhookSecretDocument { secret, previous_until };
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
-}
-
-fn rotated(endpoint: Endpoint, now: Timestamp) -> Result<Endpoint, Problem> {
-    let Some(secret) = endpoint.secret.rotated(now) else {
-        let until = endpoint.secret.previous_until.unwrap_or(now).to_rfc3339();
-        let detail = format!("the previous secret is valid until {until}; replace the current one after that");
-        return Err(Problem::new(Kind::RotationActive, detail));
-    };
-    Ok(endpoint.changed(|endpoint| endpoint.secret = secret))
 }

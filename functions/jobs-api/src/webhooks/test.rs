@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
-use longshore::http::{Answer, PathText, Tenant};
+use longshore::http::{Answer, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, EntityTag};
 
 use super::change::{answer, ask_for_check, change, checked_again};
@@ -43,6 +43,7 @@ pub(crate) async fn test<B: Backend>(
 ) -> Answer {
     let now = (api.clock)();
     let store = &api.ports.store;
+    count_work_call(store, &tenant, now).await?;
     let changed = change(store, (&tenant, &id), &headers, |endpoint| Ok(checked_again(endpoint, now))).await?;
     ask_for_check(&api.ports.queues, &changed).await;
     Ok(answer(StatusCode::ACCEPTED, &changed))

@@ -4,6 +4,7 @@
 
 mod admission;
 mod audit;
+mod callbacks;
 mod cancel;
 mod corrected;
 mod create;
@@ -13,6 +14,7 @@ mod documents;
 mod events;
 mod exports;
 mod failures;
+mod fixtures;
 mod items;
 mod job_type_changes;
 mod job_type_races;
@@ -27,9 +29,11 @@ mod read;
 mod reply;
 mod requests;
 mod retry;
+mod scheduled;
 mod start;
 mod tenants;
 mod throttling;
 mod undo;
 mod unsent;
+mod webhooks;
 mod world;

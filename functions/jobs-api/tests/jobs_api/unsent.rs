@@ -49,6 +49,10 @@ impl QueueDepth for Closed {
     async fn chunks(&self, _: ChunkQueue) -> PortResult<u64> {
         Err(PortError { service: "queues", operation: "chunks", source: "closed".into() })
     }
+
+    async fn webhooks(&self) -> PortResult<u64> {
+        Err(PortError { service: "queues", operation: "webhooks", source: "closed".into() })
+    }
 }
 
 pub(crate) struct ClosedBackend;

@@ -47,10 +47,18 @@ impl Job {
         self.has_remaining() && self.undo.undone_by.is_none() && !self.is_undo()
     }
 
+    /// Returns true if the job has ended before the time of its start. Until then it is not reopened: its id has that time,
+    /// so its writes would count as later than those of all other jobs.
+    pub fn is_early(&self, now: Timestamp) -> bool {
+        self.times.start_at.is_some_and(|start_at| now < start_at)
+    }
+
     /// Reopens the job as a new generation over its failed and unprocessed items. Refused unless the requested
-    /// generation is the current one, has ended and [can be reopened](Self::is_reopenable).
+    /// generation is the current one, has ended and [can be reopened](Self::is_reopenable), and for an [early] job.
+    ///
+    /// [early]: Self::is_early
     pub fn reopen(&mut self, reopen: &Reopen) -> Transition {
-        if self.generation != reopen.generation || !self.is_reopenable() {
+        if self.generation != reopen.generation || !self.is_reopenable() || self.is_early(reopen.at) {
             return Transition::Refused;
         }
         *self = self.reopened(reopen);

@@ -25,7 +25,7 @@ pub use record::{CarriedOver, Checkpoint, CompletionState, Job, RetryState, Spli
 pub use selection::{FailureFilter, Selection};
 pub use source::{DatasetSource, ItemFile, Source, SourceFile};
 pub use status::{Stage, Status};
-pub use times::{JobTimes, deadline, has_time};
+pub use times::{JobTimes, deadline, has_time, latest_start};
 pub use tolerance::Tolerance;
 pub use transition::{Finish, Transition};
 pub use undo::{MarkUndone, UndoState, UndoneImport};

@@ -14,7 +14,7 @@ use super::times::JobTimes;
 use super::tolerance::Tolerance;
 use super::undo::UndoState;
 use crate::event::PendingEvent;
-use crate::ids::{ChunkId, FileGuid, JobId};
+use crate::ids::{ChunkId, EndpointId, FileGuid, JobId};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -35,9 +35,15 @@ pub struct Job {
     /// True for a registered job type, whose handler is remote.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_registered: bool,
+    /// True until the time of a job that starts later has come. It has no create message yet.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_scheduled: bool,
     /// The client's labels. No rule reads them.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub metadata: BTreeMap<String, String>,
+    /// The endpoint that gets the job's events, besides those that get the events of all jobs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub callback: Option<EndpointId>,
     /// Generation: 0, and one more with each retry.
     pub generation: u32,
     /// Status.
@@ -93,7 +99,9 @@ impl Job {
             job_type: job_type.into(),
             priority: Priority::default(),
             is_registered: false,
+            is_scheduled: false,
             metadata: BTreeMap::new(),
+            callback: None,
             generation: 0,
             status: Status::Waiting,
             stage: Stage::Queued,
@@ -140,9 +148,10 @@ impl Job {
         !self.status.is_final() || self.is_deleted()
     }
 
-    /// Returns true if the sweeper has work: the job is unfinished, or has events that are not in the list yet.
+    /// Returns true if the sweeper has work at any time: the job is unfinished and not scheduled, or has events that are not
+    /// in the list yet.
     pub fn needs_sweep(&self) -> bool {
-        self.is_unfinished() || self.has_events()
+        (self.is_unfinished() && !self.is_scheduled) || self.has_events()
     }
 
     /// Returns true if events of the job are not in the list yet.

@@ -10,6 +10,9 @@ use crate::timestamp::Timestamp;
 pub struct JobTimes {
     /// Time at which the job was accepted.
     pub created_at: Timestamp,
+    /// Time from which the job is started, if its client named one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub start_at: Option<Timestamp>,
     /// Time at which the job was started.
     pub started_at: Option<Timestamp>,
     /// Time of the final status.
@@ -34,6 +37,7 @@ impl JobTimes {
     pub fn accepted(now: Timestamp) -> Self {
         Self {
             created_at: now,
+            start_at: None,
             started_at: None,
             finished_at: None,
             updated_at: now,
@@ -42,6 +46,23 @@ impl JobTimes {
             expires_at: i64::MAX,
             deleted_at: None,
         }
+    }
+}
+
+/// Maximum time in seconds by which the deadline of a job that starts later moves, because it was started late: half of the
+/// time that is kept for its end.
+const LATE_S: i64 = 1_800;
+
+impl JobTimes {
+    /// Returns the time from which the job waits for its turn: that of its start, if it starts later.
+    pub fn queued_at(&self) -> Timestamp {
+        self.start_at.unwrap_or(self.created_at)
+    }
+
+    /// Returns the deadline of a scheduled job that is started now.
+    pub fn deadline_from(&self, now: Timestamp) -> Timestamp {
+        let from_now = now.plus_seconds(self.timeout_s);
+        from_now.clamp(self.deadline_at, self.deadline_at.plus_seconds(LATE_S))
     }
 }
 
@@ -58,6 +79,12 @@ pub fn deadline(now: Timestamp, timeout_s: i64, expires_at: i64) -> Timestamp {
 /// Returns true if a job that is started or reopened now has any time before it expires.
 pub fn has_time(now: Timestamp, expires_at: i64) -> bool {
     kept_until(expires_at) > now
+}
+
+/// Returns the latest time at which a job with this timeout may start, if its source is kept until `expires_at`, in
+/// seconds: its whole time, and that of its end, lie before.
+pub fn latest_start(timeout_s: i64, expires_at: i64) -> Timestamp {
+    kept_until(expires_at).plus_seconds(timeout_s.saturating_neg())
 }
 
 fn kept_until(expires_at: i64) -> Timestamp {

@@ -69,10 +69,23 @@ impl Job {
         parts(self) == parts(read)
     }
 
-    /// Moves from `waiting` to `running`, with its event. Refused if the job was started before, and for another
-    /// generation.
+    /// Makes a scheduled job wait in the queue: its create message is sent next. Its time limit counts from now, for up to
+    /// half an hour more. Refused if another call has done so, and for a job that was stopped or deleted.
+    pub fn enqueue(&mut self, now: Timestamp) -> Transition {
+        let is_waiting = self.status == Status::Waiting && self.stage == Stage::Queued;
+        if !self.is_scheduled || !is_waiting || self.is_deleted() {
+            return Transition::Refused;
+        }
+        self.is_scheduled = false;
+        self.times.deadline_at = self.times.deadline_from(now);
+        self.touch(now)
+    }
+
+    /// Moves from `waiting` to `running`, with its event. Refused if the job was started before or is still scheduled, and
+    /// for another generation.
     pub fn begin(&mut self, generation: u32, now: Timestamp) -> Transition {
-        if self.status != Status::Waiting || self.stage != Stage::Queued || self.generation != generation {
+        let is_queued = self.status == Status::Waiting && self.stage == Stage::Queued && !self.is_scheduled;
+        if !is_queued || self.generation != generation {
             return Transition::Refused;
         }
         self.status = Status::Running;
@@ -153,6 +166,7 @@ impl Job {
             return Transition::Refused;
         }
         self.stage = Stage::Stopping;
+        self.is_scheduled = false;
         self.stop = Some(stop.clone());
         self.touch(stop.at)
     }
@@ -165,6 +179,7 @@ impl Job {
         }
         self.status = finish.status;
         self.stage = Stage::Done;
+        self.is_scheduled = false;
         self.completion.totals = Some(finish.totals);
         self.completion.report.clone_from(&finish.report);
         self.error = finish.error.clone();
@@ -194,6 +209,7 @@ impl Job {
             return Transition::Refused;
         }
         self.times.deleted_at = Some(now);
+        self.is_scheduled = false;
         self.touch(now)
     }
 

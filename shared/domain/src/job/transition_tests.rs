@@ -111,6 +111,25 @@ fn progress_of_a_split_resets_the_count_of_resends() {
 }
 
 #[test]
+fn a_scheduled_job_begins_only_once_it_was_put_into_its_queue() {
+    let scheduled = Job { is_scheduled: true, ..job(Status::Waiting, Stage::Queued) };
+    assert!(!scheduled.needs_sweep() && scheduled.is_unfinished());
+    assert_eq!(scheduled.clone().begin(0, Timestamp(1)), Transition::Refused);
+    let mut queued = scheduled.clone();
+    assert!(matches!(queued.enqueue(Timestamp(1)), Transition::Made(_)));
+    assert_eq!((queued.is_scheduled, queued.needs_sweep(), queued.times.updated_at), (false, true, Timestamp(1)));
+    assert_eq!(queued.enqueue(Timestamp(2)), Transition::Refused);
+    assert!(matches!(queued.begin(0, Timestamp(2)), Transition::Made(_)));
+    let mut stopped = scheduled.clone();
+    assert!(matches!(stopped.stop(0, &Stop::canceled(Timestamp(1))), Transition::Made(_)));
+    let mut deleted = scheduled;
+    assert!(matches!(deleted.delete(Timestamp(1)), Transition::Made(_)));
+    for job in [&mut stopped, &mut deleted] {
+        assert!(job.needs_sweep() && job.enqueue(Timestamp(2)) == Transition::Refused);
+    }
+}
+
+#[test]
 fn a_job_is_deleted_once_and_remains_work_for_the_sweeper() {
     let mut job = job(Status::Completed, Stage::Done);
     assert!(!job.is_unfinished());

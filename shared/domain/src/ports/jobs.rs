@@ -112,6 +112,8 @@ pub trait JobStore: Send + Sync {
     /// consistently. A page may have fewer than the limit, or none, with more behind them: only `next` reports if there
     /// are more.
     fn jobs(&self, query: &JobsQuery<'_>) -> impl Future<Output = PortResult<JobsPage>> + Send;
+    /// Lists scheduled jobs whose time has come before `before`, oldest first. Reads an index that may lag.
+    fn due_jobs(&self, before: Timestamp, limit: usize) -> impl Future<Output = PortResult<Vec<JobId>>> + Send;
     /// Lists some of the jobs that have not ended, are deleted, or have pending events, by age, after `after` in this order; empty if there
     /// are no more. Reads an index that may lag.
     fn unfinished(

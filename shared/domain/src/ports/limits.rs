@@ -18,8 +18,8 @@ pub struct TenantLimits {
     pub job_bytes_per_day: u64,
     /// Rate limit of calls that make work: calls within ten seconds of the clock, see [`CallWindow`].
     pub work_calls: u64,
-    /// Rate limit of calls of the tenant's endpoints: attempts within ten seconds of the clock.
-    pub webhook_attempts: u64,
+    /// Rate limit of calls of the tenant's endpoints, see [`CallTimes`](super::CallTimes).
+    pub webhook_calls: u64,
 }
 
 impl Default for TenantLimits {
@@ -30,7 +30,7 @@ impl Default for TenantLimits {
             upload_bytes_per_day: u64::MAX,
             job_bytes_per_day: u64::MAX,
             work_calls: u64::MAX,
-            webhook_attempts: u64::MAX,
+            webhook_calls: u64::MAX,
         }
     }
 }

@@ -46,7 +46,7 @@ pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
 pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
-pub use webhooks::{DeliveriesFrom, DeliveriesQuery, WebhookWrite, Webhooks};
+pub use webhooks::{CallTimes, DeliveriesFrom, DeliveriesQuery, WebhookWrite, Webhooks};
 
 /// Storage of everything about jobs.
 pub trait Store:

@@ -25,11 +25,14 @@ pub trait PingQueue: Send + Sync {
     fn send_ping(&self, message: &PingMessage) -> impl Future<Output = PortResult<()>> + Send;
 }
 
-/// Depths of the chunk queues.
+/// Depths of queues.
 pub trait QueueDepth: Send + Sync {
     /// Returns the number of messages of this queue that are waiting, in flight, or delayed. Approximate, and some
     /// seconds old: zero twice in a row means that a chunk without progress has lost its message.
     fn chunks(&self, queue: ChunkQueue) -> impl Future<Output = PortResult<u64>> + Send;
+    /// Returns the number of messages about webhooks that are waiting or in flight, without delayed ones. Approximate, and
+    /// some seconds old.
+    fn webhooks(&self) -> impl Future<Output = PortResult<u64>> + Send;
 }
 
 /// A received message that is not yet deleted or returned.

@@ -11,6 +11,9 @@ use crate::timestamp::Timestamp;
 /// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
 /// an absent job, every transition is refused.
 pub trait JobTransitions: Send + Sync {
+    /// Makes a scheduled job wait for its start in the queue; see [`Job::enqueue`]. Moves it from the index of what is due
+    /// to that of unfinished jobs. Only the id and the times of `job` are used; those of a scheduled job do not change.
+    fn enqueue(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Begins the job; see [`Job::begin`].
     fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.

@@ -25,11 +25,11 @@ pub const ERROR_BYTES: usize = 200;
 /// wait that the endpoint asked for, and `random` a number from 0 to 1.
 pub fn next_attempt(failed: u32, retry_after_s: Option<i64>, now: Timestamp, random: f64) -> Option<Timestamp> {
     let delay_s = *DELAYS_S.get(usize::try_from(failed.checked_sub(1)?).ok()?)?;
+    let asked_s = retry_after_s.unwrap_or(0).clamp(0, MAX_WAIT_S);
+    let delay_s = delay_s.max(asked_s);
     #[allow(clippy::cast_possible_truncation, reason = "at most a tenth of a day")]
     let jitter_ms = (delay_s as f64 * 1_000.0 * JITTER * random.clamp(0.0, 1.0)) as i64;
-    let scheduled = Timestamp(now.plus_seconds(delay_s).0 + jitter_ms);
-    let asked = now.plus_seconds(retry_after_s.unwrap_or(0).clamp(0, MAX_WAIT_S));
-    Some(scheduled.max(asked))
+    Some(Timestamp(now.plus_seconds(delay_s).0 + jitter_ms))
 }
 
 /// The outcome of an attempt.

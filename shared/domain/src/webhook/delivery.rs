@@ -1,5 +1,7 @@
 //! A delivery: one event for one endpoint.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, next_attempt};
@@ -15,6 +17,9 @@ pub const MAX_LOG: usize = 20;
 
 /// Days within which all attempts of a delivery are made.
 const ATTEMPTS_DAYS: i64 = 4;
+
+/// Seconds for which a reserved call can be late.
+const RESERVED_S: i64 = 60;
 
 /// Identifies a delivery of an endpoint. Later deliveries have greater ids.
 #[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
@@ -90,10 +95,28 @@ pub struct Delivery {
 /// Returns the deliveries of a job's events that enter the list now: one for each event and each endpoint that gets it.
 pub fn deliveries(job: &Job, events: &[Event], endpoints: &[Endpoint], now: Timestamp) -> Vec<Delivery> {
     let of_event = |event: &Event| {
-        let getting = endpoints.iter().filter(|endpoint| endpoint.gets(event, false));
+        let getting = endpoints.iter().filter(|endpoint| {
+            let is_named = job.callback == Some(endpoint.endpoint_id);
+            endpoint.gets(event, is_named, now)
+        });
         getting.map(|endpoint| Delivery::new(endpoint, event.clone(), now, job.times.expires_at)).collect::<Vec<_>>()
     };
     events.iter().flat_map(of_event).collect()
+}
+
+/// Returns deliveries whose tenants take turns, each with its longest overdue first: a tenant's backlog holds up no other.
+/// At most `limit`; each has the time at which it was due.
+pub fn by_turns(mut due: Vec<(Timestamp, DeliveryKey)>, limit: usize) -> Vec<(Timestamp, DeliveryKey)> {
+    due.sort_unstable();
+    let mut turns: BTreeMap<TenantId, usize> = BTreeMap::new();
+    let with_turn = |(at, key): (Timestamp, DeliveryKey)| {
+        let turn = turns.entry(key.tenant.clone()).or_default();
+        *turn += 1;
+        (*turn, at, key)
+    };
+    let mut due: Vec<_> = due.into_iter().map(with_turn).collect();
+    due.sort_unstable();
+    due.into_iter().take(limit).map(|(_, at, key)| (at, key)).collect()
 }
 
 /// The state of a delivery.
@@ -105,6 +128,9 @@ pub enum DeliveryState {
         /// The time.
         #[serde(rename = "nextAttemptAt")]
         next_at: Timestamp,
+        /// True if a call of the tenant's rate limit is reserved for this time.
+        #[serde(default, rename = "isReserved", skip_serializing_if = "std::ops::Not::not")]
+        is_reserved: bool,
     },
     /// The endpoint has accepted the event.
     Delivered {
@@ -118,6 +144,13 @@ pub enum DeliveryState {
     },
 }
 
+impl DeliveryState {
+    /// Returns the state of a delivery whose attempt is due at this time.
+    pub fn pending(next_at: Timestamp) -> Self {
+        Self::Pending { next_at, is_reserved: false }
+    }
+}
+
 impl Delivery {
     /// Creates a delivery whose first attempt is due. It expires with its event, but not while attempts are left.
     pub fn new(endpoint: &Endpoint, event: Event, now: Timestamp, job_expires_at: i64) -> Self {
@@ -125,7 +158,7 @@ impl Delivery {
             tenant: endpoint.tenant.clone(),
             endpoint_id: endpoint.endpoint_id,
             event,
-            state: DeliveryState::Pending { next_at: now },
+            state: DeliveryState::pending(now),
             attempts: 0,
             revision: 0,
             log: Vec::new(),
@@ -148,16 +181,21 @@ impl Delivery {
     /// Returns the time of the next attempt, if one is left.
     pub fn due(&self) -> Option<Timestamp> {
         match self.state {
-            DeliveryState::Pending { next_at } => Some(next_at),
+            DeliveryState::Pending { next_at, .. } => Some(next_at),
             DeliveryState::Delivered { .. } | DeliveryState::Failed { .. } => None,
         }
     }
 
     /// Records an attempt of this revision. Returns false, and changes nothing, if another attempt or a replay was recorded
-    /// meanwhile, unless the endpoint has accepted the event: then no further attempt is needed.
+    /// meanwhile, unless the endpoint has accepted the event: then no further attempt is needed, and it has not failed.
     pub fn record(&mut self, revision: u32, attempt: Attempt, retry_after_s: Option<i64>, random: f64) -> bool {
         let is_accepted = attempt.result.is_accepted();
-        if self.due().is_none() || (self.revision != revision && !is_accepted) {
+        let is_over = match self.state {
+            DeliveryState::Pending { .. } => false,
+            DeliveryState::Failed { .. } => !is_accepted,
+            DeliveryState::Delivered { .. } => true,
+        };
+        if is_over || (self.revision != revision && !is_accepted) {
             return false;
         }
         let ended_at = Timestamp(attempt.at.0.saturating_add(i64::from(attempt.ms)));
@@ -168,8 +206,9 @@ impl Delivery {
         } else {
             let next =
                 next_attempt(self.attempts, retry_after_s, ended_at, random).filter(|_| !attempt.result.is_gone());
-            next.map_or(DeliveryState::Failed { at: ended_at }, |next_at| DeliveryState::Pending { next_at })
+            next.map_or(DeliveryState::Failed { at: ended_at }, DeliveryState::pending)
         };
+        self.keep_until_due();
         self.log.push(attempt);
         if self.log.len() > MAX_LOG {
             self.log.remove(0);
@@ -177,11 +216,21 @@ impl Delivery {
         true
     }
 
-    /// Puts off the attempt, which does not count.
-    pub fn postpone(&mut self, until: Timestamp) {
+    /// Returns true if a call was reserved for the attempt that is due. One that comes late needs another reservation, or
+    /// those of an outage would be made at once.
+    pub fn has_reserved_call(&self, now: Timestamp) -> bool {
+        match self.state {
+            DeliveryState::Pending { next_at, is_reserved } => is_reserved && now <= next_at.plus_seconds(RESERVED_S),
+            DeliveryState::Delivered { .. } | DeliveryState::Failed { .. } => false,
+        }
+    }
+
+    /// Puts off the attempt, which does not count. `is_reserved` is true if a call was reserved for this time.
+    pub fn postpone(&mut self, until: Timestamp, is_reserved: bool) {
         if self.due().is_some() {
-            self.state = DeliveryState::Pending { next_at: until };
+            self.state = DeliveryState::Pending { next_at: until, is_reserved };
             self.revision += 1;
+            self.keep_until_due();
         }
     }
 
@@ -190,15 +239,23 @@ impl Delivery {
     pub fn is_replayed_by(&self, requested_at: Timestamp) -> bool {
         match self.state {
             DeliveryState::Failed { at } => at <= requested_at,
-            DeliveryState::Pending { next_at } => self.attempts > 0 && next_at > requested_at,
+            DeliveryState::Pending { next_at, .. } => self.attempts > 0 && next_at > requested_at,
             DeliveryState::Delivered { .. } => false,
         }
     }
 
     /// Makes all attempts available again, the first one now.
     pub fn replay(&mut self, now: Timestamp) {
-        (self.state, self.attempts) = (DeliveryState::Pending { next_at: now }, 0);
+        (self.state, self.attempts) = (DeliveryState::pending(now), 0);
         self.revision += 1;
+        self.keep_until_due();
+    }
+
+    /// Extends the time of expiry until the next attempts were made.
+    fn keep_until_due(&mut self) {
+        if let Some(due) = self.due() {
+            self.expires_at = self.expires_at.max(due.plus_days(ATTEMPTS_DAYS).seconds());
+        }
     }
 
     /// Ends a pending delivery whose endpoint is disabled.

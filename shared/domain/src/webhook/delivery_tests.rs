@@ -1,8 +1,8 @@
 use super::super::attempt::{AttemptResult, MAX_ATTEMPTS};
-use super::super::endpoint::{DisabledReason, EndpointState, tests::endpoint};
+use super::super::endpoint::{DisabledReason, EndpointState, JobScope, tests::endpoint};
 use super::*;
 use crate::event::{EventType, PendingEvent};
-use crate::ids::JobId;
+use crate::ids::{EndpointId, JobId};
 
 const NOW: Timestamp = Timestamp(1_000_000_000);
 
@@ -80,8 +80,9 @@ fn a_replay_starts_again_and_keeps_the_log() {
 fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
     let mut delivery = delivery();
     assert!(!delivery.is_replayed_by(NOW), "its first attempt is due");
-    delivery.postpone(NOW.plus_seconds(20));
+    delivery.postpone(NOW.plus_seconds(20), false);
     assert_eq!((delivery.due(), delivery.attempts, delivery.revision), (Some(NOW.plus_seconds(20)), 0, 1));
+    assert!(!delivery.has_reserved_call(NOW.plus_seconds(20)));
     assert!(attempt(&mut delivery, 500) && attempt(&mut delivery, 500));
     assert!(delivery.is_replayed_by(NOW.plus_seconds(60)) && !delivery.is_replayed_by(NOW.plus_days(1)));
     while attempt(&mut delivery, 500) {}
@@ -89,6 +90,28 @@ fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
     delivery.replay(NOW);
     assert!(attempt(&mut delivery, 200));
     assert!(!delivery.is_replayed_by(NOW.plus_days(9)));
+}
+
+#[test]
+fn a_reserved_call_is_made_within_a_minute_and_once() {
+    let mut delivery = delivery();
+    let time = NOW.plus_seconds(20);
+    delivery.postpone(time, true);
+    assert!(delivery.has_reserved_call(time) && delivery.has_reserved_call(time.plus_seconds(60)));
+    assert!(!delivery.has_reserved_call(time.plus_seconds(61)), "the calls of an outage are not made at once");
+    assert!(attempt(&mut delivery, 500) && !delivery.has_reserved_call(time), "the next attempt reserves its own");
+}
+
+#[test]
+fn the_tenants_of_overdue_deliveries_take_turns() {
+    let key = |tenant, second| {
+        let tenant = TenantId::from_static(tenant);
+        (NOW.plus_seconds(second), DeliveryKey { tenant, ..delivery().key() })
+    };
+    let [a1, a2, a3, b5, c9] = [key("a", 1), key("a", 2), key("a", 3), key("b", 5), key("c", 9)];
+    let due = vec![a3.clone(), c9.clone(), a1.clone(), b5.clone(), a2.clone()];
+    assert_eq!(by_turns(due.clone(), 4), [a1.clone(), b5.clone(), c9.clone(), a2.clone()]);
+    assert_eq!(by_turns(by_turns(due, 4), 2), [a1, b5], "a part of the answer is the answer of a lower limit");
 }
 
 #[test]
@@ -136,6 +159,25 @@ fn each_event_has_a_delivery_to_each_endpoint_that_gets_it() {
         let made = deliveries(&job, &started, std::slice::from_ref(&all), NOW);
         assert_eq!(made[0].expires_at, expected, "with its job, after its last attempt");
     }
+}
+
+#[test]
+fn an_endpoint_of_named_jobs_gets_the_events_of_jobs_that_name_it() {
+    let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", NOW);
+    let events = [Event::new(&job, PendingEvent::started(0, NOW))];
+    let of = |state, jobs| Endpoint { endpoint_id: EndpointId::generate(), jobs, ..endpoint(state) };
+    let all = of(EndpointState::Active, JobScope::All);
+    let named = of(EndpointState::Active, JobScope::Named);
+    let pending = of(EndpointState::Pending, JobScope::Named);
+    let endpoints = [all.clone(), named.clone(), pending.clone()];
+    let mut getting = |callback: Option<EndpointId>| {
+        job.callback = callback;
+        deliveries(&job, &events, &endpoints, NOW).iter().map(|made| made.endpoint_id).collect::<Vec<_>>()
+    };
+    assert_eq!(getting(None), [all.endpoint_id]);
+    assert_eq!(getting(Some(named.endpoint_id)), [all.endpoint_id, named.endpoint_id]);
+    assert_eq!(getting(Some(all.endpoint_id)), [all.endpoint_id], "once");
+    assert_eq!(getting(Some(pending.endpoint_id)), [all.endpoint_id]);
 }
 
 #[test]

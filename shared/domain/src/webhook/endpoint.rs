@@ -16,6 +16,9 @@ pub const MAX_ENDPOINTS: usize = 10;
 /// Days without any accepted event after which an endpoint is disabled.
 pub const FAILING_DAYS: i64 = 5;
 
+/// Days for which a pending endpoint gets events after the request to check it.
+const UNCHECKED_DAYS: i64 = 1;
+
 /// Seconds for which the previous secret is used beside the new one after a rotation.
 pub const ROTATION_S: i64 = 86_400;
 
@@ -77,6 +80,9 @@ pub struct Endpoint {
     /// The last check.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<Check>,
+    /// Time of the last request to replay all deliveries.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replayed_at: Option<Timestamp>,
 }
 
 /// A check of an endpoint: a message with a challenge, which the endpoint answers with the challenge. Its result shows no
@@ -107,11 +113,11 @@ pub enum CheckResult {
     NoAnswer,
 }
 
-/// The state of an endpoint. Only an active endpoint gets events.
+/// The state of an endpoint. Only an active endpoint is called with events.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase", tag = "status")]
 pub enum EndpointState {
-    /// The endpoint has passed no check yet.
+    /// The endpoint has passed no check since its URL was set. Its events wait, for a day after the request to check.
     Pending,
     /// The endpoint has passed a check.
     Active,
@@ -216,12 +222,14 @@ impl Default for SecretVersions {
 }
 
 impl SecretVersions {
-    /// Returns the versions after a rotation; `None` while the previous one is still used, because a third secret would end
-    /// it early.
-    pub fn rotated(self, now: Timestamp) -> Option<Self> {
-        let is_overlapping = self.previous(now).is_some();
-        (!is_overlapping)
-            .then(|| Self { current: self.current + 1, previous_until: Some(now.plus_seconds(ROTATION_S)) })
+    /// Returns the versions after a rotation. While the previous one is still used they stay, because a third secret would
+    /// end it early: a client whose response was lost gets the new secret again.
+    #[must_use]
+    pub fn rotated(self, now: Timestamp) -> Self {
+        if self.previous(now).is_some() {
+            return self;
+        }
+        Self { current: self.current + 1, previous_until: Some(now.plus_seconds(ROTATION_S)) }
     }
 
     /// Returns the previous version, while it is used.
@@ -232,9 +240,21 @@ impl SecretVersions {
 
 impl Endpoint {
     /// Returns true if the endpoint gets this event. `is_named` is true if the event's job names the endpoint.
-    pub fn gets(&self, event: &Event, is_named: bool) -> bool {
+    pub fn gets(&self, event: &Event, is_named: bool, now: Timestamp) -> bool {
         let is_of_type = self.event_types.is_empty() || self.event_types.contains(&event.change.event_type);
-        self.state == EndpointState::Active && is_of_type && (is_named || self.jobs == JobScope::All)
+        self.keeps_events(now) && is_of_type && (is_named || self.jobs == JobScope::All)
+    }
+
+    /// Returns true if events are kept for the endpoint: it is active, or it waits for a check that was requested a day ago
+    /// at most. So a change of the URL loses no event.
+    fn keeps_events(&self, now: Timestamp) -> bool {
+        match self.state {
+            EndpointState::Active => true,
+            EndpointState::Pending => {
+                self.check.as_ref().is_some_and(|check| now < check.requested_at.plus_days(UNCHECKED_DAYS))
+            }
+            EndpointState::Disabled { .. } => false,
+        }
     }
 
     /// Returns the endpoint after this change, with the next revision.
@@ -252,16 +272,18 @@ impl Endpoint {
     }
 
     /// Returns the endpoint after a check; `None` if another check was requested meanwhile, or it has this result. An
-    /// endpoint that waits for its first check becomes active.
+    /// endpoint that waits for its first check becomes active. One that passes is healthy: it was repaired.
     #[must_use]
     pub fn checked(&self, challenge: &str, result: CheckResult) -> Option<Self> {
         let check = self.check.as_ref().filter(|check| check.challenge == challenge && check.result != Some(result))?;
         let check = Check { result: Some(result), ..check.clone() };
-        let is_activated = self.state == EndpointState::Pending && result == CheckResult::Passed;
         Some(self.clone().changed(|endpoint| {
             endpoint.check = Some(check);
-            if is_activated {
-                (endpoint.state, endpoint.health) = (EndpointState::Active, Health::default());
+            if result == CheckResult::Passed {
+                endpoint.health = Health::default();
+                if endpoint.state == EndpointState::Pending {
+                    endpoint.state = EndpointState::Active;
+                }
             }
         }))
     }

@@ -20,6 +20,7 @@ pub(in crate::webhook) fn endpoint(state: EndpointState) -> Endpoint {
         revision: 0,
         place: 0,
         check: None,
+        replayed_at: None,
     }
 }
 
@@ -29,16 +30,24 @@ fn started() -> Event {
 }
 
 #[test]
-fn an_endpoint_gets_the_events_of_its_types_and_jobs_once_it_is_active() {
+fn an_endpoint_gets_the_events_of_its_types_and_jobs() {
     let active = endpoint(EndpointState::Active);
-    assert!(active.gets(&started(), false));
+    assert!(active.gets(&started(), false, NOW));
     let ends = Endpoint { event_types: [EventType::Completed, EventType::Failed].into(), ..active.clone() };
-    assert!(!ends.gets(&started(), true));
+    assert!(!ends.gets(&started(), true, NOW));
     let named = Endpoint { jobs: JobScope::Named, ..active };
-    assert!(named.gets(&started(), true) && !named.gets(&started(), false));
-    let pending = EndpointState::Pending;
+    assert!(named.gets(&started(), true, NOW) && !named.gets(&started(), false, NOW));
     let disabled = EndpointState::Disabled { reason: DisabledReason::Client, at: NOW };
-    assert!([pending, disabled].into_iter().all(|state| !endpoint(state).gets(&started(), true)));
+    assert!(!endpoint(disabled).gets(&started(), true, NOW));
+}
+
+#[test]
+fn events_are_kept_for_a_day_while_an_endpoint_waits_for_a_check() {
+    let pending = endpoint(EndpointState::Pending);
+    assert!(!pending.gets(&started(), true, NOW), "no check was requested");
+    let checking = pending.with_check("c1".into(), NOW);
+    assert!(checking.gets(&started(), true, Timestamp(NOW.plus_days(1).0 - 1)));
+    assert!(!checking.gets(&started(), true, NOW.plus_days(1)));
 }
 
 #[test]
@@ -92,9 +101,10 @@ fn days_without_an_accepted_event_disable_and_410_does_at_once() {
 fn two_secrets_are_valid_for_a_day_after_a_rotation() {
     let first = SecretVersions::default();
     assert_eq!((first.current, first.previous(NOW)), (1, None));
-    let second = first.rotated(NOW).unwrap();
+    let second = first.rotated(NOW);
     assert_eq!((second.current, second.previous(NOW)), (2, Some(1)));
-    assert_eq!(second.rotated(NOW.plus_seconds(ROTATION_S - 1)), None, "a third secret would end the first one early");
+    let repeated = second.rotated(NOW.plus_seconds(ROTATION_S - 1));
+    assert_eq!(repeated, second, "a third secret would end the first one early");
     let later = NOW.plus_seconds(ROTATION_S);
-    assert_eq!((second.previous(later), second.rotated(later).unwrap().current), (None, 3));
+    assert_eq!((second.previous(later), second.rotated(later).current), (None, 3));
 }

@@ -8,7 +8,7 @@ mod delivery;
 mod endpoint;
 
 pub use attempt::{Attempt, AttemptResult, ERROR_BYTES, MAX_ATTEMPTS, next_attempt};
-pub use delivery::{Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, deliveries};
+pub use delivery::{Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, by_turns, deliveries};
 pub use endpoint::{
     Admission, Check, CheckResult, DisabledReason, Endpoint, EndpointState, FAILING_DAYS, Health, JobScope,
     MAX_ENDPOINTS, ROTATION_S, SecretVersions,

@@ -33,8 +33,10 @@ pub(super) const ATTEMPTS: usize = 3;
 
 impl DynamoStore {
     /// Update of `TENANT#tenant` / `ACTIVE`, if the set is smaller than the limit, or already has the job: the job is
-    /// active again before its id was removed, or this same call added it. The set expires with its newest job.
+    /// active again before its id was removed, or this same call added it. The set expires after all of its jobs: one that
+    /// starts later expires at most two retentions after its creation.
     pub(super) fn count_active(&self, job: &Job) -> PortResult<TransactWriteItem> {
+        let kept_s = job.times.expires_at.saturating_sub(job.times.queued_at().seconds()).max(0);
         let newest = if job.generation == 0 { ":expiry" } else { "if_not_exists(#expiresAt, :expiry)" };
         self.update_of(Update {
             operation: OPERATION,
@@ -48,7 +50,7 @@ impl DynamoStore {
                 (":id", AttributeValue::S(job.job_id.to_string())),
                 (":one", number(1)),
                 (":limit", number(self.limits.active_jobs)),
-                (":expiry", number(job.times.expires_at)),
+                (":expiry", number(job.times.expires_at.saturating_add(kept_s))),
             ],
         })
     }

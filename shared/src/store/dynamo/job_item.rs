@@ -1,6 +1,6 @@
 //! A job as an item: flat, with the names of the job document.
 //!
-//! Four attributes do not come from serde: `doneGroups` is a number set and `pendingEvents` a string set, so that `ADD` is
+//! Six attributes do not come from serde: `due` and `dueAt` put a scheduled job on the index `due`; `doneGroups` is a number set and `pendingEvents` a string set, so that `ADD` is
 //! idempotent; `unfinished` puts the job on the sparse index; and `createdAt`, the index's range key, is a sortable string
 //! of fixed length.
 
@@ -10,8 +10,9 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::JobPosition;
 use longshore_domain::timestamp::Timestamp;
 
+use super::due::{DUE, DUE_AT, DueKind};
 use super::events::{all_pending, read_pending};
-use super::item::{Item, ItemError, number, read_text, text};
+use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{Key, PK};
 
 /// Set while the sweeper has work with the job ([`Job::needs_sweep`]); the value is the partition key of the index of the same
@@ -46,6 +47,12 @@ pub(super) fn to_item(job: &Job) -> Result<Item, ItemError> {
     }
     if let Some(events) = all_pending(job)? {
         item.insert(PENDING_EVENTS.into(), events);
+    }
+    if job.is_scheduled {
+        // The first digits of an id are a time.
+        let partition = DueKind::Jobs.partition(job.job_id.to_string().chars().next_back());
+        let at = time(job.times.start_at.unwrap_or(job.times.created_at));
+        item.extend([(DUE.to_owned(), partition), (DUE_AT.to_owned(), at)]);
     }
     if job.needs_sweep() {
         item.insert(UNFINISHED.into(), text("1"));

@@ -8,12 +8,14 @@ use longshore_domain::ports::{
     Started, UndoCreated, Upload,
 };
 use longshore_domain::tenant::TenantId;
+use longshore_domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::active_jobs::ATTEMPTS;
+use super::due::{DueKind, Reading};
 use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
-use super::job_item::{CREATED_AT, UNFINISHED, position_of};
+use super::job_item::{CREATED_AT, UNFINISHED, parse_job_id, position_of};
 use super::keys::Key;
 use super::retry::unanswered;
 use super::transaction::Transacted;
@@ -113,6 +115,18 @@ impl JobStore for DynamoStore {
     /// See `DynamoStore::list_jobs`.
     async fn jobs(&self, request: &JobsQuery<'_>) -> PortResult<JobsPage> {
         self.list_jobs(request).await
+    }
+
+    /// Query of each partition of the index `due`.
+    async fn due_jobs(&self, before: Timestamp, limit: usize) -> PortResult<Vec<JobId>> {
+        let oldest = |mut due: Vec<_>| {
+            due.sort_unstable();
+            due.truncate(limit);
+            due
+        };
+        let reading = Reading { page: limit, pages: 1 };
+        let due = self.due(("due_jobs", DueKind::Jobs), before, reading, parse_job_id, oldest).await?;
+        Ok(due.into_iter().map(|(_, id)| id).collect())
     }
 
     /// Query of the index `unfinished`, by creation time.

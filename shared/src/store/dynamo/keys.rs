@@ -141,8 +141,9 @@ impl Key {
         Self { pk: tenant_pk(tenant), sk: format!("CALLS#{}", window.number()) }
     }
 
-    pub(super) fn webhook_attempts(tenant: &TenantId, window: CallWindow) -> Self {
-        Self { pk: format!("ATTEMPTS#{tenant}"), sk: window.number().to_string() }
+    /// Key of the next time for a call of a tenant's endpoints.
+    pub(super) fn next_call(tenant: &TenantId) -> Self {
+        Self { pk: format!("ATTEMPTS#{tenant}"), sk: "NEXT".into() }
     }
 
     pub(super) fn deliveries(tenant: &TenantId, queue: ChunkQueue) -> Self {

@@ -38,6 +38,7 @@ mod commit_group;
 mod concurrency;
 mod daily_bytes;
 mod dead_letters;
+mod due;
 mod events;
 mod group_item;
 mod handler_states;

@@ -22,7 +22,7 @@ impl DynamoStore {
     /// file, if there is room; records the use of its corrected file's upload; and
     /// replaces the registration of a registered type.
     pub(super) async fn reopen_counted(&self, job: &Job, reopen: &Reopen) -> PortResult<Reopened> {
-        if job.generation != reopen.generation || !job.is_reopenable() {
+        if job.generation != reopen.generation || !job.is_reopenable() || job.is_early(reopen.at) {
             return Ok(Reopened::Refused);
         }
         let next = job.reopened(reopen);

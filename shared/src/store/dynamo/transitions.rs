@@ -1,5 +1,6 @@
 //! The transitions of a job: each is one UpdateItem of `JOB#id` / `JOB`, or one transaction with it.
 
+use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::event::PendingEvent;
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
@@ -15,7 +16,28 @@ use super::{DynamoStore, failed, job_item};
 use crate::store::own_write;
 
 impl JobTransitions for DynamoStore {
-    /// Condition: `generation` is the splitter's, `status` is waiting and `stage` queued.
+    /// Condition: `isScheduled` is true, `status` is waiting, `stage` queued, and `deletedAt` absent. The job moves from
+    /// the index `due` to `unfinished`.
+    async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition> {
+        let waiting = "#status = :waiting AND #stage = :queued AND attribute_not_exists(#deletedAt)";
+        let update = Update {
+            operation: "enqueue",
+            key: Key::job(job.job_id),
+            update: format!("SET #unfinished = :one, #deadlineAt = :deadline, #updatedAt = :now {UNSCHEDULE}"),
+            condition: format!("attribute_exists(#PK) AND #isScheduled = :true AND {waiting}"),
+            values: vec![
+                (":one", text("1")),
+                (":deadline", time(job.times.deadline_from(now))),
+                (":now", time(now)),
+                (":true", AttributeValue::Bool(true)),
+                (":waiting", word(Status::Waiting, "enqueue")?),
+                (":queued", word(Stage::Queued, "enqueue")?),
+            ],
+        };
+        self.transition(update, |job| own_write::enqueued(job, now)).await
+    }
+
+    /// Condition: `generation` is the splitter's, `status` is waiting, `stage` queued, and the job not scheduled.
     async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
         let update = Update {
             operation: "begin",
@@ -24,7 +46,9 @@ impl JobTransitions for DynamoStore {
                      ADD #pendingEvents :event"
                 .into(),
             condition:
-                "attribute_exists(#PK) AND #generation = :generation AND #status = :waiting AND #stage = :queued".into(),
+                "attribute_exists(#PK) AND #generation = :generation AND #status = :waiting AND #stage = :queued \
+                 AND attribute_not_exists(#isScheduled)"
+                    .into(),
             values: vec![
                 (":running", word(Status::Running, "begin")?),
                 (":splitting", word(Stage::Splitting, "begin")?),
@@ -70,7 +94,7 @@ impl JobTransitions for DynamoStore {
                 (":generation", number(job.generation)),
                 (":processing", word(Stage::Processing, "end_split")?),
                 (":splitting", word(Stage::Splitting, "end_split")?),
-                (":true", aws_sdk_dynamodb::types::AttributeValue::Bool(true)),
+                (":true", AttributeValue::Bool(true)),
                 (":groups", number(groups)),
                 (":issues", nested(&job.issues_with(issues)).map_err(failed("end_split"))?),
                 (":zero", number(0)),
@@ -110,9 +134,12 @@ impl JobTransitions for DynamoStore {
         let mut update = Update {
             operation: "finish",
             key: Key::job(id),
-            update: format!("{set}, #finishedAt = :at, #updatedAt = :at ADD #pendingEvents :event"),
+            update: format!(
+                "{set}, #finishedAt = :at, #updatedAt = :at, #unfinished = :one ADD #pendingEvents :event {UNSCHEDULE}"
+            ),
             condition: live.into(),
             values: vec![
+                (":one", text("1")),
                 (":status", word(finish.status, "finish")?),
                 (":done", word(Stage::Done, "finish")?),
                 (":waiting", word(Status::Waiting, "finish")?),
@@ -207,12 +234,15 @@ impl DynamoStore {
     }
 }
 
+/// Removes a job from the index `due`; a clause of an update.
+const UNSCHEDULE: &str = "REMOVE #isScheduled, #due, #dueAt";
+
 fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult<Update> {
     let live = "#status IN (:waiting, :running) AND #stage <> :stopping";
     Ok(Update {
         operation: "stop",
         key: Key::job(id),
-        update: "SET #stage = :stopping, #stop = :stop, #updatedAt = :now".into(),
+        update: format!("SET #stage = :stopping, #stop = :stop, #updatedAt = :now, #unfinished = :one {UNSCHEDULE}"),
         condition: format!("attribute_exists(#PK) AND #generation = :generation AND {live}"),
         values: vec![
             (":generation", number(generation)),
@@ -220,6 +250,7 @@ fn stop_update(id: JobId, generation: u32, stop: &Stop) -> PortResult<Update> {
             (":waiting", word(Status::Waiting, "stop")?),
             (":running", word(Status::Running, "stop")?),
             (":stop", nested(stop).map_err(failed("stop"))?),
+            (":one", text("1")),
             (":now", time(stop.at)),
         ],
     })
@@ -229,7 +260,7 @@ fn delete_update(id: JobId, now: Timestamp) -> Update {
     Update {
         operation: "delete",
         key: Key::job(id),
-        update: "SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one".into(),
+        update: format!("SET #deletedAt = :now, #updatedAt = :now, #unfinished = :one {UNSCHEDULE}"),
         condition: "attribute_exists(#PK) AND attribute_not_exists(#deletedAt)".into(),
         values: vec![(":now", time(now)), (":one", text("1"))],
     }
@@ -250,9 +281,6 @@ fn if_unchanged(mut update: Update, read: &Job) -> PortResult<Update> {
 }
 
 /// Returns a status or stage as it is stored.
-pub(super) fn word(
-    value: impl serde::Serialize,
-    operation: &'static str,
-) -> PortResult<aws_sdk_dynamodb::types::AttributeValue> {
+pub(super) fn word(value: impl serde::Serialize, operation: &'static str) -> PortResult<AttributeValue> {
     nested(&value).map_err(|error: ItemError| failed(operation)(error))
 }

@@ -1,44 +1,39 @@
 //! Endpoints of tenants, and deliveries.
 
 use aws_sdk_dynamodb::types::AttributeValue;
-use futures::future::try_join_all;
 use longshore_domain::ids::EndpointId;
-use longshore_domain::ports::{CallCount, DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint};
+use longshore_domain::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint, by_turns};
 use serde::Serialize;
 
-use super::item::{Item, ItemError, number, read_number, read_text, text, time};
+use super::due::{DUE, DUE_AT, DueKind, Reading};
+use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{Key, PK, SK, deliveries_pk, webhooks_pk};
 use super::retry::unanswered;
 use super::transaction::Transacted;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed};
 
-/// The index of what is due, its partition and its sort key.
-const DUE: &str = "due";
-const DUE_AT: &str = "dueAt";
-
-/// Partitions of the deliveries in the index: this name, and the first digit of the endpoint's random id.
-const DELIVERIES: &str = "deliveries";
-const PARTITIONS: [char; 16] = ['0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'];
-
 const ENDPOINT: &str = "endpoint";
 const HEALTH: &str = "health";
 const DELIVERY: &str = "delivery";
 
+/// What is read of overdue deliveries: a page is at most 1 MB, some 5,000 entries. More of one partition wait.
+const OVERDUE: Reading = Reading { page: 10_000, pages: 100 };
+
 impl Webhooks for DynamoStore {
-    /// Consistent Query of `WEBHOOKS#tenant`. Endpoints that another version of this program wrote and this one cannot read
-    /// are left out: they must not hold up the tenant's events.
+    /// Consistent Query of `WEBHOOKS#tenant`. Fails if another version of this program wrote an endpoint that this one cannot
+    /// read: without it, the endpoint's events would be lost, and its deliveries would end. They wait for the newer version.
     async fn endpoints(&self, tenant: &TenantId) -> PortResult<Vec<Endpoint>> {
         let query = self.client.query().table_name(&self.table).consistent_read(true);
         let query = query
             .key_condition_expression("PK = :webhooks")
             .expression_attribute_values(":webhooks", text(webhooks_pk(tenant)));
         let page = query.send().await.map_err(unanswered("endpoints"))?;
-        let mut endpoints: Vec<_> =
-            page.items.unwrap_or_default().iter().filter_map(|item| readable(read_endpoint(item))).collect();
+        let endpoints: Result<Vec<_>, _> = page.items.unwrap_or_default().iter().map(read_endpoint).collect();
+        let mut endpoints = endpoints.map_err(failed("endpoints"))?;
         endpoints.sort_by_key(|endpoint| (endpoint.created_at, endpoint.place));
         Ok(endpoints)
     }
@@ -84,9 +79,9 @@ impl Webhooks for DynamoStore {
         })
     }
 
-    /// See `DynamoStore::count_webhook_attempt`.
-    async fn count_attempt(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount> {
-        self.count_webhook_attempt(tenant, now).await
+    /// See `DynamoStore::reserve_time`.
+    async fn reserve_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<Timestamp> {
+        self.reserve_time(tenant, now).await
     }
 
     /// Consistent GetItem of `DELIVERIES#endpoint#tenant` / `id`.
@@ -126,8 +121,9 @@ impl Webhooks for DynamoStore {
             (":delivery", json(delivery).map_err(failed(PUT))?),
             (":revision", number(delivery.revision)),
             (":read", number(read_revision)),
+            (":expiry", number(delivery.expires_at)),
         ];
-        let set = "SET #delivery = :delivery, #revision = :revision";
+        let set = "SET #delivery = :delivery, #revision = :revision, #expiresAt = :expiry";
         let update = match delivery.due() {
             Some(at) => {
                 values.extend([(":due", partition_of(delivery)), (":dueAt", time(at))]);
@@ -145,46 +141,16 @@ impl Webhooks for DynamoStore {
         written(updated.await?, |item| item.get(DELIVERY) == value(&values, ":delivery"))
     }
 
-    /// Query of each partition of the index `due`.
+    /// Query of each partition of the index `due`, page by page, because a tenant can have all deliveries of a page.
     async fn due_deliveries(&self, before: Timestamp, limit: usize) -> PortResult<Vec<DeliveryKey>> {
-        let partitions = PARTITIONS.map(|partition| self.due_of_partition(partition, before, limit));
-        let mut due: Vec<_> = try_join_all(partitions).await?.into_iter().flatten().collect();
-        due.sort_unstable();
-        Ok(due.into_iter().take(limit).map(|(_, key)| key).collect())
+        let in_turn = |due| by_turns(due, limit);
+        let due = self.due(("due_deliveries", DueKind::Deliveries), before, OVERDUE, key_of, in_turn).await?;
+        Ok(due.into_iter().map(|(_, key)| key).collect())
     }
 }
 
-impl DynamoStore {
-    async fn due_of_partition(
-        &self,
-        partition: char,
-        before: Timestamp,
-        limit: usize,
-    ) -> PortResult<Vec<(i64, DeliveryKey)>> {
-        let query = self.client.query().table_name(&self.table).index_name(DUE);
-        let query = query
-            .key_condition_expression("#due = :deliveries AND #dueAt < :before")
-            .expression_attribute_names("#due", DUE)
-            .expression_attribute_names("#dueAt", DUE_AT)
-            .expression_attribute_values(":deliveries", text(format!("{DELIVERIES}#{partition}")))
-            .expression_attribute_values(":before", time(before))
-            .set_limit(i32::try_from(limit).ok());
-        let page = query.send().await.map_err(unanswered("due_deliveries"))?;
-        Ok(page.items.unwrap_or_default().iter().filter_map(|item| readable(key_of(item))).collect())
-    }
-}
-
-/// Returns the partition of a delivery in the index. One partition takes 1,000 write units a second.
 fn partition_of(delivery: &Delivery) -> AttributeValue {
-    let partition = delivery.endpoint_id.to_string().chars().next().unwrap_or('0');
-    text(format!("{DELIVERIES}#{partition}"))
-}
-
-fn readable<T>(read: Result<T, ItemError>) -> Option<T> {
-    if let Err(error) = &read {
-        tracing::warn!(%error, "cannot read an endpoint or the key of a delivery");
-    }
-    read.ok()
+    DueKind::Deliveries.partition(delivery.endpoint_id.to_string().chars().next())
 }
 
 /// Returns the outcome of a write. `is_own` is true for an item that an earlier attempt of the same call has written, whose
@@ -240,13 +206,12 @@ fn read_delivery(item: &Item) -> Result<Delivery, ItemError> {
     Ok(serde_json::from_str(read_text(item, DELIVERY)?)?)
 }
 
-fn key_of(item: &Item) -> Result<(i64, DeliveryKey), ItemError> {
+fn key_of(item: &Item) -> Result<DeliveryKey, ItemError> {
     let of_endpoint = read_text(item, PK)?.strip_prefix("DELIVERIES#").ok_or(ItemError::Attribute(PK))?;
     let (endpoint_id, tenant) = of_endpoint.split_once('#').ok_or(ItemError::Attribute(PK))?;
-    let key = DeliveryKey {
+    Ok(DeliveryKey {
         tenant: TenantId::parse(tenant).ok_or(ItemError::Attribute(PK))?,
         endpoint_id: EndpointId::parse(endpoint_id).ok_or(ItemError::Attribute(PK))?,
         id: DeliveryId::parse(read_text(item, SK)?).ok_or(ItemError::Attribute(SK))?,
-    };
-    Ok((read_number(item, DUE_AT)?, key))
+    })
 }

@@ -134,6 +134,15 @@ impl JobStore for MemoryStore {
         Ok(self.records().list(query))
     }
 
+    async fn due_jobs(&self, before: Timestamp, limit: usize) -> PortResult<Vec<JobId>> {
+        let records = self.records();
+        let scheduled = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.is_scheduled);
+        let mut due: Vec<_> = scheduled.filter_map(|job| Some((job.times.start_at?, job.job_id))).collect();
+        due.retain(|(at, _)| *at < before);
+        due.sort_unstable();
+        Ok(due.into_iter().take(limit).map(|(_, id)| id).collect())
+    }
+
     async fn unfinished(&self, after: Option<JobPosition>, order: ByAge) -> PortResult<Vec<JobPosition>> {
         let records = self.records();
         let live = records.jobs.values().map(|of_job| &of_job.job).filter(|job| job.needs_sweep());

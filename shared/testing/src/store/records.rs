@@ -47,8 +47,8 @@ pub(super) struct Records {
     job_bytes: BTreeMap<(TenantId, Timestamp), u64>,
     /// Calls that created work, by tenant and window.
     calls: BTreeMap<(TenantId, CallWindow), u64>,
-    /// Calls of a tenant's endpoints, by tenant and window.
-    attempts: BTreeMap<(TenantId, CallWindow), u64>,
+    /// Next time for a call of a tenant's endpoints, in microseconds.
+    pub(super) next_calls: BTreeMap<TenantId, i64>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
@@ -85,7 +85,7 @@ impl Default for Records {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries, handler_states, job_types, events) = Default::default();
-        let (endpoints, webhook_deliveries, attempts) = Default::default();
+        let (endpoints, webhook_deliveries, next_calls) = Default::default();
         Self {
             uploads,
             jobs,
@@ -98,7 +98,7 @@ impl Default for Records {
             promised,
             job_bytes,
             calls,
-            attempts,
+            next_calls,
             limits,
             unfinished_page: UNFINISHED_PAGE,
             sweep_position,
@@ -209,10 +209,6 @@ impl Records {
     /// Counts a call that creates work, if its window has room.
     pub(super) fn count_call(&mut self, tenant: &TenantId, now: Timestamp) -> CallCount {
         count(&mut self.calls, self.limits.work_calls, tenant, now)
-    }
-
-    pub(super) fn count_attempt(&mut self, tenant: &TenantId, now: Timestamp) -> CallCount {
-        count(&mut self.attempts, self.limits.webhook_attempts, tenant, now)
     }
 
     pub(super) fn active_jobs(&self, tenant: &TenantId) -> u64 {

@@ -52,6 +52,10 @@ impl MemoryStore {
 }
 
 impl JobTransitions for MemoryStore {
+    async fn enqueue(&self, read: &Job, now: Timestamp) -> PortResult<Transition> {
+        self.transition(("enqueue", read.job_id), |job| job.enqueue(now), |job| own_write::enqueued(job, now))
+    }
+
     async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
         let own = |job: &Job| own_write::began(job, generation, now);
         self.transition(("begin", id), |job| job.begin(generation, now), own)

@@ -1,10 +1,10 @@
 //! Endpoints and deliveries in memory.
 
 use longshore::store::dynamo::items;
-use longshore_domain::ports::{CallCount, DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::ports::{CallTimes, DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
+use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint, by_turns};
 
 use super::MemoryStore;
 
@@ -49,8 +49,12 @@ impl Webhooks for MemoryStore {
         Ok(written_if(is_expected))
     }
 
-    async fn count_attempt(&self, tenant: &TenantId, now: Timestamp) -> PortResult<CallCount> {
-        Ok(self.records().count_attempt(tenant, now))
+    async fn reserve_call(&self, tenant: &TenantId, now: Timestamp) -> PortResult<Timestamp> {
+        let mut records = self.records();
+        let Some(times) = CallTimes::new(records.limits.webhook_calls) else { return Ok(now) };
+        let next_us = times.after_reservation(records.next_calls.get(tenant).copied(), now);
+        records.next_calls.insert(tenant.clone(), next_us);
+        Ok(times.time_of(next_us, now))
     }
 
     async fn delivery(&self, key: &DeliveryKey) -> PortResult<Option<Delivery>> {
@@ -80,10 +84,9 @@ impl Webhooks for MemoryStore {
 
     async fn due_deliveries(&self, before: Timestamp, limit: usize) -> PortResult<Vec<DeliveryKey>> {
         let records = self.records();
-        let due = records.webhook_deliveries.iter().filter_map(|(key, delivery)| Some((delivery.due()?, key)));
-        let mut due: Vec<_> = due.filter(|(at, _)| *at < before).collect();
-        due.sort();
-        Ok(due.into_iter().take(limit).map(|(_, key)| key.clone()).collect())
+        let due = records.webhook_deliveries.iter().filter_map(|(key, delivery)| Some((delivery.due()?, key.clone())));
+        let due = by_turns(due.filter(|(at, _)| *at < before).collect(), limit);
+        Ok(due.into_iter().map(|(_, key)| key).collect())
     }
 }
 

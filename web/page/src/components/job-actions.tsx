@@ -1,18 +1,16 @@
 /** The actions that a job's status allows, and the confirmation dialog before its deletion. */
 
 import { hasEnded, type Job, NetworkError } from "longshore-client";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { api, guarded } from "../api";
 import { deletion } from "../deletion";
 import { datasetOf, rememberDataset } from "../local-storage";
 import { go } from "../router";
 import { text } from "../text";
+import { Confirm } from "./confirm";
 import { ErrorNotice } from "./errors";
 import { isCheck } from "./status";
 import { UndoImport } from "./undo";
-
-/** The answer of the dialog that confirms a deletion. */
-const YES = "yes";
 
 export function JobActions({ job, onReopened }: { job: Job; onReopened: () => void }) {
   const t = text.job;
@@ -106,26 +104,10 @@ export function JobActions({ job, onReopened }: { job: Job; onReopened: () => vo
 
 /** A confirmation dialog before a deletion. */
 export function ConfirmDelete({ job, onAnswer }: { job: Job; onAnswer: (yes: boolean) => void }) {
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  const { deleteTitle, keep } = text.confirm;
+  const t = text.confirm;
   return (
-    // Answers after closing, when the browser has restored the focus.
-    <dialog
-      ref={dialog}
-      aria-labelledby="confirm-title"
-      onClose={(event) => onAnswer(event.currentTarget.returnValue === YES)}
-    >
-      <h2 id="confirm-title">{deleteTitle}</h2>
-      <p>{deletion(job)}</p>
-      <div class="actions">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {keep}
-        </button>
-        <button type="button" class="danger" onClick={() => dialog.current?.close(YES)}>
-          {text.confirm.delete}
-        </button>
-      </div>
-    </dialog>
+    <Confirm title={t.deleteTitle} no={t.keep} yes={t.delete} onAnswer={onAnswer}>
+      {deletion(job)}
+    </Confirm>
   );
 }

@@ -2,16 +2,14 @@
 
 import type { JobType, VersionedJobType } from "longshore-client";
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { announce } from "../accessibility";
 import { api, guarded } from "../api";
 import { handlerOf, refreshJobTypes } from "../job-types";
 import { go } from "../router";
 import { bytes, moment, number, text } from "../text";
+import { Confirm } from "./confirm";
 import { ErrorNotice } from "./errors";
-
-/** The answer of the dialog that confirms a deletion. */
-const YES = "yes";
 
 export function TypeDetails({ type }: { type: VersionedJobType }) {
   const t = text.operator;
@@ -51,13 +49,17 @@ export function TypeDetails({ type }: { type: VersionedJobType }) {
         </button>
       </div>
       {isConfirming && (
-        <ConfirmDeleteType
-          name={type.name}
+        <Confirm
+          title={t.confirmTitle(type.name)}
+          no={t.keep}
+          yes={t.confirm}
           onAnswer={(yes) => {
             setIsConfirming(false);
             if (yes) void remove();
           }}
-        />
+        >
+          {t.confirmBody}
+        </Confirm>
       )}
     </section>
   );
@@ -95,29 +97,5 @@ function Candidate({ type }: { type: JobType }) {
         <p class="small">{t.at(moment(at))}</p>
       </div>
     </div>
-  );
-}
-
-function ConfirmDeleteType({ name, onAnswer }: { name: string; onAnswer: (yes: boolean) => void }) {
-  const t = text.operator;
-  const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => dialog.current?.showModal(), []);
-  return (
-    <dialog
-      ref={dialog}
-      aria-labelledby="confirm-title"
-      onClose={(event) => onAnswer(event.currentTarget.returnValue === YES)}
-    >
-      <h2 id="confirm-title">{t.confirmTitle(name)}</h2>
-      <p>{t.confirmBody}</p>
-      <div class="actions">
-        <button type="button" onClick={() => dialog.current?.close()}>
-          {t.keep}
-        </button>
-        <button type="button" class="danger" onClick={() => dialog.current?.close(YES)}>
-          {t.confirm}
-        </button>
-      </div>
-    </dialog>
   );
 }

@@ -58,7 +58,12 @@ test("without job types there is no entry in the navigation", async ({ page }) =
   await mockJobTypes(page, []);
   await open(page, "/types");
   await expect(page.getByText("There are no job types yet.")).toBeVisible();
-  await expect(page.getByRole("navigation").getByRole("link")).toHaveText(["Import", "Jobs", "Datasets"]);
+  await expect(page.getByRole("navigation").getByRole("link")).toHaveText([
+    "Import",
+    "Jobs",
+    "Datasets",
+    "Webhooks",
+  ]);
 });
 
 test("the list and the form pass axe and fit a phone", async ({ page }) => {
