@@ -118,7 +118,7 @@ async fn attempts_above_the_rate_limit_of_a_tenant_are_postponed() {
     at(7);
     assert_eq!(world.handle(&messages[4].message).await.unwrap(), "Accepted", "in its time");
     at(70);
-    assert_eq!(world.handle(&messages[3].message).await.unwrap(), "Accepted", "late, with another time");
+    assert_eq!(world.handle(&messages[3].message).await.unwrap(), "Accepted", "a minute late");
     assert!(world.deliveries().await.iter().all(|delivery| delivery.attempts == 1), "waiting is no attempt");
 }
 

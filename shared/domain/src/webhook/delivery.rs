@@ -18,8 +18,9 @@ pub const MAX_LOG: usize = 20;
 /// Days within which all attempts of a delivery are made.
 const ATTEMPTS_DAYS: i64 = 4;
 
-/// Seconds for which a reserved call can be late.
-const RESERVED_S: i64 = 60;
+/// Seconds for which a reserved call can be late. The sweeper sends the message of a time that is more than 15 minutes
+/// ahead, up to two minutes late.
+const RESERVED_S: i64 = 900;
 
 /// Identifies a delivery of an endpoint. Later deliveries have greater ids.
 #[derive(Clone, Eq, PartialEq, Ord, PartialOrd, Hash, Debug, Serialize, Deserialize)]
