@@ -10,7 +10,7 @@ SOURCE = HERE.parents[1] / "docs" / "openapi.json"
 TARGET = HERE / "src" / "longshore_client" / "documents.py"
 # The documents of the client's methods. All documents in them are generated too.
 ROOTS = ["Audit", "CreatedWebhook", "Datasets", "Deliveries", "Events", "Failures", "ImportOptions", "Job", "JobRequest", "Jobs",
-         "Output", "Problem", "Records", "Results", "UploadRequest", "Upload", "UploadInParts", "UploadStatus",
+         "Occurrences", "Output", "Problem", "Records", "Results", "Schedule", "ScheduleRequest", "Schedules", "UploadRequest", "Upload", "UploadInParts", "UploadStatus",
          "WebhookRequest", "WebhookSecret", "Webhooks"]
 KIND_NAMES = {"file": "FileSource", "items": "ItemsSource", "dataset": "DatasetSource", "job": "PartSource"}
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}

@@ -1,7 +1,7 @@
 //! Concurrency limits: never more holders than permits, and no parked chunk is lost or woken twice.
 
 use futures::future::join_all;
-use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake, free_permits};
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobTimes};
@@ -181,17 +181,21 @@ async fn parked_chunks_are_listed_in_order_and_once_each(store: impl Store) {
     assert_eq!(store.parked("limited", usize::MAX).await.unwrap(), chunks[1..]);
 }
 
+fn wake(seconds: i64) -> Wake {
+    Wake { at: at(seconds), by: format!("caller {seconds}") }
+}
+
 async fn only_one_of_two_wakes_succeeds(store: impl Store) {
     let chunk = parked(&waiting_job(), 0);
-    assert_eq!(store.mark_woken("limited", &chunk, at(1)).await.unwrap(), WakeMark::Changed, "no chunk is parked");
+    assert_eq!(store.mark_woken("limited", &chunk, &wake(1)).await.unwrap(), WakeMark::Changed, "no chunk is parked");
     assert_eq!(store.parked("limited", 9).await.unwrap(), [], "a failed wake parks nothing");
     store.park("limited", &chunk).await.unwrap();
-    assert_eq!(store.mark_woken("limited", &chunk, at(1)).await.unwrap(), WakeMark::Marked);
-    assert_eq!(store.mark_woken("limited", &chunk, at(2)).await.unwrap(), WakeMark::Changed);
-    let woken = ParkedChunk { woken_at: Some(at(1)), ..chunk };
+    assert_eq!(store.mark_woken("limited", &chunk, &wake(1)).await.unwrap(), WakeMark::Marked);
+    assert_eq!(store.mark_woken("limited", &chunk, &wake(2)).await.unwrap(), WakeMark::Changed);
+    let woken = ParkedChunk { woken: Some(wake(1)), ..chunk };
     assert_eq!(store.parked("limited", 9).await.unwrap(), std::slice::from_ref(&woken));
     assert_eq!(
-        store.mark_woken("limited", &woken, at(40_000)).await.unwrap(),
+        store.mark_woken("limited", &woken, &wake(40_000)).await.unwrap(),
         WakeMark::Marked,
         "the first caller counts as dead"
     );
@@ -201,8 +205,14 @@ async fn a_repeated_wake_succeeds(store: impl Store) {
     let chunk = parked(&waiting_job(), 0);
     store.park("limited", &chunk).await.unwrap();
     for _ in 0..2 {
-        assert_eq!(store.mark_woken("limited", &chunk, at(1)).await.unwrap(), WakeMark::Marked);
+        assert_eq!(store.mark_woken("limited", &chunk, &wake(1)).await.unwrap(), WakeMark::Marked);
     }
+    let other = Wake { by: "another caller".into(), ..wake(1) };
+    assert_eq!(
+        store.mark_woken("limited", &chunk, &other).await.unwrap(),
+        WakeMark::Changed,
+        "in the same millisecond"
+    );
 }
 
 /// A chunk is woken and its message sent. Before its caller removes the parked chunk, the chunk's worker finds no
@@ -210,9 +220,9 @@ async fn a_repeated_wake_succeeds(store: impl Store) {
 async fn a_chunk_that_is_parked_again_stays_parked(store: impl Store) {
     let chunk = parked(&waiting_job(), 0);
     store.park("limited", &chunk).await.unwrap();
-    assert_eq!(store.mark_woken("limited", &chunk, at(1)).await.unwrap(), WakeMark::Marked);
+    assert_eq!(store.mark_woken("limited", &chunk, &wake(1)).await.unwrap(), WakeMark::Marked);
     store.park("limited", &chunk).await.unwrap();
-    store.unpark("limited", &ParkedChunk { woken_at: Some(at(1)), ..chunk.clone() }).await.unwrap();
+    store.unpark("limited", &ParkedChunk { woken: Some(wake(1)), ..chunk.clone() }).await.unwrap();
     assert_eq!(store.parked("limited", 9).await.unwrap(), [chunk]);
 }
 

@@ -1,7 +1,7 @@
 //! Events: pending in a job, moved to the list of its tenant, and listed.
 
 use longshore_domain::event::{EventPosition, EventType, EventsQuery, ListedEvent, MAX_MOVED, PendingEvent};
-use longshore_domain::job::{Job, Reopen, Selection, Stage, Status};
+use longshore_domain::job::{Job, Reopen, Selection, Stage, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{EventsMoved, Removal, Store};
 use longshore_domain::tenant::TenantId;
@@ -21,6 +21,7 @@ on_both_stores! {
     events_are_listed_in_the_order_of_their_moves,
     a_position_behind_the_list_has_no_events,
     a_deleted_job_has_events_without_its_metadata,
+    each_outage_has_one_event_of_a_job_that_waits,
     a_tenant_lists_its_own_events,
 }
 
@@ -62,7 +63,7 @@ async fn a_moved_event_is_listed_once(store: impl Store) {
     let ids = ["started", "completed"].map(|status| format!("{}-0-{status}", job.job_id));
     assert_eq!(listed.iter().map(|event| event.event.id.clone()).collect::<Vec<_>>(), ids);
     assert!(listed.iter().all(|listed| listed.position.id == listed.event.id));
-    let completed = &listed[1].event;
+    let completed = listed[1].event.job().unwrap();
     assert_eq!((completed.job_type.as_str(), &completed.metadata), ("import", &job.metadata));
     assert_eq!(Some(completed.change), job.pending_events.last().copied());
 }
@@ -121,7 +122,7 @@ async fn many_events_are_moved_in_several_transactions(store: impl Store) {
         assert_eq!(store.job(job.job_id).await.unwrap().unwrap().pending_events.len(), left);
     }
     let listed = list(&store, &job.tenant).await;
-    let mut generations: Vec<_> = listed.iter().map(|listed| listed.event.change.generation).collect();
+    let mut generations: Vec<_> = listed.iter().map(|listed| listed.event.job().unwrap().change.generation).collect();
     generations.sort_unstable();
     assert_eq!(generations, (0..count).collect::<Vec<_>>());
 }
@@ -166,7 +167,29 @@ async fn a_deleted_job_has_events_without_its_metadata(store: impl Store) {
     let job = ended(&store).await;
     let deleted = job_after(store.delete(job.job_id, at(3)).await.unwrap());
     assert_eq!(store.move_events(&deleted, &[], at(5)).await.unwrap(), EventsMoved::Moved);
-    assert!(list(&store, &job.tenant).await.iter().all(|listed| listed.event.metadata.is_empty()));
+    assert!(list(&store, &job.tenant).await.iter().all(|listed| listed.event.job().unwrap().metadata.is_empty()));
+}
+
+async fn each_outage_has_one_event_of_a_job_that_waits(store: impl Store) {
+    let id = accepted(&store).await.job_id;
+    assert_eq!(store.record_outage(id, 0, at(3)).await.unwrap(), Transition::Refused, "it was not started");
+    let begun = job_after(store.begin(id, 0, at(1)).await.unwrap());
+    let recorded = job_after(store.record_outage(id, 0, at(3)).await.unwrap());
+    assert_eq!(recorded.pending_events, [PendingEvent::started(0, at(1)), PendingEvent::waiting(0, at(3))].into());
+    assert!(recorded.is_unchanged_since(&begun), "a client sees no change of the job");
+    assert_eq!(store.move_events(&recorded, &[], at(5)).await.unwrap(), EventsMoved::Moved);
+    let again = job_after(store.record_outage(id, 0, at(3)).await.unwrap());
+    assert_eq!(again.pending_events, [].into(), "the response was lost, and the event was moved");
+    assert_eq!(store.record_outage(id, 0, at(2)).await.unwrap(), Transition::Refused, "an earlier outage");
+    assert_eq!(store.record_outage(id, 1, at(9)).await.unwrap(), Transition::Refused, "another generation");
+    let next = job_after(store.record_outage(id, 0, at(9)).await.unwrap());
+    assert_eq!(next.pending_events, [PendingEvent::waiting(0, at(9))].into());
+    job_after(store.finish(id, &finish(Status::Failed, 10)).await.unwrap());
+    assert_eq!(store.record_outage(id, 0, at(11)).await.unwrap(), Transition::Refused, "it has ended");
+    let listed = list(&store, &begun.tenant).await;
+    let ids: Vec<_> = listed.iter().map(|listed| listed.event.id.clone()).collect();
+    assert_eq!(ids, [format!("{id}-0-started"), format!("{id}-0-waiting-{}", at(3).0)]);
+    assert_eq!(listed.iter().map(|listed| listed.event.version()).collect::<Vec<_>>(), [1, 1]);
 }
 
 async fn events_are_listed_in_the_order_of_their_moves(store: impl Store) {

@@ -173,7 +173,7 @@ trait Reads: Store {
     async fn events_of(&self, job: &Job) -> Vec<ListedEvent> {
         let query = EventsQuery { tenant: &job.tenant, after: None, before: at(1_000), limit: 500 };
         let mut events = self.events(&query).await.unwrap();
-        events.retain(|listed| listed.event.job_id == job.job_id);
+        events.retain(|listed| listed.event.job().is_some_and(|of_job| of_job.job_id == job.job_id));
         events
     }
 

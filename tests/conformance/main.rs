@@ -26,6 +26,7 @@ mod record_versions;
 mod records;
 mod repeated_calls;
 mod retries;
+mod schedules;
 mod stored_jobs;
 mod sweeps;
 mod tenant_bytes;

@@ -1,12 +1,13 @@
 //! Endpoints of a tenant, and deliveries: created with the events, listed, found when they are due, and replaced.
 
-use longshore_domain::event::to_move;
+use longshore_domain::event::{EventsQuery, to_move};
 use longshore_domain::ids::EndpointId;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, EventsMoved, Store, TenantLimits, WebhookWrite};
+use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, EventsMoved, Store, TenantLimits};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::webhook::{
-    Attempt, AttemptResult, Delivery, DeliveryId, Endpoint, EndpointState, Health, JobScope, SecretVersions, deliveries,
+    Attempt, AttemptResult, Delivery, DeliveryId, DisabledReason, Endpoint, EndpointState, Health, JobScope,
+    SecretVersions, deliveries, deliveries_of_endpoint_event,
 };
 
 use crate::fixtures::{accepted, at, job_after};
@@ -17,6 +18,7 @@ on_both_stores! {
     an_endpoint_is_changed_as_it_was_read,
     the_health_is_replaced_as_it_was_read,
     an_endpoint_is_deleted_as_it_was_read,
+    an_endpoint_is_disabled_with_its_event,
     deliveries_are_created_with_their_events,
     a_delivery_is_replaced_as_it_was_read,
     deliveries_are_listed_in_both_directions,
@@ -46,15 +48,15 @@ fn endpoint(tenant: &'static str, place: u8) -> Endpoint {
 
 async fn stored(store: &impl Store, place: u8) -> Endpoint {
     let endpoint = endpoint("default", place);
-    assert_eq!(store.put_endpoint(&endpoint, None).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(store.put_endpoint(&endpoint, None).await.unwrap(), ConditionalWrite::Stored);
     endpoint
 }
 
 async fn a_place_has_one_endpoint(store: impl Store) {
     let [second, first] = [stored(&store, 1).await, stored(&store, 0).await];
-    assert_eq!(store.put_endpoint(&second, None).await.unwrap(), WebhookWrite::Stored, "the response was lost");
-    assert_eq!(store.put_endpoint(&endpoint("default", 1), None).await.unwrap(), WebhookWrite::Changed);
-    assert_eq!(store.put_endpoint(&endpoint("default2", 1), None).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(store.put_endpoint(&second, None).await.unwrap(), ConditionalWrite::Stored, "the response was lost");
+    assert_eq!(store.put_endpoint(&endpoint("default", 1), None).await.unwrap(), ConditionalWrite::Changed);
+    assert_eq!(store.put_endpoint(&endpoint("default2", 1), None).await.unwrap(), ConditionalWrite::Stored);
     let tenant = first.tenant.clone();
     assert_eq!(store.endpoints(&tenant).await.unwrap(), [first, second], "oldest first");
     assert_eq!(store.endpoints(&TenantId::from_static("defaul")).await.unwrap(), []);
@@ -63,17 +65,17 @@ async fn a_place_has_one_endpoint(store: impl Store) {
 async fn an_endpoint_is_changed_as_it_was_read(store: impl Store) {
     let read = stored(&store, 0).await;
     let [one, other] = ["one", "other"].map(|text| read.clone().changed(|endpoint| endpoint.description = text.into()));
-    assert_eq!(store.put_endpoint(&one, Some(&read)).await.unwrap(), WebhookWrite::Stored);
-    assert_eq!(store.put_endpoint(&one, Some(&read)).await.unwrap(), WebhookWrite::Stored, "the response was lost");
-    assert_eq!(store.put_endpoint(&other, Some(&read)).await.unwrap(), WebhookWrite::Changed);
+    assert_eq!(store.put_endpoint(&one, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(store.put_endpoint(&one, Some(&read)).await.unwrap(), ConditionalWrite::Stored, "the response was lost");
+    assert_eq!(store.put_endpoint(&other, Some(&read)).await.unwrap(), ConditionalWrite::Changed);
     assert_eq!(store.endpoints(&read.tenant).await.unwrap(), std::slice::from_ref(&one));
     let replaced = Endpoint { endpoint_id: EndpointId::generate(), ..one.clone() };
     let write = store.put_endpoint(&replaced.clone().changed(|_| ()), Some(&replaced)).await.unwrap();
-    assert_eq!(write, WebhookWrite::Changed, "another endpoint of the place");
+    assert_eq!(write, ConditionalWrite::Changed, "another endpoint of the place");
     let absent = endpoint("default", 5);
     assert_eq!(
         store.put_endpoint(&absent.clone().changed(|_| ()), Some(&absent)).await.unwrap(),
-        WebhookWrite::Changed
+        ConditionalWrite::Changed
     );
 }
 
@@ -81,30 +83,54 @@ async fn the_health_is_replaced_as_it_was_read(store: impl Store) {
     let read = stored(&store, 0).await;
     let failed = |at| Health::default().after(&AttemptResult::Answered { status: 500 }, at);
     let [failing, other] = [failed(at(1)), failed(at(2))].map(|health| Endpoint { health, ..read.clone() });
-    assert_eq!(store.put_endpoint(&failing, Some(&read)).await.unwrap(), WebhookWrite::Stored);
-    assert_eq!(store.put_endpoint(&other, Some(&read)).await.unwrap(), WebhookWrite::Changed, "one delivery may probe");
+    assert_eq!(store.put_endpoint(&failing, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(
+        store.put_endpoint(&other, Some(&read)).await.unwrap(),
+        ConditionalWrite::Changed,
+        "one delivery may probe"
+    );
     assert_eq!(
         store.put_endpoint(&failing, Some(&read)).await.unwrap(),
-        WebhookWrite::Changed,
+        ConditionalWrite::Changed,
         "two calls fail at once"
     );
     let changed = read.clone().changed(|endpoint| endpoint.description = "changed".into());
     let write = store.put_endpoint(&changed, Some(&read)).await.unwrap();
-    assert_eq!(write, WebhookWrite::Changed, "it would undo the health");
+    assert_eq!(write, ConditionalWrite::Changed, "it would undo the health");
     assert_eq!(store.endpoints(&read.tenant).await.unwrap(), [failing]);
 }
 
 async fn an_endpoint_is_deleted_as_it_was_read(store: impl Store) {
     let read = stored(&store, 0).await;
     let changed = read.clone().changed(|endpoint| endpoint.description = "changed".into());
-    assert_eq!(store.put_endpoint(&changed, Some(&read)).await.unwrap(), WebhookWrite::Stored);
-    assert_eq!(store.delete_endpoint(&read).await.unwrap(), WebhookWrite::Changed);
-    assert_eq!(store.delete_endpoint(&changed).await.unwrap(), WebhookWrite::Stored);
-    assert_eq!(store.delete_endpoint(&changed).await.unwrap(), WebhookWrite::Changed);
+    assert_eq!(store.put_endpoint(&changed, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(store.delete_endpoint(&read).await.unwrap(), ConditionalWrite::Changed);
+    assert_eq!(store.delete_endpoint(&changed).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(store.delete_endpoint(&changed).await.unwrap(), ConditionalWrite::Changed);
     assert_eq!(store.endpoints(&read.tenant).await.unwrap(), []);
     let next = stored(&store, 0).await;
-    assert_eq!(store.delete_endpoint(&read).await.unwrap(), WebhookWrite::Changed);
+    assert_eq!(store.delete_endpoint(&read).await.unwrap(), ConditionalWrite::Changed);
     assert_eq!(store.endpoints(&read.tenant).await.unwrap(), [next], "another one has its place");
+}
+
+async fn an_endpoint_is_disabled_with_its_event(store: impl Store) {
+    let [read, other] = [stored(&store, 0).await, stored(&store, 1).await];
+    let disabled = read.disabled(DisabledReason::Gone, at(4)).unwrap();
+    let event = disabled.disabled_event().unwrap();
+    let made = deliveries_of_endpoint_event(&event, std::slice::from_ref(&other), at(5));
+    let failing = Endpoint { health: Health { failures: 1, ..read.health }, ..read.clone() };
+    let write = store.disable_endpoint(&disabled, &failing, &made, at(5)).await.unwrap();
+    assert_eq!(write, ConditionalWrite::Changed, "another health was read");
+    let list = async || {
+        let query = EventsQuery { tenant: &read.tenant, after: None, before: at(1_000), limit: 100 };
+        store.events(&query).await.unwrap().into_iter().map(|listed| listed.event).collect::<Vec<_>>()
+    };
+    assert_eq!((list().await, store.delivery(&made[0].key()).await.unwrap()), (vec![], None));
+    assert_eq!(store.disable_endpoint(&disabled, &read, &made, at(5)).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(store.disable_endpoint(&disabled, &read, &made, at(6)).await.unwrap(), ConditionalWrite::Changed);
+    assert_eq!(store.endpoints(&read.tenant).await.unwrap(), [disabled, other]);
+    assert_eq!(list().await, [event]);
+    assert_eq!(store.delivery(&made[0].key()).await.unwrap().as_ref(), made.first());
 }
 
 /// A job whose start is pending.
@@ -141,12 +167,12 @@ async fn a_delivery_is_replaced_as_it_was_read(store: impl Store) {
     let attempt = |status, ms| Attempt { at: at(6), ms, result: AttemptResult::Answered { status } };
     let [mut failed, mut other] = [read.clone(), read.clone()];
     assert!(failed.record(0, attempt(500, 1), None, 0.0) && other.record(0, attempt(500, 2), None, 0.0));
-    assert_eq!(store.put_delivery(&failed, 0).await.unwrap(), WebhookWrite::Stored);
-    assert_eq!(store.put_delivery(&failed, 0).await.unwrap(), WebhookWrite::Stored, "the response was lost");
-    assert_eq!(store.put_delivery(&other, 0).await.unwrap(), WebhookWrite::Changed);
+    assert_eq!(store.put_delivery(&failed, 0).await.unwrap(), ConditionalWrite::Stored);
+    assert_eq!(store.put_delivery(&failed, 0).await.unwrap(), ConditionalWrite::Stored, "the response was lost");
+    assert_eq!(store.put_delivery(&other, 0).await.unwrap(), ConditionalWrite::Changed);
     assert_eq!(store.delivery(&read.key()).await.unwrap(), Some(failed));
     let absent = Delivery { created_at: at(77), ..read };
-    assert_eq!(store.put_delivery(&absent, 0).await.unwrap(), WebhookWrite::Changed, "it has expired");
+    assert_eq!(store.put_delivery(&absent, 0).await.unwrap(), ConditionalWrite::Changed, "it has expired");
 }
 
 async fn the_tenants_of_due_deliveries_take_turns(store: impl Store) {
@@ -207,10 +233,10 @@ async fn due_deliveries_are_listed_by_time(store: impl Store) {
     let mut accepted = early.clone();
     let attempt = Attempt { at: at(10), ms: 1, result: AttemptResult::Answered { status: 204 } };
     assert!(accepted.record(0, attempt, None, 0.0));
-    assert_eq!(store.put_delivery(&accepted, 0).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(store.put_delivery(&accepted, 0).await.unwrap(), ConditionalWrite::Stored);
     assert_eq!(store.due_deliveries(at(10), 10).await.unwrap(), [late.key()]);
     let mut replayed = accepted.clone();
     replayed.replay(at(11));
-    assert_eq!(store.put_delivery(&replayed, accepted.revision).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(store.put_delivery(&replayed, accepted.revision).await.unwrap(), ConditionalWrite::Stored);
     assert_eq!(store.due_deliveries(at(12), 10).await.unwrap(), [late.key(), early.key()]);
 }

@@ -198,7 +198,7 @@ fn a_limited_job_type_never_exceeds_its_concurrency_limit() -> Story {
         ensure!(!dead_letters.iter().any(|dead_letter| dead_letter.contains(id)), "a parked chunk was dead-lettered");
     }
     assert_eq!(marks.most_inside()?, 2);
-    // A chunk that got a permit after it was parked stays parked. A worker that ends wakes it once more.
+    // A chunk that got a permit after it was parked stays parked until its worker ends.
     wait_until(|| Ok(stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty()))
         .context("a chunk of an ended job is still parked")
 }

@@ -26,6 +26,7 @@ mod images;
 mod imports;
 mod items;
 mod large_uploads;
+mod later;
 mod limits;
 mod malformed;
 mod parts;

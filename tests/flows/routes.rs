@@ -17,6 +17,10 @@ pub(crate) enum Target {
     Webhooks,
     /// The path names a webhook.
     Webhook,
+    /// The call names nothing, and lists schedules.
+    Schedules,
+    /// The path names a schedule.
+    Schedule,
     /// The call names nothing, and lists datasets.
     Datasets,
     /// The path names a dataset. Datasets of two tenants with the same name are independent.
@@ -36,7 +40,7 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 47] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 54] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
@@ -66,6 +70,13 @@ pub(crate) const ROUTES: [(&str, &str, Target); 47] = [
     ("GET", "/api/webhooks/{webhookId}/deliveries", Target::Webhook),
     ("POST", "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay", Target::Webhook),
     ("POST", "/api/webhooks/{webhookId}/replay", Target::Webhook),
+    ("POST", "/api/schedules", Target::Nothing),
+    ("GET", "/api/schedules", Target::Schedules),
+    ("GET", "/api/schedules/{scheduleId}", Target::Schedule),
+    ("PUT", "/api/schedules/{scheduleId}", Target::Schedule),
+    ("DELETE", "/api/schedules/{scheduleId}", Target::Schedule),
+    ("POST", "/api/schedules/{scheduleId}/trigger", Target::Schedule),
+    ("GET", "/api/schedules/{scheduleId}/occurrences", Target::Schedule),
     ("GET", "/api/datasets", Target::Datasets),
     ("DELETE", "/api/datasets/{dataset}", Target::WholeDataset),
     ("GET", "/api/datasets/{dataset}/records", Target::Dataset),

@@ -42,6 +42,7 @@ pub(crate) fn call(
         .replace("{file}", "failed.csv")
         .replace("{kind}", "not-found")
         .replace("{webhookId}", job)
+        .replace("{scheduleId}", job)
         .replace("{deliveryId}", "001700000000000-event")
         .replace("{letterId}", "1700000000000-letter")
         .replace("{name}", "no-type");
@@ -81,6 +82,10 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
     let json = [("content-type", "application/json")];
     let webhook = alice.call("POST", "/api/webhooks", &json, webhook.as_bytes())?.expect(201)?;
     let webhook = webhook["webhookId"].as_str().context("the webhook has no id")?.to_owned();
+    let export = json!({ "jobType": "export", "source": { "dataset": name } });
+    let schedule = json!({ "name": "alice", "everyMinutes": 60, "job": export }).to_string();
+    let schedule = alice.call("POST", "/api/schedules", &json, schedule.as_bytes())?.expect(201)?;
+    let schedule = schedule["scheduleId"].as_str().context("the schedule has no id")?.to_owned();
     for (method, path, target) in ROUTES {
         let route = (method, path);
         let request = |client: &Client, job: &str, name: &str, file: &str| {
@@ -145,6 +150,23 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
                 let request =
                     |id: &str| Ok::<_, anyhow::Error>(comparable(&call(&bob, route, [id, &name, &upload], &body)?));
                 let (foreign, missing) = (request(&webhook)?, request(&absent)?);
+                ensure!(
+                    foreign.0 == 404 && foreign == missing,
+                    "{route:?}: {foreign:?}, but missing data: {missing:?}"
+                );
+            }
+            Target::Schedules => {
+                let is_listed = |client: &Client| -> Result<bool> {
+                    let list = request(client, job, &name, &upload)?.expect(200)?["schedules"].clone();
+                    Ok(list.as_array().is_some_and(|list| list.iter().any(|other| other["scheduleId"] == *schedule)))
+                };
+                ensure!(is_listed(alice)? && !is_listed(&bob)?, "{route:?}: a list has schedules of another tenant");
+            }
+            Target::Schedule => {
+                let body = json!({ "name": "bob", "everyMinutes": 60, "job": export });
+                let request =
+                    |id: &str| Ok::<_, anyhow::Error>(comparable(&call(&bob, route, [id, &name, &upload], &body)?));
+                let (foreign, missing) = (request(&schedule)?, request(&absent)?);
                 ensure!(
                     foreign.0 == 404 && foreign == missing,
                     "{route:?}: {foreign:?}, but missing data: {missing:?}"

@@ -112,6 +112,7 @@ fn receives(client: &Client, command: Command) -> Result<(String, Value)> {
     let flows = Path::new(env!("CARGO_MANIFEST_DIR")).join("flows");
     let _proxy = Site::Receivers.serve(&flows, "webhook_proxy", &[("RECEIVER_PORT", &port)])?;
     // Nobody answered the first check.
+    wait_until(|| Ok(!call(client, "GET", &path, &json!({}))?.1["check"]["result"].is_null())).context("no result")?;
     ensure!(call(client, "POST", &format!("{path}/test"), &json!({}))?.0 == 202, "no test");
     wait_until(|| Ok(call(client, "GET", &path, &json!({}))?.1["status"] == "active")).context("the check fails")?;
     let job = run(client)?;

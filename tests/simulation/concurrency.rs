@@ -3,7 +3,7 @@
 use longshore_domain::job::Status;
 use proptest::prelude::*;
 
-use crate::handler::{CONCURRENCY_LIMIT, max_running};
+use crate::handler::{CONCURRENCY_LIMIT, max_running, repeated};
 use crate::world::World;
 
 proptest! {
@@ -11,19 +11,22 @@ proptest! {
 
     /// No sweep runs: only workers that release a permit wake parked chunks.
     #[test]
-    fn without_crashes_no_parked_chunk_waits_for_the_sweeper(turns in prop::collection::vec(0..64_usize, 0..2_000)) {
+    fn without_crashes_no_parked_chunk_waits_for_the_sweeper(
+        turns in prop::collection::vec((0..64_usize, 1..32_usize), 0..200),
+    ) {
         let rows = [0; 40];
         let mut world = World::limited(&rows);
         world.run_in_turns(turns);
         prop_assert_eq!(world.job().status, Status::Completed);
         world.check_report(&rows);
+        prop_assert_eq!(repeated(world.job().job_id), [0_u64; 0], "items ran twice, although no message was repeated");
     }
 }
 
 /// No sweep runs, and time does not pass.
 pub(crate) fn workers_wake_all_parked_chunks() {
     let mut world = World::limited(&[0; 40]);
-    world.run_in_turns((0..64).collect());
+    world.run_in_turns((0..64).map(|task| (task, 1)).collect());
     assert_eq!((max_running(), world.job().status), (CONCURRENCY_LIMIT, Status::Completed));
 }
 

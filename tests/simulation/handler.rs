@@ -96,6 +96,7 @@ impl Output {
 async fn process(job: &JobContext, key: ItemKey, row: &Row) -> Outcome {
     step().await;
     LAST_RUNS.with_borrow_mut(|runs| runs.insert((key.job_id, key.number), trace::function_number()));
+    RUNS.with_borrow_mut(|runs| *runs.entry((key.job_id, key.number)).or_default() += 1);
     if row.action == "ok" || (row.action == "retry" && job.round > 0) {
         DONE.with_borrow_mut(|done| done.insert((key.job_id, key.number)));
     }
@@ -114,6 +115,8 @@ thread_local! {
     static DONE: RefCell<BTreeSet<(JobId, u64)>> = const { RefCell::new(BTreeSet::new()) };
     /// Number of the function in which each item last ran.
     static LAST_RUNS: RefCell<BTreeMap<(JobId, u64), u64>> = const { RefCell::new(BTreeMap::new()) };
+    /// Number of times that each item ran.
+    static RUNS: RefCell<BTreeMap<(JobId, u64), u32>> = const { RefCell::new(BTreeMap::new()) };
     /// Items and calls of all outputs.
     static RETURNED: RefCell<BTreeSet<(u64, u64)>> = const { RefCell::new(BTreeSet::new()) };
     static RUNNING: Cell<u32> = const { Cell::new(0) };
@@ -124,6 +127,7 @@ thread_local! {
 pub(crate) fn begin() {
     DONE.take();
     LAST_RUNS.take();
+    RUNS.take();
     RETURNED.take();
     RUNNING.set(0);
     MAX_RUNNING.set(0);
@@ -143,6 +147,12 @@ pub(crate) fn has_succeeded(id: JobId, number: u64) -> bool {
 /// Returns true if a call has returned this output.
 pub(crate) fn has_returned(Output { item, call }: Output) -> bool {
     RETURNED.with_borrow(|returned| returned.contains(&(item, call)))
+}
+
+/// Returns the numbers of the items that ran more than once.
+pub(crate) fn repeated(id: JobId) -> Vec<u64> {
+    let is_repeated = |((job, _), runs): &(&(JobId, u64), &u32)| *job == id && **runs > 1;
+    RUNS.with_borrow(|runs| runs.iter().filter(is_repeated).map(|((_, number), _)| *number).collect())
 }
 
 /// Returns true if an item ran in a function that began after function number `function`.

@@ -29,6 +29,9 @@
 //! | `fair_ends` | many tenants, one of which cancels large jobs: waiting times of the others for their end |
 //! | `poison` | a job whose split always fails, and other jobs of its tenant |
 //! | `throughput` | services that accept fewer calls per second than the functions make |
+//! | `schedules` | sweepers that fire schedules: one job or one reason for each occurrence |
+//! | `webhooks` | deliveries of events to endpoints that fail: each event arrives under one id |
+//! | `tasks` | functions of a small simulation, step by step |
 //! | `limits` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
 //! | `concurrency`, `corrections`, `recursion` | further situations that random runs seldom reach |
@@ -58,11 +61,13 @@ mod report;
 mod rng;
 mod rows;
 mod run;
+mod schedules;
 mod seeds;
 mod small_undo;
 mod soak;
 mod stepwise;
 mod stories;
+mod tasks;
 mod throughput;
 mod tokens;
 mod trace;
@@ -70,4 +75,5 @@ mod undo_races;
 mod undos;
 mod unguarded;
 mod versions;
+mod webhooks;
 mod world;

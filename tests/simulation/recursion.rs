@@ -23,19 +23,19 @@ const FLOWS: [Flow; 6] = [
     Flow {
         name: "a file of many chunks",
         job: || JobPlan::plain(&[OK; 300], Kind::Fine),
-        run: |world| world.run_in_turns((0..64).collect()),
+        run: |world| world.run_in_turns((0..64).map(|task| (task, 1)).collect()),
         loops: [false, false, false],
     },
     Flow {
         name: "rows that are retried",
         job: || JobPlan::plain(&[RETRY; 60], Kind::Simulated),
-        run: |world| world.run_in_turns((0..64).collect()),
+        run: |world| world.run_in_turns((0..64).map(|task| (task, 1)).collect()),
         loops: [false, false, false],
     },
     Flow {
         name: "chunks of a limited type, each woken by the previous one",
         job: || JobPlan::plain(&[OK; 300], Kind::Limited),
-        run: |world| world.run_in_turns((0..64).collect()),
+        run: |world| world.run_in_turns((0..64).map(|task| (task, 1)).collect()),
         loops: [false, true, false],
     },
     Flow {

@@ -42,8 +42,9 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> MessageHandler for Deliver<S, Q, 
             WebhookMessage::Check { tenant, endpoint_id, challenge } => {
                 format!("{:?}", deliverer.check(tenant, *endpoint_id, challenge, delivery.deadline).await?)
             }
-            WebhookMessage::Replay { tenant, endpoint_id, after, requested_at } => {
-                let replayed = replay(store, queues, (tenant, *endpoint_id), after, *requested_at).await?;
+            WebhookMessage::Replay { tenant, endpoint_id, after, requested_at, only_waiting } => {
+                let what = (*requested_at, *only_waiting);
+                let replayed = replay(store, queues, (tenant, *endpoint_id), after, what).await?;
                 format!("{replayed} deliveries are replayed")
             }
         };

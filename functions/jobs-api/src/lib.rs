@@ -33,8 +33,10 @@ mod openapi;
 mod output;
 mod queue_depths;
 mod records;
+mod resource;
 mod results;
 mod routes;
+mod schedules;
 mod unreadable;
 mod webhooks;
 
@@ -51,6 +53,7 @@ pub use queue_depths::QueueDepths;
 pub use records::{DatasetDocument, DatasetLinks, DatasetsDocument, RecordDocument, RecordsDocument};
 pub use results::ResultsDocument;
 pub use routes::{PUBLIC_ROUTES, ROUTES, openapi, router, serve};
+pub use schedules::{OccurrencesDocument, ScheduleDocument, SchedulesDocument};
 pub use webhooks::{
     CreatedWebhookDocument, DeliveriesDocument, DeliveryDocument, WebhookDocument, WebhookSecretDocument,
     WebhooksDocument,

@@ -25,7 +25,7 @@ use crate::job_types::Registrations;
 use crate::jobs::{cancel, create, delete, delete_dataset, get, list, retry, start, undo};
 use crate::queue_depths::QueueDepths;
 use crate::records::datasets;
-use crate::{audit, documents, events, failures, job_types, output, records, results, webhooks};
+use crate::{audit, documents, events, failures, job_types, output, records, results, schedules, webhooks};
 
 // The order of the OpenAPI document and of its HTML page. A create costs 0 because its handler counts it, after it has
 // looked up the idempotency key: a repeated create is answered regardless of the rate limit. An audit reads a whole
@@ -58,6 +58,13 @@ longshore::routes! {
     GET    "/api/webhooks/{webhookId}/deliveries" webhooks::deliveries::list<B>,
     POST   "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay" webhooks::replay::one<B>,
     POST   "/api/webhooks/{webhookId}/replay" webhooks::replay::since<B> costs 5,
+    POST   "/api/schedules"                   schedules::create::create<B> costs 5,
+    GET    "/api/schedules"                   schedules::get::list<B> costs 5,
+    GET    "/api/schedules/{scheduleId}"      schedules::get::get<B> costs 5,
+    PUT    "/api/schedules/{scheduleId}"      schedules::put::put<B> costs 5,
+    DELETE "/api/schedules/{scheduleId}"      schedules::delete::delete<B> costs 5,
+    POST   "/api/schedules/{scheduleId}/trigger" schedules::trigger::trigger<B> costs 5,
+    GET    "/api/schedules/{scheduleId}/occurrences" schedules::occurrences::list<B> costs 5,
     GET    "/api/datasets"                    datasets::list<B>,
     DELETE "/api/datasets/{dataset}"          delete_dataset::delete_dataset<B> costs 0,
     GET    "/api/datasets/{dataset}/records"  records::list::list<B>,

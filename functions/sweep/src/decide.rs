@@ -14,6 +14,9 @@ use crate::overdue::{Circumstances, is_overdue, is_suspect, is_unsent, wait_s};
 /// default. A service that every delivery needs may be unavailable for that long.
 pub const PUSHES: u32 = 4;
 
+/// Seconds for which a handler must be unavailable before `job.waiting` is added.
+const OUTAGE_S: i64 = 60;
+
 /// A push.
 #[derive(Clone, PartialEq, Debug)]
 pub enum Action {
@@ -23,6 +26,11 @@ pub enum Action {
     SendCreate,
     /// Request completion again: the message was lost, or completion failed.
     SendComplete,
+    /// Add `job.waiting`: the handler of the job's type is unavailable.
+    RecordOutage {
+        /// Start of the outage.
+        since: Timestamp,
+    },
     /// Move the pending events to the list: the function that changed the status died before it.
     MoveEvents,
     /// Remove a deleted job: its files, its upload, its records, and finally the job itself.
@@ -56,7 +64,16 @@ pub enum Action {
 /// pending event. `chunks_of` returns the number of chunks of a group.
 pub fn decide(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {
     let events = (!job.pending_events.is_empty()).then_some(Action::MoveEvents);
-    progress(job, groups, chunks_of, at).into_iter().chain(events).collect()
+    progress(job, groups, chunks_of, at).into_iter().chain(record_outage(job, at)).chain(events).collect()
+}
+
+/// Returns the action for an outage that has lasted a minute, unless the job has its event. The outage may have begun before
+/// the job.
+fn record_outage(job: &Job, at: &Circumstances<'_>) -> Option<Action> {
+    let since = at.outage.filter(|since| at.now >= since.plus_seconds(OUTAGE_S))?;
+    let is_recorded = job.recorded_outage.is_some_and(|recorded| recorded >= since);
+    let waits = job.is_live() && job.status == Status::Running && !job.all_done();
+    (waits && !is_recorded).then_some(Action::RecordOutage { since })
 }
 
 fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Circumstances<'_>) -> Vec<Action> {

@@ -49,7 +49,7 @@ static NONE: BTreeSet<ChunkId> = BTreeSet::new();
 /// The queue is empty, or it is being processed and holds messages of the tenant.
 pub(crate) fn at(now_s: i64, queue_idle: bool) -> Circumstances<'static> {
     let queue = if queue_idle { QueueState::Idle } else { QueueState::Busy { passed: None, quiet: false } };
-    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, parked: &NONE }
+    Circumstances { now: Timestamp(now_s * 1000), stall_s: STALL_S, queue, parked: &NONE, outage: None }
 }
 
 pub(crate) fn pushes(job: &Job, groups: &[Group], at: &Circumstances<'_>) -> Vec<Action> {
@@ -211,6 +211,20 @@ fn pending_events_are_moved_whatever_else_the_job_needs_and_before_it_is_removed
     assert_eq!(pushes(&deleted, &[], &at(10_000, true)), [Action::MoveEvents]);
     let moved = Job { pending_events: [].into(), ..deleted };
     assert_eq!(pushes(&moved, &[], &at(10_000, true)), [Action::Remove]);
+}
+
+#[test]
+fn an_outage_of_a_minute_is_told_once() {
+    let running = job(Status::Running, Stage::Processing);
+    let recorded = |job: &Job, now_s, since_s: i64| {
+        let at = Circumstances { outage: Some(Timestamp(since_s * 1000)), ..at(now_s, false) };
+        pushes(job, &[], &at).contains(&Action::RecordOutage { since: Timestamp(since_s * 1000) })
+    };
+    assert!(!recorded(&running, 159, 100) && recorded(&running, 160, 100));
+    let known = Job { recorded_outage: Some(Timestamp(100_000)), ..running.clone() };
+    assert!(!recorded(&known, 160, 100) && recorded(&known, 260, 200));
+    assert!(!recorded(&job(Status::Waiting, Stage::Queued), 160, 100), "it waits for its start");
+    assert!(!recorded(&job(Status::Running, Stage::Stopping), 160, 100), "it waits for nothing");
 }
 
 /// The group's own time does not show when this chunk's round was deferred: other chunks move it.

@@ -38,6 +38,8 @@ pub struct SweepSummary {
     pub deliveries: u32,
     /// Scheduled jobs that were put into their queue.
     pub enqueued: u32,
+    /// Occurrences of schedules that were recorded, with or without a job.
+    pub occurrences: u32,
     /// Jobs, pushes or dead letters that failed; the next sweep retries them.
     pub failures: u32,
 }
@@ -178,7 +180,8 @@ impl<'a, S: Store + Removal + Sweeps, Q: Queues + QueueDepth, F: Files> JobSweep
     }
 
     async fn act(&self, job: &Job, action: Action, summary: &mut SweepSummary) {
-        summary.pushes += u32::from(!matches!(action, Action::RollUp { .. } | Action::MoveEvents));
+        summary.pushes +=
+            u32::from(!matches!(action, Action::RollUp { .. } | Action::MoveEvents | Action::RecordOutage { .. }));
         if let Err(error) = self.executor.act(job, action).await {
             summary.record_failure("cannot push a job", &error);
         }

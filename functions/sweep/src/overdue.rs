@@ -49,6 +49,8 @@ pub struct Circumstances<'a> {
     pub queue: QueueState,
     /// The job's chunks that are parked at the concurrency limit of their type: they are woken, not pushed.
     pub parked: &'a BTreeSet<ChunkId>,
+    /// Beginning of the outage of the handler of the job's type; `None` if it works, or the type is not registered.
+    pub outage: Option<Timestamp>,
 }
 
 /// State of the queue of a job's chunks, as far as it explains a chunk without progress.

@@ -14,7 +14,7 @@ use longshore::telemetry;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::group::{Group, Manifest};
 use longshore_domain::ids::{ChunkId, FileGuid, JobId};
-use longshore_domain::job::{ChunkQueue, Finish, Job, Stop, Transition};
+use longshore_domain::job::{ChunkQueue, Finish, Job, Status, Stop, Transition};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::ports::{
     Files, JobProgress, PortResult, PrefixRemoval, QueueDepth, Queues, Removal, Store, UploadRelease,
@@ -53,11 +53,17 @@ impl<S: Store + Removal, Q: Queues, F: Files> Executor<'_, S, Q, F> {
                 remove(self.ports, job, TimeBudget { clock: self.clock, until }).await?;
             }
             Action::MoveEvents => move_events(self.ports, job, self.clock).await?,
+            Action::RecordOutage { since } => self.record_outage(job, since).await?,
             Action::RollUp { group } => roll_up(self.ports, job.job_id, group, (self.clock)()).await?,
             Action::SendChunks { group, seen, chunks } => self.send_chunks(job, group, seen, &chunks).await?,
             Action::GiveUp { group, chunks } => self.give_up(job, group, &chunks).await?,
         }
         Ok(())
+    }
+
+    async fn record_outage(&self, job: &Job, since: Timestamp) -> PortResult<()> {
+        let recorded = self.ports.store.record_outage(job.job_id, job.generation, since).await?;
+        if let Transition::Made(job) = recorded { move_events(self.ports, &job, self.clock).await } else { Ok(()) }
     }
 
     async fn send_create(&self, job: &Job) -> PortResult<()> {
@@ -160,12 +166,20 @@ pub(crate) struct JobInspector {
     /// True for each queue that is empty.
     idle: BTreeMap<ChunkQueue, bool>,
     deliveries: BTreeMap<(TenantId, ChunkQueue), Deliveries>,
+    /// Beginning of the outage of each registered type's handler; `None` for one that works.
+    outages: BTreeMap<String, Option<Timestamp>>,
 }
 
 impl JobInspector {
     /// Creates an empty cache.
     pub(crate) fn new(parked_until: Timestamp) -> Self {
-        Self { parked: ParkedByType::default(), parked_until, idle: BTreeMap::new(), deliveries: BTreeMap::new() }
+        Self {
+            parked: ParkedByType::default(),
+            parked_until,
+            idle: BTreeMap::new(),
+            deliveries: BTreeMap::new(),
+            outages: BTreeMap::new(),
+        }
     }
 
     /// Reads a job, and returns it with the pushes that it needs now; `None` if it no longer exists.
@@ -192,12 +206,34 @@ impl JobInspector {
         } else {
             self.queue(ports, &job, now, stall_s).await
         };
-        let at = Circumstances { now, stall_s, queue, parked: &parked };
+        let outage = self.outage(ports, &job).await;
+        let at = Circumstances { now, stall_s, queue, parked: &parked, outage };
         let chunks = chunk_counts(&ports.store, &job, &groups, &at).await?;
         let mut actions = decide(&job, &groups, |group| chunks.get(&group).copied().unwrap_or(0), &at);
         // A chunk that may be parked is neither lost nor dead.
         actions.retain(|action| is_known || !matches!(action, Action::SendChunks { .. } | Action::GiveUp { .. }));
         Ok(Some((job, actions)))
+    }
+
+    /// Returns the beginning of the outage of a running job's handler. Reads the state of a type once.
+    /// If it cannot be read, the next sweep reads it.
+    async fn outage<S: Store, Q, F>(&mut self, ports: &Ports<S, Q, F>, job: &Job) -> Option<Timestamp> {
+        if !job.is_registered || job.status != Status::Running {
+            return None;
+        }
+        if let Some(outage) = self.outages.get(&job.job_type) {
+            return *outage;
+        }
+        let outage = match ports.store.handler_state(&job.job_type).await {
+            Ok(read) => read.state.breaker.open().map(|open| open.since),
+            Err(error) => {
+                let error = telemetry::chain(&error);
+                tracing::error!(job.r#type = job.job_type, error, "cannot read the state of a handler");
+                None
+            }
+        };
+        self.outages.insert(job.job_type.clone(), outage);
+        outage
     }
 
     /// Returns the state of the queue of a job's chunks. If it cannot be read, no chunk is pushed.

@@ -5,7 +5,7 @@ use std::cell::Cell;
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{ChunkQueue, Job, JobTimes};
-use longshore_domain::message::{ChunkMessage, CompleteMessage};
+use longshore_domain::message::{ChunkMessage, CompleteMessage, WebhookMessage};
 use longshore_domain::ports::{DeadLetter, Definition, JobStore, JobTransitions, PortError};
 use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
@@ -45,13 +45,13 @@ async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
     ports.store.create_job(&job, &definition, None).await.unwrap();
     let plan = ChunkPlan { first: 1, items: 2, start: 3, end: 4, oversize: false, keys: None };
     let dead_letters = FakeDeadLetters(ChunkMessage::new(&job, ChunkId::new(0, 1), &plan));
-    let sweep = Sweep { ports, dead_letters, stall_s: 60, clock };
+    let sweep = Sweep { ports, dead_letters, stall_s: 60, retention_days: 14, clock };
     let summary = sweep.run(START.plus_seconds(200)).await;
     assert_eq!((summary.jobs, summary.dead_letters), (1, 500));
 }
 
 /// No dead letters.
-pub(super) struct NoDeadLetters;
+struct NoDeadLetters;
 
 impl DeadLetters for NoDeadLetters {
     async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
@@ -95,7 +95,8 @@ async fn unfinished_jobs(store: &MemoryStore, lost: usize) -> JobId {
 async fn sweeps_until_pushed(lost: usize) -> usize {
     let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files: MemoryFiles::default() };
     let id = unfinished_jobs(&ports.store, lost).await;
-    let sweep = Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, clock: slow_clock };
+    let sweep =
+        Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, retention_days: 14, clock: slow_clock };
     for sweeps in 1..=10 {
         sweep.run(slow_clock().plus_seconds(50)).await;
         if ports.queues.take_creates().iter().any(|create| create.job_id == id) {
@@ -132,7 +133,8 @@ async fn a_scheduled_job_is_put_into_its_queue_once_its_time_has_come() {
         }
         ids.push(job.job_id);
     }
-    let sweep = Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, clock: slow_clock };
+    let sweep =
+        Sweep { ports: ports.clone(), dead_letters: NoDeadLetters, stall_s: 60, retention_days: 14, clock: slow_clock };
     let summary = sweep.run(slow_clock().plus_seconds(50)).await;
     assert_eq!(summary.enqueued, 1);
     assert_eq!(ports.queues.take_creates().into_iter().map(|create| create.job_id).collect::<Vec<_>>(), ids[..1]);
@@ -167,7 +169,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
             let job = ports.store.job(job.job_id).await.unwrap().unwrap();
             ports.store.count_resend(&job, START).await.unwrap();
         }
-        NOW.set(START.plus_seconds(idle_s - 10));
+        NOW.set(START.plus_seconds(idle_s - 20));
         let dead_letter = CreateMessage {
             job_id: job.job_id,
             generation: 0,
@@ -176,7 +178,13 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
             failures: 0,
             tenant: Some(TenantId::from_static("t")),
         };
-        let sweep = Sweep { ports: ports.clone(), dead_letters: DeadSplit(dead_letter), stall_s: 60, clock };
+        let sweep = Sweep {
+            ports: ports.clone(),
+            dead_letters: DeadSplit(dead_letter),
+            stall_s: 60,
+            retention_days: 14,
+            clock,
+        };
         sweep.run(clock().plus_seconds(200)).await;
         let job = ports.store.job(job.job_id).await.unwrap().unwrap();
         assert_eq!(job.stop.is_some(), stopped, "{idle_s} s without progress, {pushes} pushes");
@@ -232,7 +240,9 @@ async fn a_failed_push_does_not_prevent_other_pushes_of_the_job() {
         store.commit_group(&job, &plan, START).await.unwrap();
     }
     let ports = Ports { store, queues: Refusing(queues.clone()), files: MemoryFiles::default() };
-    let summary = Sweep { ports, dead_letters: NoDeadLetters, stall_s: 60, clock }.run(START.plus_seconds(900)).await;
+    let summary = Sweep { ports, dead_letters: NoDeadLetters, stall_s: 60, retention_days: 14, clock }
+        .run(START.plus_seconds(900))
+        .await;
     assert_eq!(summary.failures, 1);
     assert_eq!(queues.take_chunks().iter().map(|sent| sent.message.group).collect::<Vec<_>>(), [1]);
     assert_eq!(queues.take_creates().len(), 1, "the split is resumed too");

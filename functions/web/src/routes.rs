@@ -22,6 +22,8 @@ longshore::routes! {
     GET "/datasets/{dataset}"  view,
     GET "/types"               view,
     GET "/types/{name}"        view,
+    GET "/schedules"           view,
+    GET "/schedules/{scheduleId}" view,
     GET "/webhooks"            view,
     GET "/webhooks/{webhookId}" view,
     GET "/assets/{file}"       asset,

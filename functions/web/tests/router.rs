@@ -86,9 +86,18 @@ async fn every_view_is_the_same_document_or_a_message_that_the_page_is_not_built
         !reported.contains("<style") && !reported.contains("onload") && !reported.contains("https://"),
         "{reported}"
     );
-    for path in
-        ["/jobs", "/jobs/7", "/datasets", "/datasets/people", "/types", "/types/invite", "/webhooks", "/webhooks/7"]
-    {
+    for path in [
+        "/jobs",
+        "/jobs/7",
+        "/datasets",
+        "/datasets/people",
+        "/types",
+        "/types/invite",
+        "/webhooks",
+        "/webhooks/7",
+        "/schedules",
+        "/schedules/7",
+    ] {
         assert_eq!(get(settings(None), path, &[]).await.2, document, "{path}");
     }
     let etag = text(&first, "etag");

@@ -77,10 +77,19 @@ pub struct ParkedChunk {
     pub message: ChunkMessage,
     /// Concurrency limit of the type, as known to the worker that parked the chunk.
     pub limit: u32,
-    /// Time of the last wake; `None` if the chunk has not been woken.
-    pub woken_at: Option<Timestamp>,
+    /// The last wake; `None` if the chunk has not been woken.
+    pub woken: Option<Wake>,
     /// Time of expiry, that of its job, in seconds.
     pub expires_at: i64,
+}
+
+/// A worker's mark on a parked chunk: it is sending the chunk's message, or running the chunk.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct Wake {
+    /// Time of the wake; of a running chunk, the deadline of its worker.
+    pub at: Timestamp,
+    /// Unique name of the caller: two can wake in the same millisecond.
+    pub by: String,
 }
 
 impl ParkedChunk {
@@ -90,7 +99,7 @@ impl ParkedChunk {
         let before = group * crate::group::CHUNKS_PER_GROUP as i64 + i64::from(message.chunk);
         let turn = job.times.started_at.unwrap_or(job.times.created_at).plus_seconds(before * TURN_S);
         let message = ChunkMessage { inline: None, ..message.clone() };
-        Self { turn, message, limit, woken_at: None, expires_at: job.times.expires_at }
+        Self { turn, message, limit, woken: None, expires_at: job.times.expires_at }
     }
 
     /// Returns the key among parked chunks; keys sort by turn.
@@ -103,7 +112,7 @@ impl ParkedChunk {
     /// to send its message.
     pub fn may_be_woken(&self, now: Timestamp) -> bool {
         let is_due = self.message.parked_until.is_none_or(|until| until.plus_seconds(OWN_MESSAGE_S) <= now);
-        is_due && self.woken_at.is_none_or(|woken_at| now > woken_at.plus_seconds(WAKE_S))
+        is_due && self.woken.as_ref().is_none_or(|wake| now > wake.at.plus_seconds(WAKE_S))
     }
 }
 
@@ -189,7 +198,8 @@ mod tests {
 
     #[test]
     fn a_lost_wake_is_repeated() {
-        let parked = ParkedChunk { woken_at: Some(at(100)), ..parked(0, 0, ChunkId::new(0, 0)) };
+        let parked =
+            ParkedChunk { woken: Some(Wake { at: at(100), by: "other".into() }), ..parked(0, 0, ChunkId::new(0, 0)) };
         assert!(!parked.may_be_woken(at(130)));
         assert!(parked.may_be_woken(at(131)));
     }

@@ -1,19 +1,21 @@
-//! Events: what a tenant is told about its jobs.
+//! Events of a tenant's jobs and endpoints.
 //!
 //! The update that changes the status of a job adds the event to the job, as a pending event: the two cannot diverge.
-//! A later transaction moves the pending events to the tenant's list, whose order is the order of the moves. The id of an
-//! event consists of the job, the generation and the type, so an event has one id, regardless of how often it is
-//! delivered.
+//! A later transaction moves the pending events to the tenant's list, whose order is the order of the moves. The id of
+//! a job's event is job, generation and type; `job.waiting` adds the start of the outage. The id of `endpoint.disabled` is
+//! endpoint and time. So an event has one id, regardless of how often it is delivered. The write that disables an endpoint
+//! also lists its event.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::ids::JobId;
+use crate::ids::{EndpointId, JobId};
 use crate::job::{Job, Status};
 use crate::outcome::Counts;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
+use crate::webhook::DisabledReason;
 
 /// Days until an event is removed from the list.
 pub const RETENTION_DAYS: i64 = 30;
@@ -35,6 +37,9 @@ pub enum EventType {
     /// The first item of the generation can be processed.
     #[serde(rename = "job.started")]
     Started,
+    /// The job is waiting because the handler of its type is unavailable.
+    #[serde(rename = "job.waiting")]
+    Waiting,
     /// Every item was processed, and not too many failed.
     #[serde(rename = "job.completed")]
     Completed,
@@ -44,19 +49,25 @@ pub enum EventType {
     /// The client canceled or deleted the job.
     #[serde(rename = "job.canceled")]
     Canceled,
+    /// An endpoint of a webhook was disabled, because it is gone or has failed for days.
+    #[serde(rename = "endpoint.disabled")]
+    EndpointDisabled,
 }
 
 impl EventType {
     /// Every type.
-    pub const ALL: [Self; 4] = [Self::Started, Self::Completed, Self::Failed, Self::Canceled];
+    pub const ALL: [Self; 6] =
+        [Self::Started, Self::Waiting, Self::Completed, Self::Failed, Self::Canceled, Self::EndpointDisabled];
 
     /// Returns the name of the type.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Started => "job.started",
+            Self::Waiting => "job.waiting",
             Self::Completed => "job.completed",
             Self::Failed => "job.failed",
             Self::Canceled => "job.canceled",
+            Self::EndpointDisabled => "endpoint.disabled",
         }
     }
 
@@ -76,14 +87,20 @@ impl EventType {
         self.name().trim_start_matches("job.")
     }
 
-    /// Returns the status of the job at the event.
-    pub const fn status(self) -> Status {
+    /// Returns the status of the job at the event; `None` if the event is not that of a job.
+    pub const fn status(self) -> Option<Status> {
         match self {
-            Self::Started => Status::Running,
-            Self::Completed => Status::Completed,
-            Self::Failed => Status::Failed,
-            Self::Canceled => Status::Canceled,
+            Self::Started | Self::Waiting => Some(Status::Running),
+            Self::Completed => Some(Status::Completed),
+            Self::Failed => Some(Status::Failed),
+            Self::Canceled => Some(Status::Canceled),
+            Self::EndpointDisabled => None,
         }
+    }
+
+    /// Returns true if the event is the end of a generation of a job.
+    pub const fn is_end(self) -> bool {
+        matches!(self, Self::Completed | Self::Failed | Self::Canceled)
     }
 }
 
@@ -96,7 +113,7 @@ pub struct PendingEvent {
     /// The type.
     #[serde(rename = "type")]
     pub event_type: EventType,
-    /// Time of the change of the status.
+    /// Time of the change of the status, or of the beginning of the outage.
     pub at: Timestamp,
     /// The final counts, at the end of a generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -108,15 +125,38 @@ impl PendingEvent {
     pub const fn started(generation: u32, at: Timestamp) -> Self {
         Self { generation, event_type: EventType::Started, at, counts: None }
     }
+
+    /// Creates the event of a job whose handler has been unavailable since `since`.
+    pub const fn waiting(generation: u32, since: Timestamp) -> Self {
+        Self { generation, event_type: EventType::Waiting, at: since, counts: None }
+    }
 }
 
 /// An event in the list of its tenant.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
 pub struct Event {
     /// Id of the event.
     pub id: String,
-    /// Id of its job.
+    /// Subject of the event, and its change.
+    #[serde(flatten)]
+    pub subject: Subject,
+}
+
+/// The subject of an event, and its change.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Subject {
+    /// A job.
+    Job(JobChange),
+    /// An endpoint.
+    Endpoint(EndpointDisabled),
+}
+
+/// A change of a job.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct JobChange {
+    /// Id of the job.
     pub job_id: JobId,
     /// Name of the job's type.
     pub job_type: String,
@@ -128,23 +168,69 @@ pub struct Event {
     pub change: PendingEvent,
 }
 
+/// The end of deliveries to an endpoint.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EndpointDisabled {
+    /// Id of the endpoint.
+    pub endpoint_id: EndpointId,
+    /// The client's description of the endpoint.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub description: String,
+    /// The reason.
+    pub reason: DisabledReason,
+    /// Time of the change.
+    pub at: Timestamp,
+}
+
 impl Event {
     /// Creates the event of a job from one of its pending events.
     pub fn new(job: &Job, change: PendingEvent) -> Self {
+        let outage = if change.event_type == EventType::Waiting { format!("-{}", change.at.0) } else { String::new() };
         Self {
-            id: format!("{}-{}-{}", job.job_id, change.generation, change.event_type.suffix()),
-            job_id: job.job_id,
-            job_type: job.job_type.clone(),
-            metadata: if job.is_deleted() { BTreeMap::new() } else { job.metadata.clone() },
-            change,
+            id: format!("{}-{}-{}{outage}", job.job_id, change.generation, change.event_type.suffix()),
+            subject: Subject::Job(JobChange {
+                job_id: job.job_id,
+                job_type: job.job_type.clone(),
+                metadata: if job.is_deleted() { BTreeMap::new() } else { job.metadata.clone() },
+                change,
+            }),
         }
     }
 
-    /// Returns the version of the job at this event: it rises with each event of the job, so that a receiver can drop an
-    /// event that is older than what it knows.
+    /// Creates the event of an endpoint. An endpoint is disabled once in a millisecond.
+    pub fn endpoint_disabled(disabled: EndpointDisabled) -> Self {
+        Self {
+            id: format!("{}-{}-disabled", disabled.endpoint_id, disabled.at.0),
+            subject: Subject::Endpoint(disabled),
+        }
+    }
+
+    /// Returns the type.
+    pub const fn event_type(&self) -> EventType {
+        match &self.subject {
+            Subject::Job(job) => job.change.event_type,
+            Subject::Endpoint(_) => EventType::EndpointDisabled,
+        }
+    }
+
+    /// Returns the change of the event's job; `None` if it is not an event of a job.
+    pub const fn job(&self) -> Option<&JobChange> {
+        match &self.subject {
+            Subject::Job(job) => Some(job),
+            Subject::Endpoint(_) => None,
+        }
+    }
+
+    /// Returns the version of the job at this event. It never falls, and rises with the start and the end of each
+    /// generation, so that a receiver can drop an event that is older than what it knows.
     pub const fn version(&self) -> u32 {
-        let is_end = !matches!(self.change.event_type, EventType::Started);
-        self.change.generation.saturating_mul(2).saturating_add(1 + is_end as u32)
+        match &self.subject {
+            Subject::Job(JobChange { change, .. }) => {
+                change.generation.saturating_mul(2).saturating_add(1 + change.event_type.is_end() as u32)
+            }
+            Subject::Endpoint(_) => 1,
+        }
     }
 }
 

@@ -60,6 +60,7 @@ pub mod split;
 pub mod tenant;
 pub mod text;
 pub mod timestamp;
+pub mod turns;
 pub mod undo;
 pub mod webhook;
 pub mod work_file;

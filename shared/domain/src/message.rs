@@ -182,7 +182,7 @@ pub enum WebhookMessage {
         /// The challenge of the check. A result counts only for it.
         challenge: String,
     },
-    /// Replay the failed deliveries of an endpoint that were created after another one.
+    /// Replay the deliveries of an endpoint that were not accepted and that were created after another one.
     Replay {
         /// Tenant of the endpoint.
         tenant: TenantId,
@@ -192,6 +192,9 @@ pub enum WebhookMessage {
         after: DeliveryId,
         /// Time of the request: deliveries that were created later are not replayed.
         requested_at: Timestamp,
+        /// True if only deliveries are replayed that wait for a later attempt.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_waiting: bool,
     },
 }
 

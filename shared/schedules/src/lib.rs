@@ -6,13 +6,19 @@
 //! | module | contents |
 //! | --- | --- |
 //! | `cron` | cron patterns, and the times that the clock of their zone shows |
+//! | `fire` | the firing of a schedule that is due |
 //! | `recurrence` | the kinds of schedules, and their next times |
+//! | `timing` | the times of a stored schedule |
 //! | `zone` | time zones, and what a clock change does to a time |
 
 mod cron;
+mod fire;
 mod recurrence;
+mod timing;
 mod zone;
 
 pub use cron::{Cron, CronError, MIN_INTERVAL_MINUTES, PATTERN_BYTES};
+pub use fire::{FireEnd, Firer, JobRefusal, next_after};
 pub use recurrence::{Period, PeriodError, Recurrence};
+pub use timing::TimingError;
 pub use zone::{ClockChange, Occurrence, Zone, ZoneError};

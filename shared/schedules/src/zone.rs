@@ -51,6 +51,17 @@ impl Zone {
         self.0.iana_name().unwrap_or_default()
     }
 
+    /// Returns UTC.
+    pub fn utc() -> Self {
+        Self(TimeZone::UTC)
+    }
+
+    /// Returns a time in RFC 3339 with the offset of the zone, in seconds.
+    pub fn rfc3339(&self, at: Timestamp) -> String {
+        let Some(at) = instant(at) else { return at.to_rfc3339() };
+        at.to_zoned(self.0.clone()).strftime("%Y-%m-%dT%H:%M:%S%:z").to_string()
+    }
+
     /// Returns the time zone.
     pub(crate) const fn inner(&self) -> &TimeZone {
         &self.0
@@ -103,6 +114,9 @@ mod tests {
         for name in ["", "Europe", "Mars/Olympus", "+02:00", "CET-1CEST", "../../etc/passwd", "Unknown"] {
             assert!(Zone::new(name).is_err(), "{name}");
         }
+        let at = Timestamp(1_782_952_200_000);
+        assert_eq!(Zone::new("Europe/Berlin").unwrap().rfc3339(at), "2026-07-02T02:30:00+02:00");
+        assert_eq!(Zone::utc().rfc3339(at), "2026-07-02T00:30:00+00:00");
         let error = Zone::new(&"x".repeat(10_000)).unwrap_err().to_string();
         assert!(error.len() < 300, "{error}");
     }

@@ -7,18 +7,30 @@
 
 use std::collections::BTreeMap;
 
-use longshore_domain::concurrency::{ParkedChunk, Permit, free_permits};
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake, free_permits};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Acquisition, Ledger, ParkedChunks, Permits, PortResult, Queues, WakeMark};
 use longshore_domain::random::{fraction, nonce};
 use longshore_domain::timestamp::Timestamp;
 
+use super::delivery::{ChunkEnd, ChunkError};
 use crate::ports::Ports;
+use crate::telemetry;
 
 /// Maximum number of parked chunks that are read for one wake-up: less than a page of a query.
 const MAX_READ: usize = 1_000;
+
+/// The outcome of a claim of a parked chunk.
+#[derive(Debug)]
+pub(super) enum Claim {
+    /// The chunk is claimed, and its record is as here.
+    Made(ParkedChunk),
+    /// Another worker wakes the chunk, or has woken it.
+    Woken,
+    /// Not known, or there was nothing to claim: the chunk may be woken while it runs.
+    Unknown,
+}
 
 /// The concurrency limiter of one job type.
 pub struct ConcurrencyLimiter<'a, S, Q, F> {
@@ -50,23 +62,65 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
         Ok(None)
     }
 
-    /// Parks a chunk. Returns a permit if one was released before the releasing worker could see the chunk. The chunk
-    /// then stays parked, because another delivery of it without a permit may rely on that. It is woken once more, and
-    /// a duplicate message is harmless.
-    pub(super) async fn park(
-        &self,
-        job: &Job,
-        message: &ChunkMessage,
-        deadline: Timestamp,
-    ) -> PortResult<Option<Permit>> {
-        let parked = ParkedChunk::new(job, message, self.limit);
-        self.ports.store.park(self.job_type, &parked).await?;
-        self.acquire(job.job_id, deadline).await
+    /// Parks a chunk. Returns a permit if one was released before the releasing worker could see the chunk.
+    pub(super) async fn park(&self, parked: &ParkedChunk, deadline: Timestamp) -> PortResult<Option<Permit>> {
+        self.ports.store.park(self.job_type, parked).await?;
+        self.acquire(parked.message.job_id, deadline).await
     }
 
-    /// Releases a permit.
-    pub(super) async fn release(&self, permit: &Permit) -> PortResult<()> {
-        self.ports.store.release(self.job_type, permit).await
+    /// Claims a parked chunk for this worker: nobody wakes it before `deadline`, so that its items are not passed to the
+    /// handler twice. It stays parked, because another delivery of it may rely on the record.
+    pub(super) async fn claim(&self, parked: ParkedChunk, deadline: Timestamp) -> Claim {
+        let (store, message) = (&self.ports.store, &parked.message);
+        let wake = Wake { at: deadline, by: nonce() };
+        let marked = store.mark_woken(self.job_type, &parked, &wake).await;
+        // The wait counts as progress.
+        let woken = store.chunk_woken(message.job_id, message.group, (self.clock)()).await;
+        for error in [marked.as_ref().err(), woken.as_ref().err()].into_iter().flatten() {
+            let error = telemetry::chain(error);
+            tracing::warn!(job.id = %message.job_id, error, "cannot claim a parked chunk");
+        }
+        match marked {
+            Ok(WakeMark::Marked) => Claim::Made(ParkedChunk { woken: Some(wake), ..parked }),
+            Ok(WakeMark::Changed) => Claim::Woken,
+            Err(_) => Claim::Unknown,
+        }
+    }
+
+    /// Removes a claimed chunk at the end of its worker's turn, unless it was parked again meanwhile. A worker that has lost
+    /// parks it again: the worker that has moved the cursor may have ended, and its next message may rely on the record.
+    pub(super) async fn end_claim(&self, claimed: &ParkedChunk, end: &Result<ChunkEnd, ChunkError>) {
+        let store = &self.ports.store;
+        let ended = match end {
+            Ok(ChunkEnd::Lost) => store.park(self.job_type, claimed).await,
+            Ok(ChunkEnd::Parked | ChunkEnd::Paused | ChunkEnd::TooEarly) => Ok(()),
+            // After an error, the worker's own message comes again.
+            Ok(
+                ChunkEnd::Finished | ChunkEnd::NextRound | ChunkEnd::Continued | ChunkEnd::NotLive | ChunkEnd::Absent,
+            )
+            | Err(_) => store.unpark(self.job_type, claimed).await,
+        };
+        if let Err(error) = ended {
+            // It is woken once more, and a duplicate message changes no outcome.
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.id = %claimed.message.job_id, error, "cannot end the claim of a parked chunk");
+        }
+    }
+
+    /// Releases a permit. If that fails, the permit expires by itself.
+    pub(super) async fn release(&self, permit: &Permit) {
+        if let Err(error) = self.ports.store.release(self.job_type, permit).await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.r#type = self.job_type, error, "cannot release a permit");
+        }
+    }
+
+    /// Wakes chunks as [`Self::wake`] does. If that fails, the next worker that ends, or the sweeper, wakes them.
+    pub(super) async fn wake_others(&self) {
+        if let Err(error) = self.wake().await {
+            let error = telemetry::chain(&error);
+            tracing::warn!(job.r#type = self.job_type, error, "cannot wake parked chunks");
+        }
     }
 
     /// Wakes as many chunks as there are free permits, and returns their number. Each chunk is recorded as woken, then
@@ -90,17 +144,19 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
             // Chunks that are parked for a while, and those of a large job, hide the chunks behind them.
             parked = store.parked(self.job_type, MAX_READ).await?;
         }
-        let mut woken = Vec::new();
+        let (wake, mut woken) = (Wake { at: now, by: nonce() }, Vec::new());
         let due = parked.into_iter().filter(can_be_woken).collect();
         for parked in in_turns_of_tenants(due).into_iter().take(free) {
-            if store.mark_woken(self.job_type, &parked, now).await? == WakeMark::Marked {
-                woken.push(ParkedChunk { woken_at: Some(now), ..parked });
+            if store.mark_woken(self.job_type, &parked, &wake).await? == WakeMark::Marked {
+                woken.push(ParkedChunk { woken: Some(wake.clone()), ..parked });
             }
         }
         for ParkedChunk { message, .. } in &woken {
             store.chunk_woken(message.job_id, message.group, now).await?;
         }
-        let messages: Vec<_> = woken.iter().map(|parked| parked.message.clone()).collect();
+        // It is no longer the chunk's own delayed message, which would claim the record.
+        let message = |parked: &ParkedChunk| ChunkMessage { parked_until: None, ..parked.message.clone() };
+        let messages: Vec<_> = woken.iter().map(message).collect();
         self.ports.queues.send_chunks(&messages, 0).await?;
         for parked in &woken {
             store.unpark(self.job_type, parked).await?;

@@ -3,6 +3,7 @@
 use futures::FutureExt;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::{ChunkId, JobId};
+use longshore_domain::job::Job;
 use longshore_domain::tenant::TenantId;
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
@@ -17,12 +18,13 @@ fn a_chunk_stays_parked_if_another_delivery_of_it_gets_a_permit() {
     let job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "limited", Timestamp(0));
     let plan = ChunkPlan { first: 1, items: 1, start: 0, end: 1, oversize: false, keys: None };
     let message = ChunkMessage::new(&job, ChunkId::default(), &plan);
-    let park = || limiter.park(&job, &message, Timestamp(9_000)).now_or_never().unwrap().unwrap();
+    let parked = ParkedChunk::new(&job, &message, 1);
+    let park = || limiter.park(&parked, Timestamp(9_000)).now_or_never().unwrap().unwrap();
     let first = park();
     assert!(first.is_some() && park().is_none(), "only one permit is free");
-    limiter.release(&first.unwrap()).now_or_never().unwrap().unwrap();
+    limiter.release(&first.unwrap()).now_or_never().unwrap();
     let second = park().unwrap();
-    limiter.release(&second).now_or_never().unwrap().unwrap();
+    limiter.release(&second).now_or_never().unwrap();
     assert_eq!(limiter.wake().now_or_never().unwrap().unwrap(), 1, "the delivery without a permit is woken");
 }
 

@@ -4,16 +4,15 @@ use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::group::Group;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::ports::{ChunkState, Files, PortResult, Queues, Store};
+use longshore_domain::ports::{ChunkState, Files, Queues, Store};
 use longshore_domain::retry;
 use longshore_domain::timestamp::Timestamp;
 
 use super::attempt::Attempt;
 use super::delivery::{ChunkDelivery, ChunkEnd, ChunkError, Mode};
 use super::ending::{complete_if_done, roll_up};
-use super::limiter::ConcurrencyLimiter;
+use super::limiter::{Claim, ConcurrencyLimiter};
 use super::worker::Worker;
-use crate::telemetry;
 
 /// Time before a round is due within which it starts immediately: the queue's delay is in whole seconds.
 const EARLY_MS: i64 = 2_000;
@@ -45,12 +44,8 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
         let end = self.work_limited(&limiter, delivery, &state).await;
         // Also after an error, and without a permit: a chunk that was woken but needs no permit must not block others.
         // Not after a pause: the handler can take no other chunk either, and the sweeper wakes some every minute.
-        if !matches!(end, Ok(ChunkEnd::Parked | ChunkEnd::Paused))
-            && let Err(error) = limiter.wake().await
-        {
-            // Not an error of this chunk: the next worker that ends, or the sweeper, wakes the others.
-            let error = telemetry::chain(&error);
-            tracing::warn!(job.r#type = job_type, error, "cannot wake parked chunks");
+        if !matches!(end, Ok(ChunkEnd::Parked | ChunkEnd::Paused)) {
+            limiter.wake_others().await;
         }
         end
     }
@@ -81,42 +76,45 @@ impl<S: Store, Q: Queues, F: Files> Worker<'_, S, Q, F> {
             return Ok(end);
         }
         let ChunkDelivery { message, deadline, .. } = delivery;
-        let mut permit = limiter.acquire(message.job_id, deadline).await?;
-        if permit.is_none() {
-            if message.failures >= MAX_FAILURES {
-                let (group, chunk) = (message.group, message.chunk);
-                let text = "a chunk failed too often to be parked again; its remaining items fail";
-                tracing::error!(job.id = %message.job_id, group, chunk, "{text}");
-                return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
+        let acquired = limiter.acquire(message.job_id, deadline).await?;
+        let (permit, claimed) = match acquired {
+            Some(permit) => {
+                // Its own delayed message has come. A waker that was faster has sent another one: then both run, as after
+                // every message that comes twice.
+                let parked = message.parked_until.map(|_| ParkedChunk::new(&state.job, message, limiter.limit));
+                let claimed = match parked {
+                    Some(parked) => limiter.claim(parked, deadline).await,
+                    None => Claim::Unknown,
+                };
+                (permit, claimed)
             }
-            // It waits for a permit from now on: its own delayed message, if it had one, has come.
-            let waiting = ChunkMessage { parked_until: None, ..message.clone() };
-            permit = limiter.park(&state.job, &waiting, deadline).await?;
-        }
-        let Some(permit) = permit else { return Ok(ChunkEnd::Parked) };
-        if message.parked_until.is_some() {
-            // Woken by its own delayed message: nobody else is to wake it while it runs.
-            let parked = ParkedChunk::new(&state.job, message, limiter.limit);
-            if let Err(error) = self.wake_itself(&state.job.job_type, &parked).await {
-                // Somebody wakes it once more, and a duplicate message is harmless. The permit must be released.
-                let error = telemetry::chain(&error);
-                tracing::warn!(job.id = %message.job_id, error, "cannot remove a parked chunk");
+            None => {
+                if message.failures >= MAX_FAILURES {
+                    let (group, chunk) = (message.group, message.chunk);
+                    let text = "a chunk failed too often to be parked again; its remaining items fail";
+                    tracing::error!(job.id = %message.job_id, group, chunk, "{text}");
+                    return Box::pin(self.work(message, Mode::GiveUp, deadline)).await;
+                }
+                // It waits for a permit from now on: its own delayed message, if it had one, has come.
+                let waiting = ChunkMessage { parked_until: None, ..message.clone() };
+                let waiting = ParkedChunk::new(&state.job, &waiting, limiter.limit);
+                let Some(permit) = limiter.park(&waiting, deadline).await? else { return Ok(ChunkEnd::Parked) };
+                let claimed = limiter.claim(waiting, deadline).await;
+                if matches!(claimed, Claim::Woken) {
+                    // The message that another worker sends needs a permit, and so may chunks that were parked meanwhile.
+                    limiter.release(&permit).await;
+                    limiter.wake_others().await;
+                    return Ok(ChunkEnd::Parked);
+                }
+                (permit, claimed)
             }
-        }
+        };
         let end = self.attempt(delivery, state).await;
-        if let Err(error) = limiter.release(&permit).await {
-            // The permit expires by itself.
-            let error = telemetry::chain(&error);
-            tracing::warn!(job.id = %message.job_id, error, "cannot release a permit");
+        if let Claim::Made(claimed) = claimed {
+            limiter.end_claim(&claimed, &end).await;
         }
+        limiter.release(&permit).await;
         end
-    }
-
-    /// Counts the wake-up by a chunk's own delayed message as progress, as every other, and removes the parked chunk.
-    async fn wake_itself(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
-        let (message, store) = (&parked.message, &self.ports.store);
-        store.chunk_woken(message.job_id, message.group, (self.clock)()).await?;
-        store.unpark(job_type, parked).await
     }
 
     /// Returns the end of a delivery that passes no item to a handler.

@@ -3,5 +3,5 @@
 mod document;
 mod moves;
 
-pub use document::{EventCounts, EventData, EventDocument, EventLinks};
+pub use document::{EventCounts, EventData, EventDocument, EventLinks, JobEventData};
 pub use moves::{move_events, move_events_now};

@@ -31,8 +31,9 @@ pub fn document(parts: impl IntoIterator<Item = OpenApi>) -> OpenApi {
     tags(
         (name = "uploads", description = "Files that clients upload directly to S3."),
         (name = "jobs", description = "Processing of every row of a file, with exact progress."),
-        (name = "events", description = "What has happened to jobs: a change of the status is an event."),
+        (name = "events", description = "Starts, waits and ends of jobs, and webhooks that were disabled."),
         (name = "webhooks", description = "Endpoints that are called with events, and the deliveries to them."),
+        (name = "schedules", description = "Jobs that are created repeatedly, or once at a set time."),
         (name = "records", description = "Records that imports have written."),
         (name = "job types", description = "Job types of handlers in any language, registered by operators."),
         (name = "dead letters", description = "Messages whose processing failed repeatedly. For operators only."),

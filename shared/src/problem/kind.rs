@@ -50,7 +50,7 @@ kinds! {
          changes."
         "Create a job with the upload's fileGuid, or create another upload.";
     BodyTooLarge = 413 "body-too-large" "Request body too large"
-        "The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or \
+        "The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or \
          the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any \
          other call, including those that read no body."
         "Send a smaller body. Upload rows as a file. A schema may have up to 64 KiB, and 16 KiB in a job type.";
@@ -146,12 +146,16 @@ kinds! {
         "The job is not a validation job, so no import can be started from it."
         "No action is needed. To process failed items again, retry the job.";
     PreconditionFailed = 412 "precondition-failed" "Precondition failed"
-        "The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done."
+        "The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done."
         "Read it again. If the change still applies, repeat it with the new ETag.";
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
-         uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done."
+         uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done."
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+    ScheduleNotRunnable = 409 "schedule-not-runnable" "Schedule not runnable"
+        "The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is \
+         not active, or takes another kind of input. Nothing was done."
+        "Wait until that job ends, cancel it, or change the schedule.";
     TooManyJobTypes = 409 "too-many-job-types" "Too many job types"
         "The deployment has its maximum of 200 registered job types. Nothing was done."
         "Delete a job type that is not needed.";
@@ -160,6 +164,9 @@ kinds! {
          removed. Nothing was done."
         "Wait until a job ends, or cancel one. Retry after the number of seconds in Retry-After, with the same \
          Idempotency-Key.";
+    TooManySchedules = 409 "too-many-schedules" "Too many schedules"
+        "The tenant has its maximum of 100 schedules. Nothing was done."
+        "Delete a schedule that is not needed.";
     TooManyWebhooks = 409 "too-many-webhooks" "Too many webhooks"
         "The tenant has its maximum of 10 webhooks. Nothing was done."
         "Delete a webhook that is not needed.";

@@ -5,12 +5,14 @@
 mod body;
 mod dead_letters;
 mod sqs;
+mod urls;
 
 use longshore_domain::ports::PortError;
 
 pub use body::body;
 pub use dead_letters::SqsDeadLetters;
-pub use sqs::{QueueUrls, SqsQueues};
+pub use sqs::SqsQueues;
+pub use urls::QueueUrls;
 
 /// Error of an operation on a queue whose URL was not configured.
 #[derive(Debug, thiserror::Error)]

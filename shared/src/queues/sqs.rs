@@ -3,8 +3,6 @@
 //! Every send may happen twice (the SDK repeats a call whose response was lost): on the FIFO queues deduplication drops
 //! the second within five minutes, and a duplicate chunk message is harmless.
 
-use std::collections::BTreeMap;
-
 use aws_sdk_sqs::types::{BatchResultErrorEntry, QueueAttributeName, SendMessageBatchRequestEntry};
 use longshore_domain::dead_letter::{DeadLetterRecord, Queue};
 use longshore_domain::job::{ChunkQueue, Priority};
@@ -14,44 +12,13 @@ use longshore_domain::tenant::TenantId;
 use serde::Serialize;
 
 use super::body::body;
+use super::urls::QueueUrls;
 use super::{NoQueueUrl, failed};
 use crate::aws_limits::sqs::{self, BATCH_MESSAGES};
 use crate::back_off::{self, BackOff};
 
 /// Maximum bytes in one batch: SQS's limit, minus a reserve for attributes.
 const BATCH_BYTES: usize = sqs::BATCH_BYTES - (16 << 10);
-
-/// URLs of the queues; each function has those that it sends to.
-#[derive(Clone, Eq, PartialEq, Debug, Default)]
-pub struct QueueUrls {
-    /// Queue of create-job messages.
-    pub create: Option<String>,
-    /// Queues of chunks. That of registered job types also has the pings to their handlers.
-    pub chunks: BTreeMap<ChunkQueue, String>,
-    /// Queue of complete-job messages.
-    pub complete: Option<String>,
-    /// Queue of messages about webhooks.
-    pub webhooks: Option<String>,
-}
-
-impl QueueUrls {
-    fn create(&self, operation: &'static str) -> PortResult<&str> {
-        self.create.as_deref().ok_or_else(|| NoQueueUrl("create".to_owned())).map_err(failed(operation))
-    }
-
-    fn chunks(&self, queue: ChunkQueue, operation: &'static str) -> PortResult<&str> {
-        let url = self.chunks.get(&queue).ok_or_else(|| NoQueueUrl(format!("{}-chunk", queue.as_str())));
-        url.map(String::as_str).map_err(failed(operation))
-    }
-
-    fn webhooks(&self, operation: &'static str) -> PortResult<&str> {
-        self.webhooks.as_deref().ok_or_else(|| NoQueueUrl("webhook".to_owned())).map_err(failed(operation))
-    }
-
-    fn complete(&self, operation: &'static str) -> PortResult<&str> {
-        self.complete.as_deref().ok_or_else(|| NoQueueUrl("complete".to_owned())).map_err(failed(operation))
-    }
-}
 
 /// The queues on SQS.
 #[derive(Clone, Debug)]

@@ -21,6 +21,11 @@ pub fn began(job: &Job, generation: u32, now: Timestamp) -> bool {
     (job.generation, job.times.started_at) == (generation, Some(now))
 }
 
+/// `record_outage` was applied: an event of this generation tells of the outage, or has told of it.
+pub fn recorded_outage(job: &Job, generation: u32, since: Timestamp) -> bool {
+    (job.generation, job.recorded_outage) == (generation, Some(since))
+}
+
 /// A group as a store keeps it for this check: its manifest and the time of its commit.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct CommittedGroup {

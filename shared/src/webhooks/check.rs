@@ -5,7 +5,7 @@
 
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, PortResult, Queues, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{CheckResult, DeliveryId, Endpoint};
@@ -13,10 +13,15 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{CallEndpoints, Called, EndpointCall};
 use super::deliver::{Deliverer, WebhookError, check_time, find_endpoint};
-use crate::telemetry;
 
 /// Type of the message.
 pub const TYPE: &str = "webhook.check";
+
+/// Age in days of the oldest deliveries that a passed check releases; older ones have failed.
+const WAITING_DAYS: i64 = 5;
+
+/// Seconds from a passed check until waiting deliveries are released.
+const RELEASE_S: i32 = 5;
 
 /// End of a message that asks for a check.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -77,10 +82,10 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         let mut current = Some(endpoint);
         while let Some(endpoint) = current {
             let Some(checked) = endpoint.checked(challenge, result) else { return Ok(CheckEnd::Stale) };
-            if self.store.put_endpoint(&checked, Some(&endpoint)).await? == WebhookWrite::Stored {
-                if endpoint.state != checked.state {
-                    self.send_waiting(&checked, now).await;
-                }
+            if endpoint.state != checked.state {
+                self.release_waiting(&checked, now).await?;
+            }
+            if self.store.put_endpoint(&checked, Some(&endpoint)).await? == ConditionalWrite::Stored {
                 return Ok(CheckEnd::Checked(result));
             }
             current = find_endpoint(self.store, tenant, id).await?;
@@ -88,16 +93,17 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         Ok(CheckEnd::Stale)
     }
 
-    /// Sends the events that have waited for the check. A failure is only logged: each has a next attempt.
-    async fn send_waiting(&self, endpoint: &Endpoint, now: Timestamp) {
-        let Some(check) = &endpoint.check else { return };
-        let (tenant, endpoint_id) = (endpoint.tenant.clone(), endpoint.endpoint_id);
-        let (after, requested_at) = (DeliveryId::before(check.requested_at), now);
-        let message = WebhookMessage::Replay { tenant, endpoint_id, after, requested_at };
-        if let Err(error) = self.queues.send_webhooks(&[message], 0).await {
-            let error = telemetry::chain(&error);
-            tracing::warn!(endpoint.id = %endpoint_id, error, "cannot send the events that waited for a check");
-        }
+    /// Asks for the deliveries that have waited for the check. The message is sent before the endpoint is active, so that a crash
+    /// in between loses none, and arrives afterwards.
+    async fn release_waiting(&self, endpoint: &Endpoint, now: Timestamp) -> PortResult<()> {
+        let message = WebhookMessage::Replay {
+            tenant: endpoint.tenant.clone(),
+            endpoint_id: endpoint.endpoint_id,
+            after: DeliveryId::before(now.plus_days(-WAITING_DAYS)),
+            requested_at: now,
+            only_waiting: true,
+        };
+        self.queues.send_webhooks(&[message], RELEASE_S).await
     }
 }
 

@@ -7,13 +7,16 @@
 //! | the worker dies after the call | the message is delivered again, and so is the event, under its id |
 //! | the message never comes | the sweeper sends another one |
 
+use longshore_domain::event::Event;
 use longshore_domain::ids::EndpointId;
-use longshore_domain::ports::{PortError, PortResult, Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, PortError, PortResult, Queues, Webhooks};
 use longshore_domain::random::fraction;
 use longshore_domain::retry;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Admission, Attempt, AttemptResult, Delivery, DeliveryKey, Endpoint, EndpointState};
+use longshore_domain::webhook::{
+    Admission, Attempt, AttemptResult, Delivery, DeliveryKey, Endpoint, EndpointState, deliveries_of_endpoint_event,
+};
 
 use super::calls::{CallEndpoints, Called, EndpointCall, TIMEOUT_S};
 use super::messages::send_later;
@@ -34,8 +37,8 @@ const SHORT_PAUSE_S: i64 = 60;
 /// Milliseconds over which the deliveries are spread that have waited for an endpoint together.
 const SPREAD_MS: f64 = 5_000.0;
 
-/// Seconds after which a delivery to an endpoint that has passed no check is attempted again.
-const UNCHECKED_S: i64 = 60;
+/// Seconds for which a delivery waits whose endpoint has passed no check. A passed check releases it.
+const UNCHECKED_S: i64 = 6 * 3_600;
 
 /// Error of a message about webhooks. The message is delivered again.
 #[derive(Debug, thiserror::Error)]
@@ -68,9 +71,10 @@ pub enum DeliveryEnd {
     NotDue,
     /// The delivery does not exist.
     Absent,
-    /// The endpoint does not exist, or is disabled.
+    /// The endpoint does not exist, is disabled, or has passed no check for days.
     Abandoned,
-    /// The attempt is put off: the endpoint is paused for a short time, or the tenant has reached its rate limit.
+    /// The attempt is put off: the endpoint is paused for a short time, or the tenant has reached its rate limit,
+    /// or it has passed no check yet.
     Postponed,
 }
 
@@ -110,10 +114,12 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             return Ok(DeliveryEnd::NotDue);
         }
         let endpoint = find_endpoint(self.store, &key.tenant, key.endpoint_id).await?;
-        let Some(endpoint) = endpoint.filter(|endpoint| !matches!(endpoint.state, EndpointState::Disabled { .. }))
-        else {
-            return self.abandon(delivery).await;
+        let is_open = |endpoint: &Endpoint| match endpoint.state {
+            EndpointState::Active => true,
+            EndpointState::Pending => !delivery.has_waited_too_long(now),
+            EndpointState::Disabled { .. } => false,
         };
+        let Some(endpoint) = endpoint.filter(is_open) else { return self.abandon(delivery).await };
         let called = match self.decide(&delivery, endpoint, now, deadline).await? {
             Decision::Call(endpoint) => self.call(&delivery, &endpoint, deadline).await?,
             Decision::Fail(refused) => refused,
@@ -135,8 +141,7 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         deadline: Timestamp,
     ) -> Result<Decision, WebhookError> {
         if endpoint.state == EndpointState::Pending {
-            let text = "not called, because the endpoint has passed no check since its URL was changed";
-            return Ok(Decision::Fail(uncalled("endpoint_not_checked", text, UNCHECKED_S)));
+            return Ok(Decision::Wait(now.plus_seconds(UNCHECKED_S), false));
         }
         let admission = endpoint.health.admit(now);
         if let Admission::Paused(until) = admission {
@@ -148,18 +153,21 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             return Ok(Decision::Fail(uncalled("endpoint_paused", text, pause_s)));
         }
         check_time(now, deadline)?;
+        if let Admission::Probe(health) = admission {
+            // One call in each pause needs no reservation.
+            let probing = Endpoint { health, ..endpoint.clone() };
+            return Ok(match self.store.put_endpoint(&probing, Some(&endpoint)).await? {
+                ConditionalWrite::Stored => Decision::Call(Box::new(probing)),
+                ConditionalWrite::Changed => Decision::Wait(spread(health.paused_until.unwrap_or(now)), false),
+            });
+        }
         if !delivery.has_reserved_call(now) {
             let from = self.store.reserve_call(&delivery.tenant, now).await?;
             if from.millis_since(now) > EARLY_MS {
                 return Ok(Decision::Wait(from, true));
             }
         }
-        let Admission::Probe(health) = admission else { return Ok(Decision::Call(Box::new(endpoint))) };
-        let probing = Endpoint { health, ..endpoint.clone() };
-        Ok(match self.store.put_endpoint(&probing, Some(&endpoint)).await? {
-            WebhookWrite::Stored => Decision::Call(Box::new(probing)),
-            WebhookWrite::Changed => Decision::Wait(spread(health.paused_until.unwrap_or(now)), false),
-        })
+        Ok(Decision::Call(Box::new(endpoint)))
     }
 
     async fn call(
@@ -189,7 +197,7 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             if !delivery.record(revision, attempt.clone(), retry_after_s, fraction()) {
                 return Ok(());
             }
-            if self.store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Stored {
+            if self.store.put_delivery(&delivery, read_revision).await? == ConditionalWrite::Stored {
                 self.send_next(&delivery).await;
                 return Ok(());
             }
@@ -207,13 +215,13 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         }
     }
 
-    /// Ends a delivery whose endpoint is deleted or disabled.
+    /// Ends a delivery whose endpoint is deleted or disabled, or has passed no check for days.
     async fn abandon(&self, mut delivery: Delivery) -> Result<DeliveryEnd, WebhookError> {
         let read_revision = delivery.revision;
         delivery.abandon((self.clock)());
         match self.store.put_delivery(&delivery, read_revision).await? {
-            WebhookWrite::Stored => Ok(DeliveryEnd::Abandoned),
-            WebhookWrite::Changed => Err(WebhookError::Busy),
+            ConditionalWrite::Stored => Ok(DeliveryEnd::Abandoned),
+            ConditionalWrite::Changed => Err(WebhookError::Busy),
         }
     }
 
@@ -226,7 +234,7 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
     ) -> Result<DeliveryEnd, WebhookError> {
         let read_revision = delivery.revision;
         delivery.postpone(until, is_reserved);
-        if self.store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Stored {
+        if self.store.put_delivery(&delivery, read_revision).await? == ConditionalWrite::Stored {
             self.send_next(&delivery).await;
         }
         Ok(DeliveryEnd::Postponed)
@@ -250,10 +258,11 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             if next == read {
                 return Ok(());
             }
-            if self.store.put_endpoint(&next, Some(&read)).await? == WebhookWrite::Stored {
-                if let EndpointState::Disabled { reason, .. } = next.state {
-                    tracing::warn!(endpoint.id = %next.endpoint_id, tenant = %next.tenant, ?reason, "an endpoint is disabled");
-                }
+            let write = match next.disabled_event() {
+                Some(event) => self.disable(&next, &read, &event).await?,
+                None => self.store.put_endpoint(&next, Some(&read)).await?,
+            };
+            if write == ConditionalWrite::Stored {
                 return Ok(());
             }
             match find_endpoint(self.store, &read.tenant, read.endpoint_id).await? {
@@ -266,6 +275,21 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             }
         }
         Ok(())
+    }
+
+    /// Disables an endpoint, and tells the other endpoints of the tenant.
+    async fn disable(&self, disabled: &Endpoint, read: &Endpoint, event: &Event) -> PortResult<ConditionalWrite> {
+        let endpoints = self.store.endpoints(&disabled.tenant).await?;
+        let others: Vec<_> = endpoints.into_iter().filter(|other| other.endpoint_id != disabled.endpoint_id).collect();
+        let now = (self.clock)();
+        let deliveries = deliveries_of_endpoint_event(event, &others, now);
+        let write = self.store.disable_endpoint(disabled, read, &deliveries, now).await?;
+        if write == ConditionalWrite::Stored {
+            tracing::warn!(endpoint.id = %disabled.endpoint_id, tenant = %disabled.tenant, "an endpoint is disabled");
+            let keys: Vec<_> = deliveries.iter().map(Delivery::key).collect();
+            send_later(self.queues, &keys, 0).await;
+        }
+        Ok(write)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The replay of an endpoint's deliveries since a time that have failed or wait for a later attempt, page by page: each
-//! message continues where the one before ended. A message that comes twice finds that its deliveries are pending.
+//! message continues where the one before ended. A message that comes twice finds that its deliveries are due, or makes
+//! their attempts available once more.
 
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, PortResult, Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, PortResult, Queues, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Delivery, DeliveryId};
@@ -22,20 +23,22 @@ pub async fn replay(
     queues: &impl Queues,
     (tenant, endpoint_id): (&TenantId, EndpointId),
     after: &DeliveryId,
-    requested_at: Timestamp,
+    (requested_at, only_waiting): (Timestamp, bool),
 ) -> PortResult<usize> {
     let query = DeliveriesQuery { tenant, endpoint_id, from: DeliveriesFrom::After(after), limit: PAGE };
     let page = store.deliveries_of(&query).await?;
     let mut replayed = Vec::new();
     for delivery in page.iter().take_while(|delivery| delivery.created_at <= requested_at) {
-        if delivery.is_replayed_by(requested_at) && replay_one(store, delivery, requested_at).await? {
+        if delivery.is_replayed_by(requested_at, only_waiting) && replay_one(store, delivery, requested_at).await? {
             replayed.push(delivery.key());
         }
     }
     send_later(queues, &replayed, 0).await;
     if let Some(last) = page.last().filter(|last| page.len() == PAGE && last.created_at <= requested_at) {
         let (tenant, after) = (tenant.clone(), last.id());
-        queues.send_webhooks(&[WebhookMessage::Replay { tenant, endpoint_id, after, requested_at }], 0).await?;
+        queues
+            .send_webhooks(&[WebhookMessage::Replay { tenant, endpoint_id, after, requested_at, only_waiting }], 0)
+            .await?;
     }
     Ok(replayed.len())
 }
@@ -44,5 +47,5 @@ async fn replay_one(store: &impl Webhooks, delivery: &Delivery, requested_at: Ti
     let mut replayed = delivery.clone();
     replayed.replay(requested_at);
     // Refused: an attempt was made a moment ago, or another message replays it.
-    Ok(store.put_delivery(&replayed, delivery.revision).await? == WebhookWrite::Stored)
+    Ok(store.put_delivery(&replayed, delivery.revision).await? == ConditionalWrite::Stored)
 }

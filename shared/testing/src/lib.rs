@@ -45,6 +45,7 @@ mod store {
     mod keys;
     mod memory;
     mod records;
+    mod schedules;
     mod starts;
     mod sweeps;
     mod transitions;

@@ -198,7 +198,7 @@ fn check_events(stack: &Stack, id: &str) -> Result<Option<String>> {
     loop {
         // A read can fail while the emulator restarts.
         let listed = listed_events(stack, id).unwrap_or_default();
-        let count = |is_end| listed.iter().filter(|event| event.change.counts.is_some() == is_end).count();
+        let count = |is_end| listed.iter().filter(|event| event.event_type().is_end() == is_end).count();
         match (count(false), count(true)) {
             (1, 1) => return Ok(None),
             (0 | 1, 0 | 1) => ensure!(Instant::now() < deadline, "job {id} has only the events {listed:?}"),
@@ -217,7 +217,11 @@ fn listed_events(stack: &Stack, id: &str) -> Result<Vec<Event>> {
         let page = stack.run(store.events(&query))?;
         let Some(last) = page.last() else { return Ok(events) };
         after = Some(last.position.clone());
-        events.extend(page.into_iter().map(|listed| listed.event).filter(|event| event.job_id.to_string() == id));
+        events.extend(
+            page.into_iter()
+                .map(|listed| listed.event)
+                .filter(|event| event.job().is_some_and(|job| job.job_id.to_string() == id)),
+        );
     }
 }
 

@@ -4,6 +4,7 @@
 
 mod limits;
 pub(crate) mod queues;
+mod schedules;
 mod services;
 mod webhooks;
 

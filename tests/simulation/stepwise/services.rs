@@ -1,6 +1,6 @@
 //! A step before and after every call of the store and the files.
 
-use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent, MOVE_S};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
@@ -110,6 +110,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
 
     stepwise! {
         async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
+        async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
         async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
@@ -178,7 +179,7 @@ impl<T: ParkedChunks> ParkedChunks for Stepwise<T> {
     stepwise! {
         async fn parked(&self, job_type: &str, limit: usize) -> PortResult<Vec<ParkedChunk>>;
         async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
-        async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark>;
+        async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, wake: &Wake) -> PortResult<WakeMark>;
         async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()>;
     }
 }

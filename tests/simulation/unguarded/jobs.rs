@@ -148,6 +148,7 @@ impl JobStore for Unguarded<MemoryStore> {
 
 impl JobTransitions for Unguarded<MemoryStore> {
     as_is! {
+        async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
         async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;

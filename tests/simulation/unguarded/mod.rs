@@ -7,6 +7,7 @@ mod handlers;
 mod jobs;
 mod ledger;
 mod records;
+mod schedules;
 mod services;
 mod webhooks;
 

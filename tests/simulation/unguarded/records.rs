@@ -1,6 +1,6 @@
 //! Permits and parked chunks with one of their conditions removed, and records whose writes have no such condition.
 
-use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
 use longshore_domain::dead_letter::{DeadLetterRecord, Resolution};
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent};
@@ -74,11 +74,11 @@ impl ParkedChunks for Unguarded<MemoryStore> {
         self.0.parked(job_type, limit).await
     }
 
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, wake: &Wake) -> PortResult<WakeMark> {
         if without("called-by-one") {
-            return self.0.mark_woken(job_type, &self.current_record(job_type, parked).await?, now).await;
+            return self.0.mark_woken(job_type, &self.current_record(job_type, parked).await?, wake).await;
         }
-        self.0.mark_woken(job_type, parked, now).await
+        self.0.mark_woken(job_type, parked, wake).await
     }
 
     async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {

@@ -2,11 +2,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use longshore_domain::event::{Event, EventPosition, EventType, EventsQuery, LISTED_AFTER_S, ListedEvent};
+use longshore_domain::event::{EventPosition, EventType, EventsQuery, JobChange, LISTED_AFTER_S, ListedEvent};
 use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, Events, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, Events, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Endpoint, EndpointState, Health, JobScope, SecretVersions};
@@ -59,7 +59,7 @@ impl World {
     pub(crate) fn check_events(&mut self) {
         self.pass(1000 * (1 + LISTED_AFTER_S) + self.environment.skew_ms);
         let tenants: BTreeSet<_> = self.customers.iter().map(|customer| customer.tenant).collect();
-        let (mut starts, mut ends) = (BTreeMap::new(), BTreeMap::new());
+        let (mut starts, mut ends, mut outages) = (BTreeMap::new(), BTreeMap::new(), BTreeSet::new());
         for tenant in tenants {
             let query = EventsQuery {
                 tenant: &TenantId::from_static(tenant),
@@ -70,10 +70,11 @@ impl World {
             let listed = now(self.store.events(&query)).unwrap();
             self.check_reader(tenant, &listed);
             self.check_deliveries(tenant, &listed);
-            for Event { job_id, change, .. } in listed.into_iter().map(|listed| listed.event) {
-                let generation = (job_id, change.generation);
+            for JobChange { job_id, change, .. } in listed.iter().filter_map(|listed| listed.event.job()) {
+                let generation = (*job_id, change.generation);
                 let is_listed_twice = match change.event_type {
                     EventType::Started => starts.insert(generation, change.at).is_some(),
+                    EventType::Waiting => !outages.insert((generation, change.at)),
                     end => ends.insert(generation, (end, change.counts, Some(change.at))).is_some(),
                 };
                 assert!(!is_listed_twice, "an event is listed twice: {change:?}");
@@ -113,7 +114,7 @@ impl World {
                 check: None,
                 replayed_at: None,
             };
-            assert_eq!(now(self.store.put_endpoint(&endpoint, None)).unwrap(), WebhookWrite::Stored);
+            assert_eq!(now(self.store.put_endpoint(&endpoint, None)).unwrap(), ConditionalWrite::Stored);
         }
     }
 

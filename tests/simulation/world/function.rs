@@ -186,7 +186,7 @@ async fn sweep(shared: &Shared, deadline: Timestamp) -> FunctionEnd {
     let (now, left_ms) = (clock(), deadline.millis_since(clock()));
     let in_time = || clock().millis_since(now) < left_ms / 4;
     let dead_letters = read_dead_letters(&shared.ports.store, &shared.dead_letters, now, &in_time).await;
-    let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: shared.stall_s, clock };
+    let sweep = Sweep { ports: shared.ports.clone(), dead_letters, stall_s: shared.stall_s, retention_days: 14, clock };
     let swept = sweep.run(deadline).await;
     if swept.failures == 0 {
         FunctionEnd::Done(format!("{swept:?}"))

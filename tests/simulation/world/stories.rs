@@ -14,15 +14,21 @@ use crate::plan::JobPlan;
 impl World {
     /// Delivers every message immediately. `turns` selects the function that takes the next step. No sweep runs, and no
     /// time passes.
-    pub(crate) fn run_in_turns(&mut self, turns: Vec<usize>) {
+    pub(crate) fn run_in_turns(&mut self, turns: Vec<(usize, usize)>) {
         let mut turns = turns.into_iter().cycle();
         while self.deliver_all() || !self.tasks.is_empty() {
-            if self.tasks.is_empty() {
-                continue;
+            let (task, steps) = turns.next().unwrap_or((0, 1));
+            for _ in 0..steps {
+                let count = self.tasks.len();
+                if count == 0 {
+                    break;
+                }
+                self.step(task % count);
+                self.check_responses();
+                if self.tasks.len() < count {
+                    break;
+                }
             }
-            let task = turns.next().map_or(0, |turn| turn % self.tasks.len());
-            self.step(task);
-            self.check_responses();
         }
     }
 

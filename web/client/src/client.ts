@@ -5,6 +5,7 @@ import type { Job, JobRequest, JobType, Output, Results, VersionedJob } from "./
 import { type Access, type CallOptions, fetchWithBody, sender } from "./http.js";
 import type { ChangeOptions, Client, CreateOptions, PageOptions } from "./methods.js";
 import { isKind, problemFrom } from "./problem.js";
+import { scheduleMethods } from "./schedules.js";
 import { watch } from "./watch.js";
 import { webhookMethods } from "./webhooks.js";
 
@@ -139,6 +140,7 @@ export function createClient(access: Access): Client {
     },
     listEvents: (options) => get("/api/events", options),
     ...webhookMethods(send, get),
+    ...scheduleMethods(send, get),
     listDatasets: (options) => get("/api/datasets", options),
     deleteDataset: (dataset, { signal, idempotencyKey } = {}) =>
       json(

@@ -59,6 +59,15 @@ export type WebhookSecret = Schemas["WebhookSecret"];
 /** One event for one webhook, with its attempts. */
 export type Delivery = Schemas["Delivery"];
 export type Deliveries = Schemas["Deliveries"];
+/** A schedule: a job that is created repeatedly, or once at a set time. */
+export type Schedule = Schemas["Schedule"];
+/** A schedule with the `ETag` of its response, for `ifMatch`; `null` if the response had none. */
+export type VersionedSchedule = Schedule & { readonly etag: string | null };
+export type Schedules = Schemas["Schedules"];
+export type ScheduleRequest = Schemas["ScheduleRequest"];
+/** An occurrence of a schedule: the job that it has made, or the reason why it made none. */
+export type Occurrence = Schemas["Occurrence"];
+export type Occurrences = Schemas["Occurrences"];
 export type Dataset = Schemas["Dataset"];
 export type Datasets = Schemas["Datasets"];
 export type Record = Schemas["Record"];

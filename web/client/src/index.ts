@@ -13,6 +13,7 @@ export type {
   ListJobsOptions,
   PageOptions,
   RunRequest,
+  ScheduleMethods,
   WebhookMethods,
 } from "./methods.js";
 export { NetworkError, PROBLEM_KINDS, ProblemError, type ProblemKind } from "./problem.js";

@@ -14,13 +14,17 @@ import type {
   JobTypeRequest,
   JobTypes,
   Metadata,
+  Occurrences,
   Output,
   OutputFile,
   Records,
   Results,
+  ScheduleRequest,
+  Schedules,
   Status,
   VersionedJob,
   VersionedJobType,
+  VersionedSchedule,
   VersionedWebhook,
   WebhookRequest,
   WebhookSecret,
@@ -116,7 +120,10 @@ export interface WebhookMethods {
   deleteWebhook(webhookId: string, options?: ChangeOptions): Promise<void>;
   /** Calls the endpoint with a check. `check.result` of the webhook has the result within some seconds. */
   testWebhook(webhookId: string, options?: ChangeOptions): Promise<VersionedWebhook>;
-  /** Replaces the secret. The previous one is used, too, for 24 hours. Never repeated after a lost reply. */
+  /**
+   * Replaces the secret. The previous one is used, too, for 24 hours. Further calls within them return the same new
+   * one. Without `ifMatch`, a lost reply is retried.
+   */
   rotateWebhookSecret(webhookId: string, options?: ChangeOptions): Promise<WebhookSecret>;
   /** Lists a page of a webhook's deliveries, newest first. */
   listDeliveries(webhookId: string, options?: PageOptions): Promise<Deliveries>;
@@ -126,11 +133,31 @@ export interface WebhookMethods {
   replayDeliveries(webhookId: string, since: string, options?: CallOptions): Promise<void>;
 }
 
+/** The calls of schedules. */
+export interface ScheduleMethods {
+  /** Creates a schedule. Never repeated after a lost reply: `listSchedules` shows if it was created. */
+  createSchedule(request: ScheduleRequest, options?: CallOptions): Promise<VersionedSchedule>;
+  listSchedules(options?: CallOptions): Promise<Schedules>;
+  getSchedule(scheduleId: string, options?: CallOptions): Promise<VersionedSchedule>;
+  /** Replaces all fields of a schedule. Without `ifMatch`, a lost reply is retried. */
+  putSchedule(
+    scheduleId: string,
+    request: ScheduleRequest,
+    options?: ChangeOptions,
+  ): Promise<VersionedSchedule>;
+  /** Deletes a schedule. Its jobs stay. Never repeated after a lost reply. */
+  deleteSchedule(scheduleId: string, options?: ChangeOptions): Promise<void>;
+  /** Creates a job from a schedule now. Never repeated after a lost reply. */
+  triggerSchedule(scheduleId: string, options?: CallOptions): Promise<Job>;
+  /** Lists a page of a schedule's occurrences, newest first. */
+  listOccurrences(scheduleId: string, options?: PageOptions): Promise<Occurrences>;
+}
+
 /**
  * The API as methods. Each rejects with `ProblemError`, with `NetworkError`, or with the reason of its
  * signal.
  */
-export interface Client extends WebhookMethods {
+export interface Client extends WebhookMethods, ScheduleMethods {
   /** Creates a job. Retries with the same idempotency key if no answer arrives. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
   getJob(jobId: string, options?: CallOptions): Promise<VersionedJob>;

@@ -506,7 +506,7 @@ export interface paths {
         put?: never;
         /**
          * Check a webhook again.
-         * @description Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some seconds. A pending webhook that passes becomes active; another one stays as it is.
+         * @description Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some seconds. A pending webhook that passes becomes active; another one stays as it is. While a check requested within the last five seconds has no result, no other check is started.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -589,6 +589,96 @@ export interface paths {
          * @description Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, oldest first. Delivered ones are left as they are. Once a minute for each webhook.
          */
         post: operations["replayDeliveries"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** List the schedules, oldest first. */
+        get: operations["listSchedules"];
+        put?: never;
+        /**
+         * Create a schedule.
+         * @description Each occurrence creates a job, up to two minutes after its time. The job processes a dataset, or has options only: files and items expire. It uses the job type's current registration. The columns of an export are fixed when the schedule is stored.
+         *
+         *     Cron patterns are evaluated in `timeZone`. A time that a clock change skips runs once, at the change. A repeated time runs once. A pattern that runs in every hour follows elapsed time: nothing is skipped, and repeated times run twice. `nextTimes` marks both.
+         *
+         *     An occurrence is skipped if an earlier job is active (unless `overlap` is `allow`), or if it was missed: noticed more than an hour late, or when the next one was due. `GET /api/schedules/{scheduleId}/occurrences` lists the reasons. A tenant has at most 100 schedules.
+         */
+        post: operations["createSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{scheduleId}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** Read a schedule. */
+        get: operations["getSchedule"];
+        /**
+         * Change a schedule.
+         * @description Replaces all fields; a field that is absent gets its default. Times that pass while a schedule is paused have no occurrence.
+         */
+        put: operations["putSchedule"];
+        post?: never;
+        /**
+         * Delete a schedule.
+         * @description Its jobs stay.
+         */
+        delete: operations["deleteSchedule"];
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{scheduleId}/trigger": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Create a job from a schedule now.
+         * @description Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. A retry after a lost response is refused for the same reason.
+         */
+        post: operations["triggerSchedule"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/schedules/{scheduleId}/occurrences": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /**
+         * List the occurrences of a schedule, newest first.
+         * @description Each has made one job, or has the reason why it made none. They are kept for 30 days.
+         */
+        get: operations["listOccurrences"];
+        put?: never;
+        post?: never;
         delete?: never;
         options?: never;
         head?: never;
@@ -986,6 +1076,11 @@ export interface components {
          * @enum {string}
          */
         CheckResult: "passed" | "wrong_answer" | "refused" | "no_answer";
+        /**
+         * @description A clock change that a time of a schedule falls into.
+         * @enum {string}
+         */
+        ClockChange: "forward" | "back";
         /** @description Version of the code that wrote the receipt. */
         CodeVersion: {
             /** @description Version of the package. */
@@ -1223,6 +1318,25 @@ export interface components {
          * @enum {string}
          */
         Effect: "message" | "generation" | "putBack" | "later" | "nothing";
+        /** @description The webhook whose endpoint was disabled, of an event `endpoint.disabled`. */
+        EndpointEventData: {
+            /** @description Id of the webhook. */
+            webhookId: components["schemas"]["EndpointId"];
+            /** @description Description from the request that created or changed the webhook; empty if there is none. */
+            description: string;
+            /** @description Reason why it was disabled. */
+            reason: components["schemas"]["DisabledReason"];
+            /** @description Paths of related resources. */
+            links: components["schemas"]["EndpointEventLinks"];
+        };
+        /** @description Paths of the resources of an event `endpoint.disabled`. */
+        EndpointEventLinks: {
+            /**
+             * Format: uri-reference
+             * @description Path of the webhook.
+             */
+            webhook: string;
+        };
         /**
          * Format: uuid
          * @description Identifies an endpoint of a webhook.
@@ -1239,10 +1353,10 @@ export interface components {
             type: components["schemas"]["EventType"];
             /**
              * Format: date-time
-             * @description Time of the change, in RFC 3339.
+             * @description Time of the change, in RFC 3339. That of `job.waiting` is the beginning of the outage.
              */
             timestamp: string;
-            /** @description The job. */
+            /** @description The job; of `endpoint.disabled`, the webhook. */
             data: components["schemas"]["EventData"];
         };
         /** @description Items of a job that has ended, by outcome. Those of a job that ended early are fewer than its items. */
@@ -1263,33 +1377,8 @@ export interface components {
              */
             skipped: number;
         };
-        /** @description The job of an event, at the time of the event. */
-        EventData: {
-            /** @description Id of the job. */
-            jobId: components["schemas"]["JobId"];
-            /** @description Name of the job type. */
-            jobType: string;
-            /** @description Labels from the request that created the job; `{}` if there are none. */
-            metadata: {
-                [key: string]: string;
-            };
-            /**
-             * Format: int32
-             * @description Number of retries before this run of the job.
-             */
-            generation: number;
-            /**
-             * Format: int32
-             * @description Rises with each event of the job. The order of deliveries is undefined: a receiver can ignore an event whose version
-             *     is lower than one that it has processed.
-             */
-            version: number;
-            /** @description Status of the job. */
-            status: components["schemas"]["Status"];
-            counts?: components["schemas"]["EventCounts"] | null;
-            /** @description Paths of related resources. */
-            links: components["schemas"]["EventLinks"];
-        };
+        /** @description The subject of an event, at the time of the event. */
+        EventData: components["schemas"]["JobEventData"] | components["schemas"]["EndpointEventData"];
         /** @description Paths of the resources of an event. */
         EventLinks: {
             /**
@@ -1307,7 +1396,7 @@ export interface components {
          * @description The type of an event.
          * @enum {string}
          */
-        EventType: "job.started" | "job.completed" | "job.failed" | "job.canceled";
+        EventType: "job.started" | "job.waiting" | "job.completed" | "job.failed" | "job.canceled" | "endpoint.disabled";
         /** @description A page of events. */
         Events: {
             /** @description Events, in the order in which they entered the list. */
@@ -1596,6 +1685,33 @@ export interface components {
             code: string;
             /** @description Message for people: the problem, its position and the fix. */
             message: string;
+        };
+        /** @description The job of an event, at the time of the event. */
+        JobEventData: {
+            /** @description Id of the job. */
+            jobId: components["schemas"]["JobId"];
+            /** @description Name of the job type. */
+            jobType: string;
+            /** @description Labels from the request that created the job; `{}` if there are none. */
+            metadata: {
+                [key: string]: string;
+            };
+            /**
+             * Format: int32
+             * @description Number of retries before this run of the job.
+             */
+            generation: number;
+            /**
+             * Format: int32
+             * @description Rises with each start and each end of a run of the job. The order of deliveries is undefined: a receiver can ignore an event whose version
+             *     is lower than one that it has processed.
+             */
+            version: number;
+            /** @description Status of the job. */
+            status: components["schemas"]["Status"];
+            counts?: components["schemas"]["EventCounts"] | null;
+            /** @description Paths of related resources. */
+            links: components["schemas"]["EventLinks"];
         };
         /**
          * Format: uuid
@@ -1926,6 +2042,53 @@ export interface components {
          * @enum {string}
          */
         Mode: "upsert" | "insert" | "update" | "delete" | "validate";
+        /** @description A time of a schedule. */
+        NextTime: {
+            /**
+             * Format: date-time
+             * @description The time in UTC, in RFC 3339.
+             */
+            at: string;
+            /**
+             * Format: date-time
+             * @description The same time in the zone of the schedule, in RFC 3339.
+             */
+            local: string;
+            clockChange?: components["schemas"]["ClockChange"] | null;
+        };
+        /** @description An occurrence of a schedule. */
+        Occurrence: {
+            /**
+             * Format: date-time
+             * @description Its time by the schedule, in RFC 3339; that of the call for one that was triggered.
+             */
+            scheduledAt: string;
+            /**
+             * Format: date-time
+             * @description Time of its record, in RFC 3339.
+             */
+            recordedAt: string;
+            /** @description The result. */
+            result: components["schemas"]["OccurrenceResult"];
+            jobId?: components["schemas"]["JobId"] | null;
+            reason?: components["schemas"]["SkipReason"] | null;
+            /** @description Stable code of the error; absent unless it has failed. */
+            code?: string | null;
+            /** @description Text of the error, for people. */
+            detail?: string | null;
+        };
+        /**
+         * @description The result of an occurrence.
+         * @enum {string}
+         */
+        OccurrenceResult: "started" | "skipped" | "failed";
+        /** @description A page of occurrences. */
+        Occurrences: {
+            /** @description The occurrences, newest first. */
+            occurrences: components["schemas"]["Occurrence"][];
+            /** @description Cursor of the next page; `null` on the last one. */
+            nextCursor?: string | null;
+        };
         /** @description Result of a finished job. */
         Output: {
             /** @description Id of the job. */
@@ -2028,6 +2191,11 @@ export interface components {
             /** @description Contents of the receipt. */
             document: components["schemas"]["Receipt"];
         };
+        /**
+         * @description Behavior while the job of an earlier occurrence is active.
+         * @enum {string}
+         */
+        Overlap: "skip" | "allow";
         /** @description A part of another job as the input. */
         PartReceipt: {
             /** @description The other job. */
@@ -2288,6 +2456,96 @@ export interface components {
             /** @description Field of the failed items that run again. Only together with `code`. */
             field?: string | null;
         };
+        /** @description A schedule: a job that is created repeatedly, or once at a set time. */
+        Schedule: {
+            /** @description Id of the schedule. */
+            scheduleId: components["schemas"]["ScheduleId"];
+            /** @description Name for people. */
+            name: string;
+            /** @description Cron pattern; absent for another timing. */
+            cron?: string | null;
+            /** @description Time zone of the pattern. */
+            timeZone?: string | null;
+            /**
+             * Format: int32
+             * @description Minutes between two times; absent for another timing.
+             */
+            everyMinutes?: number | null;
+            /**
+             * Format: date-time
+             * @description The only time, in RFC 3339; absent for another timing.
+             */
+            at?: string | null;
+            /** @description Behavior while the job of an earlier occurrence is active. */
+            overlap: components["schemas"]["Overlap"];
+            /** @description True if the schedule is paused: it has no occurrences. */
+            paused: boolean;
+            /** @description The job that each occurrence makes, with its defaults. */
+            job: Record<string, unknown>;
+            /** @description The next five times; empty for a schedule that is paused, or has no further one. */
+            nextTimes: components["schemas"]["NextTime"][];
+            lastJobId?: components["schemas"]["JobId"] | null;
+            /**
+             * Format: date-time
+             * @description Time of creation, in RFC 3339.
+             */
+            createdAt: string;
+        };
+        /**
+         * Format: uuid
+         * @description Identifies a schedule.
+         */
+        ScheduleId: string;
+        /** @description A schedule. It has one of `cron`, `everyMinutes` and `at`. */
+        ScheduleRequest: {
+            /** @description Name for people. */
+            name: string;
+            /**
+             * @description Cron pattern of five fields: minute, hour, day of the month, month, day of the week. At least five minutes lie between
+             *     two times.
+             * @example 30 2 * * MON-FRI
+             */
+            cron?: string | null;
+            /**
+             * @description Time zone of the pattern, a name of the IANA database.
+             * @default UTC
+             * @example Europe/Berlin
+             */
+            timeZone?: string | null;
+            /**
+             * Format: int32
+             * @description Minutes between two times, counted from the creation of the schedule, or from the last change of its timing.
+             */
+            everyMinutes?: number | null;
+            /**
+             * Format: date-time
+             * @description The only time, in RFC 3339.
+             */
+            at?: string | null;
+            overlap?: components["schemas"]["Overlap"] | null;
+            /**
+             * @description True if the schedule is paused: it has no occurrences.
+             * @default false
+             */
+            paused?: boolean | null;
+            /**
+             * @description The job that each occurrence makes: the body of `POST /api/jobs`, without `fileGuid`, `items` and `startAt`, over a
+             *     dataset or with options only. Up to 16 KiB.
+             */
+            job: {
+                [key: string]: unknown;
+            };
+        };
+        /** @description The schedules of a tenant. */
+        Schedules: {
+            /** @description The schedules, oldest first. */
+            schedules: components["schemas"]["Schedule"][];
+        };
+        /**
+         * @description Reason for a skipped occurrence.
+         * @enum {string}
+         */
+        SkipReason: "overlap" | "too_late";
         /** @description The source of a job whose items are in no file of its own. */
         SourceRequest: components["schemas"]["DatasetRequest"] | components["schemas"]["PartRequest"];
         /**
@@ -2728,7 +2986,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2780,7 +3038,7 @@ export interface operations {
             /**
              * @description `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2903,7 +3161,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -2931,7 +3189,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3095,7 +3353,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3141,7 +3399,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3289,7 +3547,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3317,7 +3575,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3517,7 +3775,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3554,7 +3812,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3769,7 +4027,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -3823,7 +4081,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4046,7 +4304,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4074,7 +4332,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4208,7 +4466,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -4218,7 +4476,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4246,7 +4504,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4449,7 +4707,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4477,7 +4735,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4612,7 +4870,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4640,7 +4898,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4768,7 +5026,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4796,7 +5054,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4956,7 +5214,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -4993,7 +5251,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5171,7 +5429,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5208,7 +5466,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5367,7 +5625,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5395,7 +5653,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5592,7 +5850,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5602,7 +5860,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5630,7 +5888,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5852,7 +6110,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -5862,7 +6120,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -5912,7 +6170,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6121,7 +6379,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -6131,7 +6389,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6163,7 +6421,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6396,7 +6654,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -6406,7 +6664,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6456,7 +6714,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6614,7 +6872,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6651,7 +6909,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6784,7 +7042,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6812,7 +7070,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -6975,7 +7233,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7021,7 +7279,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7163,7 +7421,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7191,7 +7449,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7361,7 +7619,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7371,7 +7629,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7417,7 +7675,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7542,7 +7800,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7552,7 +7810,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7580,7 +7838,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7727,7 +7985,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7737,7 +7995,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7765,7 +8023,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7899,7 +8157,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -7909,7 +8167,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -7937,7 +8195,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8119,7 +8377,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8156,7 +8414,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8328,7 +8586,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8356,7 +8614,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8504,7 +8762,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8550,7 +8808,1462 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listSchedules: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description All schedules of the tenant. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "schedules": [
+                     *         {
+                     *           "createdAt": "2026-07-01T09:00:05Z",
+                     *           "cron": "30 2 * * MON-FRI",
+                     *           "job": {
+                     *             "jobType": "export",
+                     *             "options": {},
+                     *             "priority": "normal",
+                     *             "source": {
+                     *               "dataset": "customers"
+                     *             },
+                     *             "timeoutSeconds": 86400
+                     *           },
+                     *           "name": "Customers for the warehouse",
+                     *           "nextTimes": [
+                     *             {
+                     *               "at": "2026-07-02T00:30:00Z",
+                     *               "local": "2026-07-02T02:30:00+02:00"
+                     *             },
+                     *             {
+                     *               "at": "2026-07-03T00:30:00Z",
+                     *               "local": "2026-07-03T02:30:00+02:00"
+                     *             },
+                     *             {
+                     *               "at": "2026-07-06T00:30:00Z",
+                     *               "local": "2026-07-06T02:30:00+02:00"
+                     *             },
+                     *             {
+                     *               "at": "2026-07-07T00:30:00Z",
+                     *               "local": "2026-07-07T02:30:00+02:00"
+                     *             },
+                     *             {
+                     *               "at": "2026-07-08T00:30:00Z",
+                     *               "local": "2026-07-08T02:30:00+02:00"
+                     *             }
+                     *           ],
+                     *           "overlap": "skip",
+                     *           "paused": false,
+                     *           "scheduleId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *           "timeZone": "Europe/Berlin"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedules"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    createSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        /** @description Up to 32 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * MON-FRI",
+                 *       "job": {
+                 *         "jobType": "export",
+                 *         "source": {
+                 *           "dataset": "customers"
+                 *         }
+                 *       },
+                 *       "name": "Customers for the warehouse",
+                 *       "timeZone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description The schedule, with its next times. */
+            201: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    /** @description Path of the schedule. */
+                    Location?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "cron": "30 2 * * MON-FRI",
+                     *       "job": {
+                     *         "jobType": "export",
+                     *         "options": {},
+                     *         "priority": "normal",
+                     *         "source": {
+                     *           "dataset": "customers"
+                     *         },
+                     *         "timeoutSeconds": 86400
+                     *       },
+                     *       "name": "Customers for the warehouse",
+                     *       "nextTimes": [
+                     *         {
+                     *           "at": "2026-07-02T00:30:00Z",
+                     *           "local": "2026-07-02T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-03T00:30:00Z",
+                     *           "local": "2026-07-03T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-06T00:30:00Z",
+                     *           "local": "2026-07-06T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-07T00:30:00Z",
+                     *           "local": "2026-07-07T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-08T00:30:00Z",
+                     *           "local": "2026-07-08T02:30:00+02:00"
+                     *         }
+                     *       ],
+                     *       "overlap": "skip",
+                     *       "paused": false,
+                     *       "scheduleId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *       "timeZone": "Europe/Berlin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `too-many-schedules`: The tenant has its maximum of 100 schedules. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    getSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "cron": "30 2 * * MON-FRI",
+                     *       "job": {
+                     *         "jobType": "export",
+                     *         "options": {},
+                     *         "priority": "normal",
+                     *         "source": {
+                     *           "dataset": "customers"
+                     *         },
+                     *         "timeoutSeconds": 86400
+                     *       },
+                     *       "name": "Customers for the warehouse",
+                     *       "nextTimes": [
+                     *         {
+                     *           "at": "2026-07-02T00:30:00Z",
+                     *           "local": "2026-07-02T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-03T00:30:00Z",
+                     *           "local": "2026-07-03T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-06T00:30:00Z",
+                     *           "local": "2026-07-06T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-07T00:30:00Z",
+                     *           "local": "2026-07-07T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-08T00:30:00Z",
+                     *           "local": "2026-07-08T02:30:00+02:00"
+                     *         }
+                     *       ],
+                     *       "overlap": "skip",
+                     *       "paused": false,
+                     *       "scheduleId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *       "timeZone": "Europe/Berlin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    putSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 32 KiB. */
+        requestBody: {
+            content: {
+                /**
+                 * @example {
+                 *       "cron": "30 2 * * MON-FRI",
+                 *       "job": {
+                 *         "jobType": "export",
+                 *         "source": {
+                 *           "dataset": "customers"
+                 *         }
+                 *       },
+                 *       "name": "Customers for the warehouse",
+                 *       "timeZone": "Europe/Berlin"
+                 *     }
+                 */
+                "application/json": components["schemas"]["ScheduleRequest"];
+            };
+        };
+        responses: {
+            /** @description The schedule after the change. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    ETag?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "createdAt": "2026-07-01T09:00:05Z",
+                     *       "cron": "30 2 * * MON-FRI",
+                     *       "job": {
+                     *         "jobType": "export",
+                     *         "options": {},
+                     *         "priority": "normal",
+                     *         "source": {
+                     *           "dataset": "customers"
+                     *         },
+                     *         "timeoutSeconds": 86400
+                     *       },
+                     *       "name": "Customers for the warehouse",
+                     *       "nextTimes": [
+                     *         {
+                     *           "at": "2026-07-02T00:30:00Z",
+                     *           "local": "2026-07-02T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-03T00:30:00Z",
+                     *           "local": "2026-07-03T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-06T00:30:00Z",
+                     *           "local": "2026-07-06T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-07T00:30:00Z",
+                     *           "local": "2026-07-07T02:30:00+02:00"
+                     *         },
+                     *         {
+                     *           "at": "2026-07-08T00:30:00Z",
+                     *           "local": "2026-07-08T02:30:00+02:00"
+                     *         }
+                     *       ],
+                     *       "overlap": "skip",
+                     *       "paused": false,
+                     *       "scheduleId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *       "timeZone": "Europe/Berlin"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Schedule"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    deleteSchedule: {
+        parameters: {
+            query?: never;
+            header?: {
+                /**
+                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 *     call does nothing and returns 412. A running job changes with every item that ends.
+                 */
+                "If-Match"?: string;
+            };
+            path: {
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description The schedule is deleted. */
+            204: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content?: never;
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
+            412: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    triggerSchedule: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description Accepted. Poll the job at `Location`. */
+            202: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The job. */
+                    Location?: string;
+                    /** @description Seconds. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "attempts": 1,
+                     *       "counts": {
+                     *         "failed": 0,
+                     *         "pending": 0,
+                     *         "skipped": 0,
+                     *         "succeeded": 0
+                     *       },
+                     *       "createdAt": "2026-07-01T09:00:00.12Z",
+                     *       "deadlineAt": "2026-07-02T09:00:00.12Z",
+                     *       "durationSeconds": null,
+                     *       "error": null,
+                     *       "etaSeconds": null,
+                     *       "expiresAt": "2026-07-15T09:00:00Z",
+                     *       "fileName": "people.csv",
+                     *       "finishedAt": null,
+                     *       "issues": [],
+                     *       "itemCount": 0,
+                     *       "itemCountFinal": false,
+                     *       "itemProgress": 0,
+                     *       "itemsPerSecond": 0,
+                     *       "jobId": "019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *       "jobType": "import",
+                     *       "links": {
+                     *         "cancel": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e/cancel",
+                     *         "failures": null,
+                     *         "output": null,
+                     *         "results": null,
+                     *         "self": "/api/jobs/019f2c3e-7b1a-7c44-9d0e-2f6a1b3c4d5e",
+                     *         "start": null,
+                     *         "undo": null
+                     *       },
+                     *       "message": "Waiting for job to start...",
+                     *       "metadata": {
+                     *         "run": "2026-07-01",
+                     *         "team": "crm"
+                     *       },
+                     *       "percent": 0,
+                     *       "priority": "normal",
+                     *       "source": {
+                     *         "kind": "file",
+                     *         "name": "people.csv",
+                     *         "sizeBytes": 5242880
+                     *       },
+                     *       "stage": "queued",
+                     *       "startedAs": null,
+                     *       "startedAt": null,
+                     *       "startedFrom": null,
+                     *       "status": "waiting",
+                     *       "timeoutSeconds": 86400,
+                     *       "undoes": null,
+                     *       "undoneBy": null,
+                     *       "updatedAt": "2026-07-01T09:00:00.12Z"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Job"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `schedule-not-runnable`: The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is not active, or takes another kind of input. Nothing was done. */
+            409: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `too-many-jobs`: The tenant has reached its maximum number of active jobs, including deleted ones that have not been removed. Nothing was done.
+             *
+             *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
+             *
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `busy`: More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still work.
+             *
+             *     `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    listOccurrences: {
+        parameters: {
+            query?: {
+                /** @description Maximum number of occurrences on the page. */
+                limit?: number;
+                /** @description The `nextCursor` of the previous page. */
+                cursor?: string;
+            };
+            header?: never;
+            path: {
+                /** @description Id of the schedule. */
+                scheduleId: string;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            /** @description A page. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    /** @description The next page, `rel="next"` (RFC 8288); absent on the last one. */
+                    Link?: string;
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "nextCursor": null,
+                     *       "occurrences": [
+                     *         {
+                     *           "reason": "overlap",
+                     *           "recordedAt": "2026-07-02T09:00:36Z",
+                     *           "result": "skipped",
+                     *           "scheduledAt": "2026-07-02T09:00:05Z"
+                     *         },
+                     *         {
+                     *           "jobId": "019817a2-0b7c-4a3e-9d54-3a1f6c0e8b12",
+                     *           "recordedAt": "2026-07-01T09:00:36Z",
+                     *           "result": "started",
+                     *           "scheduledAt": "2026-07-01T09:00:05Z"
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Occurrences"];
+                };
+            };
+            /** @description `malformed-query`: The query string cannot be read. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8691,7 +10404,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8728,7 +10441,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8940,7 +10653,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -8985,7 +10698,7 @@ export interface operations {
              *
              *     `upload-quota-exceeded`: The file would exceed one of the tenant's daily quotas (UTC): the quota of uploads, which counts every upload whether or not it is used, or the quota of the files of jobs, which counts a file for each create, start and retry. Nothing was done.
              *
-             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             *     `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9146,7 +10859,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9183,7 +10896,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9321,7 +11034,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9358,7 +11071,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9549,7 +11262,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9577,7 +11290,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9887,7 +11600,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -9897,7 +11610,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -9943,7 +11656,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10071,7 +11784,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `precondition-failed`: The job, the job type or the webhook has changed since the response whose ETag is in If-Match. Nothing was done. */
+            /** @description `precondition-failed`: The job, the job type, the webhook or the schedule has changed since the response whose ETag is in If-Match. Nothing was done. */
             412: {
                 headers: {
                     [name: string]: unknown;
@@ -10081,7 +11794,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10109,7 +11822,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10240,7 +11953,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10268,7 +11981,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10449,7 +12162,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10486,7 +12199,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, and changes, checks and replays of webhooks). Nothing was done.
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10590,7 +12303,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10702,7 +12415,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10814,7 +12527,7 @@ export interface operations {
                 content?: never;
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -10941,7 +12654,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -11113,7 +12826,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -11297,7 +13010,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -11500,7 +13213,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -11640,7 +13353,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */
@@ -11804,7 +13517,7 @@ export interface operations {
                 };
             };
             /**
-             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
              *
              *     As `application/json`, returned by API Gateway itself.
              */

@@ -35,9 +35,8 @@ export function webhookMethods(send: Send, get: Getter): WebhookMethods {
     },
     testWebhook: (webhookId, options = {}) =>
       versioned<VersionedWebhook>(post(`${webhookPath(webhookId)}/test`, options, !options.ifMatch)),
-    // A repetition is refused, and the reply with the secret is lost.
     rotateWebhookSecret: (webhookId, options = {}) =>
-      json<WebhookSecret>(post(`${webhookPath(webhookId)}/secret`, options, false)),
+      json<WebhookSecret>(post(`${webhookPath(webhookId)}/secret`, options, !options.ifMatch)),
     listDeliveries: (webhookId, options) => get(`${webhookPath(webhookId)}/deliveries`, options),
     replayDelivery: (webhookId, deliveryId, { signal } = {}) => {
       const path = `${webhookPath(webhookId)}/deliveries/${encodeURIComponent(deliveryId)}/replay`;

@@ -12,6 +12,8 @@ import { JobView } from "./views/job";
 import { JobsView } from "./views/jobs";
 import { NotFound } from "./views/not-found";
 import { RecordsView } from "./views/records";
+import { ScheduleView } from "./views/schedule";
+import { SchedulesView } from "./views/schedules";
 import { SessionEnded, SignInView } from "./views/sign-in";
 import { TypeView } from "./views/type";
 import { TypesView } from "./views/types";
@@ -92,6 +94,10 @@ function Routed() {
       return <TypesView />;
     case "type":
       return <TypeView key={to.name} name={to.name} />;
+    case "schedules":
+      return <SchedulesView />;
+    case "schedule":
+      return <ScheduleView key={to.scheduleId} scheduleId={to.scheduleId} />;
     case "webhooks":
       return <WebhooksView />;
     case "webhook":

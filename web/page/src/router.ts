@@ -11,6 +11,8 @@ export type Route =
   | { view: "records"; dataset: string }
   | { view: "types" }
   | { view: "type"; name: string }
+  | { view: "schedules" }
+  | { view: "schedule"; scheduleId: string }
   | { view: "webhooks" }
   | { view: "webhook"; webhookId: string }
   | { view: "unknown" };
@@ -23,6 +25,7 @@ export function parseRoute(path: string): Route {
   if (first === "jobs") return second ? { view: "job", jobId: second } : { view: "jobs" };
   if (first === "datasets") return second ? { view: "records", dataset: second } : { view: "datasets" };
   if (first === "types") return second ? { view: "type", name: second } : { view: "types" };
+  if (first === "schedules") return second ? { view: "schedule", scheduleId: second } : { view: "schedules" };
   if (first === "webhooks") return second ? { view: "webhook", webhookId: second } : { view: "webhooks" };
   return { view: "unknown" };
 }

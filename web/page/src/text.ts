@@ -7,6 +7,7 @@ import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
 import { imagesText } from "./text/images";
 import { jobText } from "./text/job";
+import { schedulesText } from "./text/schedules";
 import { typesText } from "./text/types";
 import { waitingText } from "./text/waiting";
 import { webhooksText } from "./text/webhooks";
@@ -68,6 +69,8 @@ export const text = {
     records: "Records",
     types: "Job types",
     type: "Job type",
+    schedules: "Schedules",
+    schedule: "Schedule",
     webhooks: "Webhooks",
     webhook: "Webhook",
     unknown: "Not found",
@@ -79,6 +82,7 @@ export const text = {
     jobs: "Jobs",
     datasets: "Datasets",
     types: "Job types",
+    schedules: "Schedules",
     webhooks: "Webhooks",
   },
   theme: { toDark: "Use dark colours", toLight: "Use light colours" },
@@ -134,6 +138,7 @@ export const text = {
   ...jobText,
   ...typesText,
   ...waitingText,
+  ...schedulesText,
   ...webhooksText,
   ...imagesText,
   ...errorText,

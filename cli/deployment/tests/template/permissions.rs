@@ -97,7 +97,7 @@ fn a_removed_permission_is_reported() {
             "DeadLetters: reopen needs dynamodb:PutItem",
         ),
         (
-            "'dynamodb:LeadingKeys': ['JOBTYPES', 'WEBHOOKS#*']",
+            "'dynamodb:LeadingKeys': ['JOBTYPES', 'WEBHOOKS#*', 'SCHEDULES#*']",
             "'dynamodb:LeadingKeys': ['WEBHOOKS#*']",
             "JobsApi: delete_job_type needs",
         ),

@@ -26,6 +26,13 @@ const READ_DELIVERY: Need = ("dynamodb:GetItem", "JobsTable", Some("DELIVERIES#"
 const FIND_DELIVERIES: Need = ("dynamodb:Query", "JobsTable", Some("DELIVERIES#"));
 const UPDATE_DELIVERY: Need = ("dynamodb:UpdateItem", "JobsTable", Some("DELIVERIES#"));
 const RESERVE_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("ATTEMPTS#"));
+const FIND_SCHEDULES: Need = ("dynamodb:Query", "JobsTable", Some("SCHEDULES#"));
+const READ_SCHEDULE: Need = ("dynamodb:GetItem", "JobsTable", Some("SCHEDULES#"));
+const UPDATE_SCHEDULE: Need = ("dynamodb:UpdateItem", "JobsTable", Some("SCHEDULES#"));
+const DELETE_SCHEDULE: Need = ("dynamodb:DeleteItem", "JobsTable", Some("SCHEDULES#"));
+const PUT_OCCURRENCE: Need = ("dynamodb:PutItem", "JobsTable", Some("OCCURRENCES#"));
+const FIND_OCCURRENCES: Need = ("dynamodb:Query", "JobsTable", Some("OCCURRENCES#"));
+const PUT_JOB: Need = ("dynamodb:PutItem", "JobsTable", Some("JOB#"));
 const FIND_DUE: Need = ("dynamodb:Query", "JobsTable/index/due", None);
 const DELETE_MANY: Need = ("dynamodb:BatchWriteItem", "JobsTable", None);
 const FIND_UNFINISHED: Need = ("dynamodb:Query", "JobsTable/index/unfinished", None);
@@ -79,6 +86,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "count_call", &[UPDATE]),
     (STORES, "active_jobs", &[READ, READ_MANY, UPDATE]),
     (STORES, "begin", &[UPDATE]),
+    (STORES, "record_outage", &[UPDATE]),
     (STORES, "put_columns", &[UPDATE]),
     (STORES, "commit_group", &[PUT, UPDATE, READ]),
     (STORES, "end_split", &[UPDATE]),
@@ -93,12 +101,20 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "move_events", &[PUT_EVENT, PUT_DELIVERY, UPDATE]),
     (STORES, "endpoints", &[FIND_ENDPOINTS]),
     (STORES, "put_endpoint", &[UPDATE_ENDPOINT]),
+    (STORES, "disable_endpoint", &[UPDATE_ENDPOINT, PUT_EVENT, PUT_DELIVERY]),
     (STORES, "delete_endpoint", &[DELETE_ENDPOINT]),
     (STORES, "reserve_call", &[RESERVE_CALL]),
     (STORES, "delivery", &[READ_DELIVERY]),
     (STORES, "deliveries_of", &[FIND_DELIVERIES]),
     (STORES, "put_delivery", &[UPDATE_DELIVERY]),
     (STORES, "due_deliveries", &[FIND_DUE]),
+    (STORES, "schedules", &[FIND_SCHEDULES]),
+    (STORES, "schedule", &[READ_SCHEDULE]),
+    (STORES, "put_schedule", &[UPDATE_SCHEDULE]),
+    (STORES, "delete_schedule", &[DELETE_SCHEDULE]),
+    (STORES, "fire", &[UPDATE_SCHEDULE, PUT_OCCURRENCE, PUT_JOB, UPDATE, READ, READ_MANY]),
+    (STORES, "occurrences", &[FIND_OCCURRENCES]),
+    (STORES, "due_schedules", &[FIND_DUE]),
     (STORES, "events", &[FIND]),
     (STORES, "chunk_state", &[READ_MANY]),
     (STORES, "commit", &[UPDATE]),

@@ -29,6 +29,7 @@ const SHARED: [(&str, &[&str]); 11] = [
             "events",
             "ports.rs",
             "webhooks/messages.rs",
+            "../schedules/src/fire.rs",
         ],
     ),
     (
@@ -36,7 +37,17 @@ const SHARED: [(&str, &[&str]); 11] = [
         &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "chunk/ending.rs", "events", "webhooks/messages.rs"],
     ),
     ("complete-job", &["header.rs", "chunk/chain.rs", "chunk/chunk_reader.rs", "events", "webhooks/messages.rs"]),
-    ("jobs-api", &["header.rs", "chunk/ending.rs", "events/document.rs", "ports.rs", "webhooks/messages.rs"]),
+    (
+        "jobs-api",
+        &[
+            "header.rs",
+            "chunk/ending.rs",
+            "events/document.rs",
+            "ports.rs",
+            "webhooks/messages.rs",
+            "../schedules/src/fire.rs",
+        ],
+    ),
     ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),

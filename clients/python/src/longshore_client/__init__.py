@@ -18,6 +18,8 @@ from .documents import (
     JobRequest,
     Jobs,
     JobSource,
+    Occurrence,
+    Occurrences,
     Output,
     OutputFile,
     Priority,
@@ -25,6 +27,9 @@ from .documents import (
     Record,
     Records,
     Results,
+    Schedule,
+    ScheduleRequest,
+    Schedules,
     Stage,
     Status,
     Webhook,
@@ -35,6 +40,7 @@ from .documents import (
 from .errors import LongshoreError, NetworkError, OtherFileError, ProblemError, UploadError
 from .http import Call, Response, Token
 from .requests import Exported, Finished, RequestOptions
+from .schedules import VersionedSchedule
 from .uploading import ResumeState, UploadOptions, upload
 from .watching import VersionedJob, has_ended
 from .webhooks import VersionedWebhook
@@ -42,7 +48,7 @@ from .webhooks import VersionedWebhook
 __all__ = [
     "Audit", "Call", "Client", "CreatedWebhook", "Dataset", "Datasets", "Deliveries", "Delivery", "Event", "Events", "Exported", "Failure", "Failures",
     "FieldError", "Finished", "ImportOptions", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError",
-    "NetworkError", "OtherFileError", "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
-    "Results", "ResumeState", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "VersionedWebhook",
+    "NetworkError", "Occurrence", "Occurrences", "OtherFileError", "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
+    "Results", "ResumeState", "Schedule", "ScheduleRequest", "Schedules", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "VersionedSchedule", "VersionedWebhook",
     "Webhook", "WebhookRequest", "WebhookSecret", "Webhooks", "has_ended", "upload",
 ]

@@ -28,13 +28,14 @@ from .errors import ProblemError, is_kind
 from .http import Call, Response, Token, Transport, download
 from .requests import Exported, Finished, Link, RequestOptions
 from .watching import VersionedJob, versioned, watch
+from .schedules import ScheduleCalls
 from .webhooks import WebhookCalls
 
 #: Rows of a page of `all_results` and `all_failures`: the maximum of the API.
 PAGE = 1000
 
 
-class Client(WebhookCalls):
+class Client(WebhookCalls, ScheduleCalls):
     """The API as methods. Each raises `ProblemError` or `NetworkError`.
 
     `token` is the caller's token, or a function that returns it. The function is called before each attempt, so that a

@@ -136,6 +136,21 @@ class DeliveryAttempt(TypedDict):
     detail: NotRequired[str | None]
 
 
+class EndpointEventData(TypedDict):
+    """The webhook whose endpoint was disabled, of an event `endpoint.disabled`."""
+
+    webhookId: EndpointId
+    description: str
+    reason: DisabledReason
+    links: EndpointEventLinks
+
+
+class EndpointEventLinks(TypedDict):
+    """Paths of the resources of an event `endpoint.disabled`."""
+
+    webhook: str
+
+
 class Event(TypedDict):
     """An event."""
 
@@ -151,19 +166,6 @@ class EventCounts(TypedDict):
     succeeded: int
     failed: int
     skipped: int
-
-
-class EventData(TypedDict):
-    """The job of an event, at the time of the event."""
-
-    jobId: JobId
-    jobType: str
-    metadata: dict[str, str]
-    generation: int
-    version: int
-    status: Status
-    counts: NotRequired[EventCounts | None]
-    links: EventLinks
 
 
 class EventLinks(TypedDict):
@@ -307,6 +309,19 @@ class JobError(TypedDict):
     message: str
 
 
+class JobEventData(TypedDict):
+    """The job of an event, at the time of the event."""
+
+    jobId: JobId
+    jobType: str
+    metadata: dict[str, str]
+    generation: int
+    version: int
+    status: Status
+    counts: NotRequired[EventCounts | None]
+    links: EventLinks
+
+
 class JobLinks(TypedDict):
     """Paths of a job's resources and actions; `null` while not available."""
 
@@ -340,6 +355,33 @@ class Jobs(TypedDict):
 
     jobs: list[Job]
     nextCursor: str | None
+
+
+class NextTime(TypedDict):
+    """A time of a schedule."""
+
+    at: str
+    local: str
+    clockChange: NotRequired[ClockChange | None]
+
+
+class Occurrence(TypedDict):
+    """An occurrence of a schedule."""
+
+    scheduledAt: str
+    recordedAt: str
+    result: OccurrenceResult
+    jobId: NotRequired[JobId | None]
+    reason: NotRequired[SkipReason | None]
+    code: NotRequired[str | None]
+    detail: NotRequired[str | None]
+
+
+class Occurrences(TypedDict):
+    """A page of occurrences."""
+
+    occurrences: list[Occurrence]
+    nextCursor: NotRequired[str | None]
 
 
 class Output(TypedDict):
@@ -500,6 +542,42 @@ class ResultsRequest(TypedDict):
     columns: NotRequired[list[ResultColumn] | None]
 
 
+class Schedule(TypedDict):
+    """A schedule: a job that is created repeatedly, or once at a set time."""
+
+    scheduleId: ScheduleId
+    name: str
+    cron: NotRequired[str | None]
+    timeZone: NotRequired[str | None]
+    everyMinutes: NotRequired[int | None]
+    at: NotRequired[str | None]
+    overlap: Overlap
+    paused: bool
+    job: dict[str, Any]
+    nextTimes: list[NextTime]
+    lastJobId: NotRequired[JobId | None]
+    createdAt: str
+
+
+class ScheduleRequest(TypedDict):
+    """A schedule."""
+
+    name: str
+    cron: NotRequired[str | None]
+    timeZone: NotRequired[str | None]
+    everyMinutes: NotRequired[int | None]
+    at: NotRequired[str | None]
+    overlap: NotRequired[Overlap | None]
+    paused: NotRequired[bool | None]
+    job: dict[str, Any]
+
+
+class Schedules(TypedDict):
+    """The schedules of a tenant."""
+
+    schedules: list[Schedule]
+
+
 class Timings(TypedDict):
     """Times when a job was accepted, started and finished, in RFC 3339 (UTC), and durations."""
 
@@ -635,10 +713,12 @@ class Webhooks(TypedDict):
 
 Basis = Literal["upload", "read", "gone", "too_long"]
 CheckResult = Literal["passed", "wrong_answer", "refused", "no_answer"]
+ClockChange = Literal["forward", "back"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 DisabledReason = Literal["client", "gone", "failing"]
 EndpointId = str
-EventType = Literal["job.started", "job.completed", "job.failed", "job.canceled"]
+EventData = Union["JobEventData", "EndpointEventData"]
+EventType = Literal["job.started", "job.waiting", "job.completed", "job.failed", "job.canceled", "endpoint.disabled"]
 FileGuid = str
 JobId = str
 JobPart = Literal["results", "failed", "skipped", "unprocessed"]
@@ -646,8 +726,12 @@ JobScope = Literal["all", "named"]
 JobSource = Union["FileSource", "ItemsSource", "PartSource", "DatasetSource"]
 Metadata = dict[str, str]
 Mode = Literal["upsert", "insert", "update", "delete", "validate"]
+OccurrenceResult = Literal["started", "skipped", "failed"]
+Overlap = Literal["skip", "allow"]
 Priority = Literal["high", "normal", "low"]
 ResultColumn = TypedDict("ResultColumn", {"name": "str", "as": "NotRequired[str | None]"})
+ScheduleId = str
+SkipReason = Literal["overlap", "too_late"]
 SourceRequest = Union["DatasetRequest", "PartRequest"]
 Stage = Literal["queued", "splitting", "processing", "stopping", "finishing", "done"]
 Status = Literal["waiting", "running", "completed", "failed", "canceled"]

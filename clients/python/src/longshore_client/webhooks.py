@@ -51,8 +51,13 @@ class WebhookCalls:
         return _versioned(self._send("POST", f"{_webhook(webhook_id)}/test", if_match, repeatable=if_match is None))
 
     def rotate_webhook_secret(self, webhook_id: str, *, if_match: str | None = None) -> WebhookSecret:
-        """Replaces the secret. The previous one is used, too, for 24 hours. Never repeated after a lost reply."""
-        return cast(WebhookSecret, self._send("POST", f"{_webhook(webhook_id)}/secret", if_match).json())
+        """Replaces the secret. The previous one is used, too, for 24 hours, in which calls return the same new one.
+
+        Without `if_match`, a lost reply is retried.
+        """
+        repeatable = if_match is None
+        path = f"{_webhook(webhook_id)}/secret"
+        return cast(WebhookSecret, self._send("POST", path, if_match, repeatable=repeatable).json())
 
     def list_deliveries(self, webhook_id: str, *, limit: int | None = None, cursor: str | None = None) -> Deliveries:
         """Lists a page of a webhook's deliveries, newest first."""

@@ -2,10 +2,10 @@
 
 use std::sync::atomic::Ordering;
 
-use longshore::chunk::ChunkEnd;
+use longshore::chunk::{ChunkEnd, ConcurrencyLimiter};
 use longshore::remote::RemoteReply;
-use longshore_domain::concurrency::Permit;
-use longshore_domain::ports::{Acquisition, HandlerStates, ParkedChunks, Permits};
+use longshore_domain::concurrency::{Permit, Wake};
+use longshore_domain::ports::{Acquisition, HandlerStates, ParkedChunks, Permits, WakeMark};
 use longshore_domain::registration::Registration;
 use serde_json::json;
 
@@ -153,4 +153,39 @@ async fn a_chunk_without_a_permit_after_its_pause_can_be_woken_by_the_next_worke
     assert_eq!(world.deliver(&parked.message).await, ChunkEnd::Parked);
     let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
     assert!(parked.may_be_woken(clock()), "{parked:?}");
+}
+
+/// A wait of more than 15 minutes has no delayed message: the sweeper wakes the chunk.
+#[tokio::test]
+async fn a_chunk_that_is_woken_after_a_long_pause_runs() {
+    let handler = Scripted::new(|received| {
+        let busy = || returned(&json!({ "retryBatch": { "after": 1_200, "reason": "quota" } }));
+        if received.at.0 < 2_000_000 { busy() } else { all(received) }
+    });
+    let world = World::new(&handler, registration(), 1, 1).await;
+    let message = world.next_message().unwrap();
+    assert_eq!(world.deliver(&message).await, ChunkEnd::Paused);
+    let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
+    pass_until(parked.message.parked_until.unwrap().plus_seconds(11));
+    let limiter = ConcurrencyLimiter { ports: &world.ports, job_type: TYPE, limit: 1, clock };
+    assert_eq!(limiter.wake().await.unwrap(), 1);
+    let woken = world.next_message().unwrap();
+    assert_eq!((woken.parked_until, world.deliver(&woken).await), (None, ChunkEnd::Finished));
+}
+
+/// Its own delayed message has come, and the delivery fails before it calls the handler.
+#[tokio::test]
+async fn a_message_that_comes_again_after_an_error_runs() {
+    let handler = Scripted::new(|received| {
+        let busy = || returned(&json!({ "retryBatch": { "after": 30, "reason": "quota" } }));
+        if received.at.0 < 1_020_000 { busy() } else { all(received) }
+    });
+    let world = World::new(&handler, registration(), 1, 1).await;
+    assert_eq!(world.deliver(&world.next_message().unwrap()).await, ChunkEnd::Paused);
+    let parked = world.ports.store.parked(TYPE, 9).await.unwrap().remove(0);
+    pass_until(parked.message.parked_until.unwrap());
+    // As after a worker that has claimed the chunk and died.
+    let wake = Wake { at: clock().plus_seconds(280), by: "a dead worker".into() };
+    assert_eq!(world.ports.store.mark_woken(TYPE, &parked, &wake).await.unwrap(), WakeMark::Marked);
+    assert_eq!(world.deliver(&parked.message).await, ChunkEnd::Finished);
 }

@@ -61,7 +61,13 @@ async fn a_delivery_fails_after_its_last_attempt_and_is_replayed() {
     world.sent();
     *world.function.calls.statuses.lock().unwrap() = vec![200];
     let (tenant, endpoint_id, requested_at) = (TENANT, world.endpoint.endpoint_id, now());
-    let replay = |after| WebhookMessage::Replay { tenant: tenant.clone(), endpoint_id, after, requested_at };
+    let replay = |after| WebhookMessage::Replay {
+        tenant: tenant.clone(),
+        endpoint_id,
+        after,
+        requested_at,
+        only_waiting: false,
+    };
     assert_eq!(world.handle(&replay(DeliveryId::before(now()))).await.unwrap(), "0 deliveries are replayed");
     let all = replay(DeliveryId::before(START));
     assert_eq!(world.handle(&all).await.unwrap(), "1 deliveries are replayed");
@@ -86,7 +92,13 @@ async fn a_replay_of_many_deliveries_continues_page_by_page() {
     let active = world.change(|endpoint| endpoint.state = EndpointState::Active).await;
     *world.function.calls.statuses.lock().unwrap() = vec![200];
     let (after, requested_at) = (DeliveryId::before(START), now());
-    let first = WebhookMessage::Replay { tenant: TENANT, endpoint_id: active.endpoint_id, after, requested_at };
+    let first = WebhookMessage::Replay {
+        tenant: TENANT,
+        endpoint_id: active.endpoint_id,
+        after,
+        requested_at,
+        only_waiting: false,
+    };
     let (mut queue, mut replays) = (vec![first], 0);
     while let Some(message) = queue.pop() {
         replays += u32::from(matches!(message, WebhookMessage::Replay { .. }));

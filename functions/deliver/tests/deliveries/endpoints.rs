@@ -3,9 +3,12 @@
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
+use longshore::events::EventDocument;
+use longshore_domain::event::EventType;
+use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{WebhookWrite, Webhooks};
-use longshore_domain::webhook::{CheckResult, DisabledReason, EndpointState};
+use longshore_domain::ports::{ConditionalWrite, Webhooks};
+use longshore_domain::webhook::{CheckResult, DisabledReason, Endpoint, EndpointState, JobScope};
 
 use crate::world::{TENANT, World, at, now};
 
@@ -42,17 +45,30 @@ async fn a_dead_endpoint_is_called_once_for_each_pause() {
 #[tokio::test]
 async fn an_endpoint_that_is_gone_or_deleted_gets_nothing_more() {
     let world = World::new(&[410], EndpointState::Active).await;
+    let store = &world.function.store;
+    let other = Endpoint { endpoint_id: EndpointId::generate(), place: 1, ..world.endpoint.clone() };
+    let notices = Endpoint { event_types: [EventType::EndpointDisabled].into(), jobs: JobScope::Named, ..other };
+    assert_eq!(store.put_endpoint(&notices, None).await.unwrap(), ConditionalWrite::Stored);
     world.event().await;
     world.event().await;
     let [first, second] = world.sent().try_into().unwrap();
     assert_eq!(world.handle(&first.message).await.unwrap(), "Failed");
+    let [notice] = world.sent().try_into().unwrap();
+    let WebhookMessage::Deliver { delivery } = notice.message else { panic!("not a delivery") };
+    assert_eq!(delivery.endpoint_id, notices.endpoint_id, "the other endpoint is told");
+    let event = store.delivery(&delivery).await.unwrap().unwrap().event;
+    let document = serde_json::to_value(EventDocument::new(&event)).unwrap();
+    assert_eq!(
+        (&document["type"], &document["data"]["webhookId"], &document["data"]["reason"]),
+        (&"endpoint.disabled".into(), &world.endpoint.endpoint_id.to_string().into(), &"gone".into())
+    );
     assert!(matches!(world.stored().await.state, EndpointState::Disabled { reason: DisabledReason::Gone, .. }));
     assert_eq!(world.handle(&second.message).await.unwrap(), "Abandoned");
     world.event().await;
     assert_eq!((world.sent().len(), world.deliveries().await.len()), (0, 2), "a disabled endpoint gets no delivery");
     let world = World::new(&[200], EndpointState::Active).await;
     world.event().await;
-    assert_eq!(world.function.store.delete_endpoint(&world.endpoint).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(world.function.store.delete_endpoint(&world.endpoint).await.unwrap(), ConditionalWrite::Stored);
     assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Abandoned");
     assert_eq!(world.calls(), 0);
 }
@@ -76,10 +92,11 @@ async fn an_endpoint_that_has_passed_no_check_is_not_called() {
     let world = World::new(&[200], EndpointState::Active).await;
     world.event().await;
     world.change(|endpoint| endpoint.state = EndpointState::Pending).await;
-    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Failed");
-    assert_eq!(world.calls(), 0);
-    let due = world.deliveries().await[0].due().unwrap();
-    assert!((60_000..=66_000).contains(&due.millis_since(now())), "{due:?}");
+    let message = world.only_message().await;
+    assert_eq!(world.handle(&message).await.unwrap(), "Postponed");
+    assert_eq!((world.calls(), world.deliveries().await[0].attempts), (0, 0), "it waits without an attempt");
+    at(4 * 86_400);
+    assert_eq!(world.handle(&message).await.unwrap(), "Abandoned", "no check was passed for days");
 }
 
 #[tokio::test]
@@ -88,10 +105,9 @@ async fn another_url_loses_no_event() {
     world.change(|endpoint| endpoint.state = EndpointState::Pending).await;
     let read = world.stored().await;
     let checking = read.clone().with_check("c1".into(), now());
-    assert_eq!(world.function.store.put_endpoint(&checking, Some(&read)).await.unwrap(), WebhookWrite::Stored);
+    assert_eq!(world.function.store.put_endpoint(&checking, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
     world.event().await;
-    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Failed");
-    world.sent();
+    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Postponed");
     at(5);
     let check = WebhookMessage::Check { tenant: TENANT, endpoint_id: checking.endpoint_id, challenge: "c1".to_owned() };
     assert_eq!(world.handle(&check).await.unwrap(), "Checked(Passed)");
@@ -106,7 +122,7 @@ async fn a_check_activates_an_endpoint_once() {
     let check = async |challenge: &str| {
         let read = world.stored().await;
         let checking = read.clone().with_check(challenge.into(), now());
-        assert_eq!(world.function.store.put_endpoint(&checking, Some(&read)).await.unwrap(), WebhookWrite::Stored);
+        assert_eq!(world.function.store.put_endpoint(&checking, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
         WebhookMessage::Check { tenant: TENANT, endpoint_id: checking.endpoint_id, challenge: challenge.into() }
     };
     let first = check("c1").await;

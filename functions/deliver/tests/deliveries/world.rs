@@ -13,7 +13,7 @@ use longshore_domain::ids::{EndpointId, JobId};
 use longshore_domain::job::Job;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{
-    Definition, DeliveriesFrom, DeliveriesQuery, JobStore, JobTransitions, WebhookWrite, Webhooks,
+    ConditionalWrite, Definition, DeliveriesFrom, DeliveriesQuery, JobStore, JobTransitions, Webhooks,
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -88,7 +88,7 @@ impl World {
         };
         let calls = Scripted { statuses: Mutex::new(statuses.to_vec()), calls: Mutex::default() };
         let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
-        assert_eq!(store.put_endpoint(&endpoint, None).await.unwrap(), WebhookWrite::Stored);
+        assert_eq!(store.put_endpoint(&endpoint, None).await.unwrap(), ConditionalWrite::Stored);
         Self { function: Deliver { store, queues, calls, clock: now }, endpoint }
     }
 
@@ -131,7 +131,7 @@ impl World {
     pub(crate) async fn change(&self, change: impl FnOnce(&mut Endpoint)) -> Endpoint {
         let read = self.stored().await;
         let changed = read.clone().changed(change);
-        assert_eq!(self.function.store.put_endpoint(&changed, Some(&read)).await.unwrap(), WebhookWrite::Stored);
+        assert_eq!(self.function.store.put_endpoint(&changed, Some(&read)).await.unwrap(), ConditionalWrite::Stored);
         changed
     }
 

@@ -33,7 +33,7 @@ pub(super) async fn accepted_before<S: Store, Q: Queues, F>(
 }
 
 /// Returns 202 with the job, its path, and `Retry-After` for the first poll.
-pub(super) fn accepted(job: &Job, groups: &[Group]) -> Response {
+pub(crate) fn accepted(job: &Job, groups: &[Group]) -> Response {
     let about = AppendHeaders([
         (header::LOCATION, path(job.job_id)),
         (header::RETRY_AFTER, if job.is_scheduled { "30" } else { "1" }.to_owned()),

@@ -105,6 +105,9 @@ pub(crate) async fn create<B: Backend>(
     store_job(&api, &tenant, request, key.as_ref()).await
 }
 
+/// Seconds within which a queue that is full now is full at the start of a job.
+const SOON_S: i64 = 900;
+
 /// Stores the job of a valid request, and sends its create message.
 pub(super) async fn store_job<B: Backend>(
     api: &Api<B>,
@@ -119,7 +122,8 @@ pub(super) async fn store_job<B: Backend>(
     if let Some(start_at) = job.times.start_at {
         check_start(api, &job, &request, start_at).await?;
     }
-    if !job.is_scheduled {
+    let is_soon = job.times.start_at.is_none_or(|start_at| start_at < job.times.created_at.plus_seconds(SOON_S));
+    if is_soon {
         admit(api, tenant, job.chunk_queue()).await?;
     }
     job.source = match (request.file, request.items, request.source) {
@@ -160,7 +164,11 @@ pub(super) async fn store_job<B: Backend>(
 ///
 /// # Errors
 /// 422.
-async fn check_callback(store: &impl Webhooks, tenant: &Tenant, callback: EndpointId) -> Result<(), Failure> {
+pub(super) async fn check_callback(
+    store: &impl Webhooks,
+    tenant: &Tenant,
+    callback: EndpointId,
+) -> Result<(), Failure> {
     let endpoints = store.endpoints(&tenant.0).await?;
     if endpoints.iter().any(|endpoint| endpoint.endpoint_id == callback) {
         return Ok(());

@@ -14,6 +14,7 @@
 //! | `source` | the source of a job in its document, and the stored items of a request |
 //! | `retry_request` | the parameters of a retry: the failed items that run again |
 //! | `find` | the job of a path, and its groups |
+//! | `template` | the job of a schedule |
 //! | `accept` | the create message, and the responses with an accepted job |
 //! | `document` | the response |
 //! | `waiting_for` | what a job of a registered type waits for |
@@ -21,7 +22,7 @@
 //! | `metadata` | the labels of a job, and the filter by them |
 //! | `poll_interval` | the value of `Retry-After` |
 
-mod accept;
+pub(crate) mod accept;
 pub(crate) mod cancel;
 pub(crate) mod create;
 pub(crate) mod delete;
@@ -44,6 +45,7 @@ mod scheduled_start;
 mod source;
 mod source_request;
 pub(crate) mod start;
+pub(crate) mod template;
 pub(crate) mod undo;
 mod upload_source;
 mod waiting_for;

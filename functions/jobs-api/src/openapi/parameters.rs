@@ -72,6 +72,24 @@ pub(crate) struct WebhookIdInPath {
     webhook_id: String,
 }
 
+/// Path parameter that identifies a schedule.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Path)]
+pub(crate) struct ScheduleIdInPath {
+    /// Id of the schedule.
+    #[param(rename = "scheduleId", format = "uuid")]
+    schedule_id: String,
+}
+
+/// Query parameters of `GET /api/schedules/{scheduleId}/occurrences`.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query)]
+pub(crate) struct OccurrencesQuery {
+    /// Maximum number of occurrences on the page.
+    #[param(required = false, minimum = 1, maximum = 100, default = 20)]
+    limit: usize,
+}
+
 /// Path parameter that identifies a delivery.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Path)]

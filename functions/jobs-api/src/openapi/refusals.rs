@@ -137,3 +137,32 @@ refusals!(
     /// Refusals of `GET /api/jobs/{jobId}/failures`.
     FailuresRefusals: MalformedQuery, NotFound, NotFinished, NoReport, InvalidRequest
 );
+refusals!(
+    /// Refusals of `POST /api/schedules`.
+    CreateScheduleRefusals: MalformedJson, TooManySchedules, BodyTooLarge, UnsupportedMediaType, InvalidRequest, Unavailable
+);
+refusals!(
+    /// Refusals of `GET /api/schedules`: none.
+    SchedulesRefusals:
+);
+refusals!(
+    /// Refusals of `GET /api/schedules/{scheduleId}`.
+    ScheduleRefusals: NotFound
+);
+refusals!(
+    /// Refusals of `PUT /api/schedules/{scheduleId}`.
+    PutScheduleRefusals: MalformedJson, NotFound, PreconditionFailed, BodyTooLarge, UnsupportedMediaType, InvalidRequest,
+    Unavailable
+);
+refusals!(
+    /// Refusals of `DELETE /api/schedules/{scheduleId}`.
+    DeleteScheduleRefusals: NotFound, PreconditionFailed, Unavailable
+);
+refusals!(
+    /// Refusals of `POST /api/schedules/{scheduleId}/trigger`.
+    TriggerScheduleRefusals: NotFound, ScheduleNotRunnable, TooManyJobs, UploadQuotaExceeded, Busy, Unavailable
+);
+refusals!(
+    /// Refusals of `GET /api/schedules/{scheduleId}/occurrences`.
+    OccurrencesRefusals: MalformedQuery, NotFound, InvalidRequest
+);

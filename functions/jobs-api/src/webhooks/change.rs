@@ -1,14 +1,13 @@
-//! The webhook of a path, and conditional changes.
+//! The webhook as a resource, its checks and its secret.
 
 use axum::Json;
-use axum::http::{HeaderMap, StatusCode, header};
+use axum::http::{StatusCode, header};
 use axum::response::{AppendHeaders, IntoResponse, Response};
 use longshore::http::Failure;
-use longshore::problem::{Kind, Problem};
 use longshore::telemetry;
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{PortError, Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, PortError, PortResult, Queues, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Endpoint, EndpointState};
@@ -17,49 +16,27 @@ use uuid::Uuid;
 
 use super::document::WebhookDocument;
 use crate::etag;
+use crate::resource::Resource;
 
-/// Attempts of a change that other calls precede.
-pub(super) const ATTEMPTS: usize = 10;
+impl<S: Webhooks> Resource<S> for Endpoint {
+    const NAME: &'static str = "webhook";
 
-/// Returns the webhook of a path.
-///
-/// # Errors
-/// 404 if the tenant has none with this id.
-pub(super) async fn find(store: &impl Webhooks, tenant: &TenantId, id: &str) -> Result<Endpoint, Failure> {
-    let found = match EndpointId::parse(id) {
-        Some(id) => store.endpoints(tenant).await?.into_iter().find(|endpoint| endpoint.endpoint_id == id),
-        None => None,
-    };
-    Ok(found.ok_or_else(|| Problem::not_found("webhook"))?)
-}
-
-/// Changes the webhook of a path, if `If-Match` permits it. Returns it as it is stored.
-///
-/// # Errors
-/// 404, 412, what `change` refuses, or 503 if other calls change it again and again.
-pub(super) async fn change(
-    store: &impl Webhooks,
-    (tenant, id): (&TenantId, &str),
-    headers: &HeaderMap,
-    change: impl Fn(Endpoint) -> Result<Endpoint, Problem>,
-) -> Result<Endpoint, Failure> {
-    for _ in 0..ATTEMPTS {
-        let endpoint = find(store, tenant, id).await?;
-        check_match(headers, &endpoint)?;
-        let changed = change(endpoint.clone())?;
-        if store.put_endpoint(&changed, Some(&endpoint)).await? == WebhookWrite::Stored {
-            return Ok(changed);
-        }
+    async fn read(store: &S, tenant: &TenantId, id: &str) -> PortResult<Option<Self>> {
+        let Some(id) = EndpointId::parse(id) else { return Ok(None) };
+        Ok(store.endpoints(tenant).await?.into_iter().find(|endpoint| endpoint.endpoint_id == id))
     }
-    Err(overtaken().into())
-}
 
-/// Checks `If-Match` against a webhook.
-///
-/// # Errors
-/// 412 if no tag matches.
-pub(super) fn check_match(headers: &HeaderMap, endpoint: &Endpoint) -> Result<(), Problem> {
-    etag::check_tag(headers, Some(&tag(endpoint)), "webhook")
+    async fn put(&self, store: &S, read: &Self) -> PortResult<ConditionalWrite> {
+        store.put_endpoint(self, Some(read)).await
+    }
+
+    async fn remove(&self, store: &S) -> PortResult<ConditionalWrite> {
+        store.delete_endpoint(self).await
+    }
+
+    fn tag(&self) -> String {
+        tag(self)
+    }
 }
 
 /// Returns the tag of what a change replaces: the settings, and the version of the secret. A check or a failed delivery
@@ -109,9 +86,4 @@ pub(super) async fn secret(reader: &RootSecretReader, endpoint: &Endpoint) -> Re
 /// Returns the endpoint with a new check.
 pub(super) fn checked_again(endpoint: Endpoint, now: Timestamp) -> Endpoint {
     endpoint.with_check(new_challenge(), now)
-}
-
-pub(super) fn overtaken() -> Problem {
-    let detail = "other calls change this webhook at the same moment; nothing was done; retry later";
-    Problem::new(Kind::Unavailable, detail).retry_after(1)
 }

@@ -13,17 +13,18 @@ use longshore::http::{Answer, JsonFields, Tenant, count_work_call};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::EndpointId;
-use longshore_domain::ports::{WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, Webhooks};
 use longshore_domain::webhook::{
     Check, DisabledReason, Endpoint, EndpointState, Health, MAX_ENDPOINTS, SecretVersions,
 };
 
-use super::change::{ask_for_check, new_challenge, overtaken, secret};
+use super::change::{ask_for_check, new_challenge, secret};
 use super::document::{CreatedWebhookDocument, WebhookDocument};
 use super::examples;
 use super::request::{self, WebhookRequest};
 use crate::backend::{Api, Backend};
 use crate::openapi::refusals::CreateWebhookRefusals;
+use crate::resource::overtaken;
 
 /// Maximum body size.
 pub(super) const BODY_BYTES: usize = 8 * 1024;
@@ -87,7 +88,7 @@ pub(crate) async fn create<B: Backend>(
         let taken = store.endpoints(&endpoint.tenant).await?;
         let is_free = |place: &u8| taken.iter().all(|other| other.place != *place);
         endpoint.place = (0..MAX_ENDPOINTS as u8).find(is_free).ok_or_else(too_many)?;
-        if store.put_endpoint(&endpoint, None).await? == WebhookWrite::Stored {
+        if store.put_endpoint(&endpoint, None).await? == ConditionalWrite::Stored {
             tracing::info!(webhook.id = %endpoint.endpoint_id, tenant = %endpoint.tenant, "a webhook was created");
             ask_for_check(&api.ports.queues, &endpoint).await;
             let location = format!("/api/webhooks/{}", endpoint.endpoint_id);
@@ -96,7 +97,7 @@ pub(crate) async fn create<B: Backend>(
             return Ok((StatusCode::CREATED, about, Json(document)).into_response());
         }
     }
-    Err(overtaken().into())
+    Err(overtaken("webhook").into())
 }
 
 fn too_many() -> Problem {

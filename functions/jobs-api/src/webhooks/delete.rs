@@ -6,12 +6,12 @@ use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::IntoResponse;
 use longshore::http::{Answer, PathText, Tenant};
-use longshore_domain::ports::{WebhookWrite, Webhooks};
+use longshore_domain::webhook::Endpoint;
 
-use super::change::{ATTEMPTS, check_match, find, overtaken};
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
 use crate::openapi::refusals::DeleteWebhookRefusals;
+use crate::resource;
 
 /// Deletes a webhook: 204. A repeated call returns 404.
 #[utoipa::path(
@@ -30,14 +30,7 @@ pub(crate) async fn delete<B: Backend>(
     PathText(id): PathText,
     headers: HeaderMap,
 ) -> Answer {
-    let store = &api.ports.store;
-    for _ in 0..ATTEMPTS {
-        let endpoint = find(store, &tenant, &id).await?;
-        check_match(&headers, &endpoint)?;
-        if store.delete_endpoint(&endpoint).await? == WebhookWrite::Stored {
-            tracing::info!(webhook.id = %endpoint.endpoint_id, %tenant, "a webhook was deleted");
-            return Ok(StatusCode::NO_CONTENT.into_response());
-        }
-    }
-    Err(overtaken().into())
+    resource::delete::<Endpoint, _>(&api.ports.store, (&tenant, &id), &headers).await?;
+    tracing::info!(webhook.id = id, %tenant, "a webhook was deleted");
+    Ok(StatusCode::NO_CONTENT.into_response())
 }

@@ -7,14 +7,14 @@ use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, PageCursor};
 use longshore::problem::Problem;
 use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, Webhooks};
-use longshore_domain::webhook::DeliveryId;
+use longshore_domain::webhook::{DeliveryId, Endpoint};
 
-use super::change::find;
 use super::document::{DeliveriesDocument, DeliveryDocument};
 use super::examples;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{self, WebhookIdInPath};
 use crate::openapi::refusals::DeliveriesRefusals;
+use crate::resource::find;
 
 /// Default page size.
 const DEFAULT_LIMIT: usize = 20;
@@ -63,7 +63,7 @@ pub(crate) async fn list<B: Backend>(
         return Err(Problem::invalid(errors).into());
     }
     let store = &api.ports.store;
-    let endpoint = find(store, &tenant, &id).await?;
+    let endpoint = find::<Endpoint, _>(store, &tenant, &id).await?;
     let (endpoint_id, from) = (endpoint.endpoint_id, DeliveriesFrom::Before(before.as_ref()));
     let page = store.deliveries_of(&DeliveriesQuery { tenant: &tenant, endpoint_id, from, limit }).await?;
     let last = page.last().filter(|_| page.len() == limit);

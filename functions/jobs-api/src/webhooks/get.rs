@@ -9,13 +9,15 @@ use axum::response::IntoResponse;
 use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore_domain::ports::Webhooks;
+use longshore_domain::webhook::Endpoint;
 
-use super::change::{answer, find};
+use super::change::answer;
 use super::document::{WebhookDocument, WebhooksDocument};
 use super::examples;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::WebhookIdInPath;
 use crate::openapi::refusals::{WebhookRefusals, WebhooksRefusals};
+use crate::resource::find;
 
 /// Returns all webhooks of the tenant.
 #[utoipa::path(
@@ -65,5 +67,5 @@ pub(crate) async fn get<B: Backend>(
     Tenant(tenant): Tenant,
     PathText(id): PathText,
 ) -> Answer {
-    Ok(answer(StatusCode::OK, &find(&api.ports.store, &tenant, &id).await?))
+    Ok(answer(StatusCode::OK, &find::<Endpoint, _>(&api.ports.store, &tenant, &id).await?))
 }

@@ -5,7 +5,7 @@
 //! | `create`, `get`, `put`, `delete`, `test`, `secret` | the calls of endpoints |
 //! | `deliveries`, `replay` | the calls of deliveries |
 //! | `request` | the body of a create and a PUT |
-//! | `change` | the webhook of a path, and conditional changes |
+//! | `change` | the webhook as a resource, its checks and its secret |
 //! | `document`, `examples` | the responses; examples |
 
 mod change;

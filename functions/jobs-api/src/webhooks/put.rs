@@ -9,7 +9,7 @@ use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{DisabledReason, Endpoint, EndpointState};
 
-use super::change::{answer, ask_for_check, change, checked_again};
+use super::change::{answer, ask_for_check, checked_again};
 use super::create::BODY_BYTES;
 use super::document::WebhookDocument;
 use super::examples;
@@ -17,6 +17,7 @@ use super::request::{self, WebhookContent, WebhookRequest};
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
 use crate::openapi::refusals::PutWebhookRefusals;
+use crate::resource::change;
 
 /// Changes a webhook: 200.
 #[utoipa::path(

@@ -11,18 +11,18 @@ use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore::webhooks::send_later;
 use longshore_domain::message::WebhookMessage;
-use longshore_domain::ports::{Queues, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, Queues, Webhooks};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{DeliveryId, DeliveryKey, Endpoint, EndpointState};
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::change::{change, find, overtaken};
 use super::document::DeliveryDocument;
 use super::examples;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{DeliveryIdInPath, WebhookIdInPath};
 use crate::openapi::refusals::{ReplayDeliveriesRefusals, ReplayDeliveryRefusals};
+use crate::resource::{change, find, overtaken};
 
 /// Maximum body size.
 const BODY_BYTES: usize = 4 * 1024;
@@ -69,7 +69,7 @@ pub(crate) async fn one<B: Backend>(
 ) -> Answer {
     let store = &api.ports.store;
     count_work_call(store, &tenant, (api.clock)()).await?;
-    let endpoint = find(store, &tenant, &id).await?;
+    let endpoint = find::<Endpoint, _>(store, &tenant, &id).await?;
     check_enabled(&endpoint.state)?;
     let not_found = || Problem::not_found("delivery");
     let delivery_id = DeliveryId::parse(&delivery_id).ok_or_else(not_found)?;
@@ -77,8 +77,8 @@ pub(crate) async fn one<B: Backend>(
     let mut delivery = store.delivery(&key).await?.ok_or_else(not_found)?;
     let read_revision = delivery.revision;
     delivery.replay((api.clock)());
-    if store.put_delivery(&delivery, read_revision).await? == WebhookWrite::Changed {
-        return Err(overtaken().into());
+    if store.put_delivery(&delivery, read_revision).await? == ConditionalWrite::Changed {
+        return Err(overtaken("webhook").into());
     }
     send_later(&api.ports.queues, &[key], 0).await;
     let about = [(header::CACHE_CONTROL, "no-store")];
@@ -108,17 +108,23 @@ pub(crate) async fn since<B: Backend>(
     let Some(since) = since.filter(|_| fields.is_valid()) else { return Err(fields.into_problem().into()) };
     let (store, requested_at) = (&api.ports.store, (api.clock)());
     count_work_call(store, &tenant, requested_at).await?;
-    let endpoint = find(store, &tenant, &id).await?;
-    check_enabled(&endpoint.state)?;
-    check_last_replay(&endpoint, requested_at)?;
-    let (endpoint_id, after) = (endpoint.endpoint_id, DeliveryId::before(since));
-    let message = WebhookMessage::Replay { tenant: tenant.clone(), endpoint_id, after, requested_at };
-    api.ports.queues.send_webhooks(&[message], 0).await?;
-    // After the message: a call that fails can be repeated at once.
-    change(store, (&tenant, &id), &HeaderMap::new(), |endpoint| {
+    let any_version = HeaderMap::new();
+    let requested = |endpoint: Endpoint| {
+        check_enabled(&endpoint.state)?;
+        check_last_replay(&endpoint, requested_at)?;
         Ok(endpoint.changed(|endpoint| endpoint.replayed_at = Some(requested_at)))
-    })
-    .await?;
+    };
+    // Before the message, so that of two calls one is refused.
+    let endpoint_id = change(store, (&tenant, &id), &any_version, requested).await?.endpoint_id;
+    let after = DeliveryId::before(since);
+    let message =
+        WebhookMessage::Replay { tenant: tenant.clone(), endpoint_id, after, requested_at, only_waiting: false };
+    if let Err(error) = api.ports.queues.send_webhooks(&[message], 0).await {
+        // The call can be repeated at once.
+        let not_requested = |endpoint: Endpoint| Ok(endpoint.changed(|endpoint| endpoint.replayed_at = None));
+        change(store, (&tenant, &id), &any_version, not_requested).await?;
+        return Err(error.into());
+    }
     Ok(StatusCode::ACCEPTED.into_response())
 }
 

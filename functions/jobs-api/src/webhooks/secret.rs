@@ -10,11 +10,12 @@ use longshore::http::{Answer, PathText, Tenant};
 use longshore::openapi::CacheNoStore;
 use longshore_domain::webhook::Endpoint;
 
-use super::change::{change, find, secret};
+use super::change::secret;
 use super::document::WebhookSecretDocument;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
 use crate::openapi::refusals::RotateWebhookSecretRefusals;
+use crate::resource::{change, find};
 
 /// Replaces the secret: 200 with the new one.
 #[utoipa::path(
@@ -47,7 +48,7 @@ pub(crate) async fn rotate<B: Backend>(
     let now = (api.clock)();
     let (store, root_secret) = (&api.ports.store, &api.job_types.root_secret);
     // Before the change: if the root secret cannot be read, nothing changes.
-    secret(root_secret, &find(store, &tenant, &id).await?).await?;
+    secret(root_secret, &find::<Endpoint, _>(store, &tenant, &id).await?).await?;
     let rotated = |endpoint: Endpoint| match endpoint.secret.rotated(now) {
         same if same == endpoint.secret => Ok(endpoint),
         rotated => Ok(endpoint.changed(|endpoint| endpoint.secret = rotated)),

@@ -7,12 +7,15 @@ use axum::http::{HeaderMap, StatusCode};
 use longshore::http::{Answer, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, EntityTag};
 
-use super::change::{answer, ask_for_check, change, checked_again};
+use longshore_domain::webhook::Endpoint;
+
+use super::change::{answer, ask_for_check, checked_again};
 use super::document::WebhookDocument;
 use super::examples;
 use crate::backend::{Api, Backend};
 use crate::openapi::parameters::{IfMatchHeader, WebhookIdInPath};
 use crate::openapi::refusals::TestWebhookRefusals;
+use crate::resource::change;
 
 /// Asks for a check: 202.
 #[utoipa::path(
@@ -22,7 +25,8 @@ use crate::openapi::refusals::TestWebhookRefusals;
     tag = "webhooks",
     summary = "Check a webhook again.",
     description = "Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some \
-        seconds. A pending webhook that passes becomes active; another one stays as it is.",
+        seconds. A pending webhook that passes becomes active; another one stays as it is. While a check requested within the last \
+        five seconds has no result, no other check is started.",
     params(WebhookIdInPath, IfMatchHeader),
     responses(
         (
@@ -44,7 +48,11 @@ pub(crate) async fn test<B: Backend>(
     let now = (api.clock)();
     let store = &api.ports.store;
     count_work_call(store, &tenant, now).await?;
-    let changed = change(store, (&tenant, &id), &headers, |endpoint| Ok(checked_again(endpoint, now))).await?;
-    ask_for_check(&api.ports.queues, &changed).await;
+    let checked =
+        |endpoint: Endpoint| Ok(if endpoint.is_being_checked(now) { endpoint } else { checked_again(endpoint, now) });
+    let changed = change(store, (&tenant, &id), &headers, checked).await?;
+    if changed.check.as_ref().is_some_and(|check| check.requested_at == now) {
+        ask_for_check(&api.ports.queues, &changed).await;
+    }
     Ok(answer(StatusCode::ACCEPTED, &changed))
 }

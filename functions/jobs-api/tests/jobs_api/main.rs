@@ -30,6 +30,7 @@ mod reply;
 mod requests;
 mod retry;
 mod scheduled;
+mod schedules;
 mod start;
 mod tenants;
 mod throttling;

@@ -18,7 +18,7 @@ enum Class {
 }
 
 /// Every route. A new route needs a row.
-const ROWS: [(&str, &str, Class); 47] = [
+const ROWS: [(&str, &str, Class); 54] = [
     ("POST", "/api/uploads", Class::Create),
     ("GET", "/api/uploads/{fileGuid}", Class::Usual),
     ("POST", "/api/uploads/{fileGuid}/url", Class::Usual),
@@ -48,6 +48,13 @@ const ROWS: [(&str, &str, Class); 47] = [
     ("GET", "/api/webhooks/{webhookId}/deliveries", Class::List),
     ("POST", "/api/webhooks/{webhookId}/deliveries/{deliveryId}/replay", Class::Create),
     ("POST", "/api/webhooks/{webhookId}/replay", Class::Create),
+    ("POST", "/api/schedules", Class::Create),
+    ("GET", "/api/schedules", Class::List),
+    ("GET", "/api/schedules/{scheduleId}", Class::Usual),
+    ("PUT", "/api/schedules/{scheduleId}", Class::Create),
+    ("DELETE", "/api/schedules/{scheduleId}", Class::Usual),
+    ("POST", "/api/schedules/{scheduleId}/trigger", Class::Create),
+    ("GET", "/api/schedules/{scheduleId}/occurrences", Class::List),
     ("GET", "/api/datasets", Class::List),
     ("DELETE", "/api/datasets/{dataset}", Class::Create),
     ("GET", "/api/datasets/{dataset}/records", Class::List),

@@ -75,6 +75,9 @@ pub struct Job {
     /// Times of the job.
     #[serde(flatten)]
     pub times: JobTimes,
+    /// Start of the latest outage of the job's handler that has an event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recorded_outage: Option<Timestamp>,
     /// Events that are not in the tenant's list yet. The store keeps them as a set, so that any write can add to it.
     #[serde(skip)]
     pub pending_events: BTreeSet<PendingEvent>,
@@ -115,6 +118,7 @@ impl Job {
             split: SplitState::default(),
             completion: CompletionState::default(),
             times: JobTimes::accepted(now),
+            recorded_outage: None,
             pending_events: BTreeSet::new(),
             unknown_events: BTreeSet::new(),
             validation: Validation::default(),

@@ -95,6 +95,18 @@ impl Job {
         self.touch(now)
     }
 
+    /// Adds `job.waiting` for an outage that began at `since`. Changes nothing that a client sees. Refused unless this
+    /// generation is running and the outage is later than the recorded one.
+    pub fn record_outage(&mut self, generation: u32, since: Timestamp) -> Transition {
+        let is_recorded = self.recorded_outage.is_some_and(|recorded| recorded >= since);
+        if !self.is_live() || self.status != Status::Running || self.generation != generation || is_recorded {
+            return Transition::Refused;
+        }
+        self.recorded_outage = Some(since);
+        self.pending_events.insert(PendingEvent::waiting(generation, since));
+        Transition::Made(Box::new(self.clone()))
+    }
+
     /// Commits the next group with its manifest, marks all groups before it as sent, and resets the count of re-sends.
     /// Refused unless the group is the next one of this generation and begins at the split's position.
     pub fn commit_group(&mut self, plan: &GroupPlan, now: Timestamp) -> Transition {
@@ -196,7 +208,7 @@ impl Job {
         if pending(self) != pending(read) || state(self) != state(read) || events.is_empty() {
             return Transition::Refused;
         }
-        events.iter().for_each(|event| {
+        events.iter().filter_map(Event::job).for_each(|event| {
             self.pending_events.remove(&event.change);
         });
         Transition::Made(Box::new(self.clone()))

@@ -3,7 +3,7 @@
 use std::future::Future;
 
 use super::PortResult;
-use crate::concurrency::{ParkedChunk, Permit};
+use crate::concurrency::{ParkedChunk, Permit, Wake};
 use crate::timestamp::Timestamp;
 
 /// The outcome of an attempt to acquire a permit.
@@ -47,13 +47,13 @@ pub trait ParkedChunks: Send + Sync {
     fn parked(&self, job_type: &str, limit: usize) -> impl Future<Output = PortResult<Vec<ParkedChunk>>> + Send;
     /// Parks a chunk, not woken. Idempotent: a chunk is parked once.
     fn park(&self, job_type: &str, parked: &ParkedChunk) -> impl Future<Output = PortResult<()>> + Send;
-    /// Records that the chunk is woken at `now`, if it is unchanged since it was read. So only one of two concurrent
-    /// callers sends its message.
+    /// Records a wake of the chunk, if it is unchanged since it was read. So only one of two concurrent callers sends its
+    /// message.
     fn mark_woken(
         &self,
         job_type: &str,
         parked: &ParkedChunk,
-        now: Timestamp,
+        wake: &Wake,
     ) -> impl Future<Output = PortResult<WakeMark>> + Send;
     /// Removes the parked chunk, if it is unchanged since it was read: one that was parked again meanwhile stays.
     fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> impl Future<Output = PortResult<()>> + Send;

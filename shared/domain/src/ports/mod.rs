@@ -5,6 +5,7 @@
 //! unexpected failures.
 
 mod concurrency;
+mod conditional_write;
 mod created;
 mod dead_letters;
 mod error;
@@ -20,12 +21,14 @@ mod queues;
 mod record_reader;
 mod record_versions;
 mod records;
+mod schedules;
 mod sweeps;
 mod transitions;
 mod uploads;
 mod webhooks;
 
 pub use concurrency::{Acquisition, ParkedChunks, Permits, WakeMark};
+pub use conditional_write::ConditionalWrite;
 pub use created::{Created, IdempotencyKey, Reopened, Started, UndoCreated};
 pub use dead_letters::{
     DeadLetter, DeadLetterQueues, DeadLetterRecords, DeadLetters, Received, RedriveToSource, UnreadableMessage,
@@ -43,14 +46,24 @@ pub use queues::{InFlight, PingQueue, QueueDepth, Queues, Visibility};
 pub use record_reader::{KeyPage, KeyWalk, KnownRecords, RecordReader};
 pub use record_versions::{KnownVersions, Overwrite, RecordVersions, Revert};
 pub use records::{DatasetInfo, ListError, NewRecord, RecordStore, StoredRecord};
+pub use schedules::{FireWrite, Firing, OccurrencesQuery, Schedules};
 pub use sweeps::{ByAge, DeliveryRecord, DeliveryRecords, Sweeps};
 pub use transitions::JobTransitions;
 pub use uploads::{DownloadUrls, PartStorage, PutUrl, ReceivedPart, UploadStorage};
-pub use webhooks::{CallTimes, DeliveriesFrom, DeliveriesQuery, WebhookWrite, Webhooks};
+pub use webhooks::{CallTimes, DeliveriesFrom, DeliveriesQuery, Webhooks};
 
 /// Storage of everything about jobs.
 pub trait Store:
-    JobStore + JobTransitions + Ledger + Permits + ParkedChunks + HandlerStates + DeliveryRecords + Events + Webhooks
+    JobStore
+    + JobTransitions
+    + Ledger
+    + Permits
+    + ParkedChunks
+    + HandlerStates
+    + DeliveryRecords
+    + Events
+    + Webhooks
+    + Schedules
 {
 }
 impl<T> Store for T where
@@ -63,5 +76,6 @@ impl<T> Store for T where
         + DeliveryRecords
         + Events
         + Webhooks
+        + Schedules
 {
 }

@@ -16,6 +16,13 @@ pub trait JobTransitions: Send + Sync {
     fn enqueue(&self, job: &Job, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Begins the job; see [`Job::begin`].
     fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Adds the event of a job that waits for its handler; see [`Job::record_outage`].
+    fn record_outage(
+        &self,
+        id: JobId,
+        generation: u32,
+        since: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
     fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter

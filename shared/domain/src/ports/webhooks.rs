@@ -2,21 +2,11 @@
 
 use std::future::Future;
 
-use super::PortResult;
+use super::{ConditionalWrite, PortResult};
 use crate::ids::EndpointId;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 use crate::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint};
-
-/// The outcome of a conditional write of an endpoint or a delivery.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-#[must_use]
-pub enum WebhookWrite {
-    /// The record is stored.
-    Stored,
-    /// Another writer was first: the caller reads the record again.
-    Changed,
-}
 
 /// The rate limit of the calls of a tenant's endpoints: the generic cell rate algorithm
 /// (<https://en.wikipedia.org/wiki/Generic_cell_rate_algorithm>), with room for the calls of ten seconds at once.
@@ -73,7 +63,8 @@ pub enum DeliveriesFrom<'a> {
     Before(Option<&'a DeliveryId>),
 }
 
-/// Endpoints and deliveries. Deliveries are created by [`Events::move_events`](super::Events::move_events).
+/// Endpoints and deliveries. Deliveries are created with their events, by
+/// [`Events::move_events`](super::Events::move_events) and [`Webhooks::disable_endpoint`].
 pub trait Webhooks: Send + Sync {
     /// Returns all endpoints of a tenant, oldest first. Reads consistently.
     fn endpoints(&self, tenant: &TenantId) -> impl Future<Output = PortResult<Vec<Endpoint>>> + Send;
@@ -83,9 +74,19 @@ pub trait Webhooks: Send + Sync {
         &self,
         endpoint: &Endpoint,
         read: Option<&Endpoint>,
-    ) -> impl Future<Output = PortResult<WebhookWrite>> + Send;
+    ) -> impl Future<Output = PortResult<ConditionalWrite>> + Send;
+    /// Stores an endpoint that was disabled, its [event](Endpoint::disabled_event), which enters the list with the time
+    /// `now`, and `deliveries` of the event, if revision and health of the endpoint are those that were read. Fails if there is
+    /// no answer within [`MOVE_S`](crate::event::MOVE_S) seconds; then all of it may be stored.
+    fn disable_endpoint(
+        &self,
+        disabled: &Endpoint,
+        read: &Endpoint,
+        deliveries: &[Delivery],
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<ConditionalWrite>> + Send;
     /// Deletes an endpoint if it has the revision that was read. Its deliveries expire.
-    fn delete_endpoint(&self, read: &Endpoint) -> impl Future<Output = PortResult<WebhookWrite>> + Send;
+    fn delete_endpoint(&self, read: &Endpoint) -> impl Future<Output = PortResult<ConditionalWrite>> + Send;
     /// Reserves a call of one of the tenant's endpoints, and returns the time from which it may be made: now, or later if
     /// the tenant has reached [`TenantLimits::webhook_calls`](super::TenantLimits::webhook_calls).
     fn reserve_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<Timestamp>> + Send;
@@ -98,7 +99,7 @@ pub trait Webhooks: Send + Sync {
         &self,
         delivery: &Delivery,
         read_revision: u32,
-    ) -> impl Future<Output = PortResult<WebhookWrite>> + Send;
+    ) -> impl Future<Output = PortResult<ConditionalWrite>> + Send;
     /// Lists deliveries whose attempt was due before this time. Tenants take turns, each with its longest overdue first.
     /// Some changes of the last seconds may be missing.
     fn due_deliveries(

@@ -27,13 +27,14 @@ fn schedule() -> Schedule {
             priority: Priority::Low,
             metadata: BTreeMap::from([("team".to_owned(), "crm".to_owned())]),
             callback: None,
-            options: json!({ "a": 1 }),
+            request: json!({ "jobType": "export", "options": { "a": 1 } }),
             results: None,
             tolerance: Tolerance::default(),
             timeout_s: 60,
             checks_only: false,
         },
         next_at: Some(DUE),
+        last_at: None,
         last_job: None,
         created_at: Timestamp(0),
         revision: 4,
@@ -43,23 +44,33 @@ fn schedule() -> Schedule {
 #[test]
 fn an_occurrence_starts_a_job_once_it_is_due() {
     for (late_s, expected) in [
-        (-1, Fired::NotDue),
-        (0, Fired::Starts),
-        (LATE_S, Fired::Starts),
-        (LATE_S + 1, Fired::Skips(SkipReason::TooLate)),
+        (-1, FireDecision::NotDue),
+        (0, FireDecision::Start),
+        (LATE_S, FireDecision::Start),
+        (LATE_S + 1, FireDecision::Skip(SkipReason::TooLate)),
     ] {
-        assert_eq!(schedule().fire(LastJob::Ended, DUE.plus_seconds(late_s)), expected, "{late_s} s late");
+        assert_eq!(schedule().decide(LastJob::Ended, None, DUE.plus_seconds(late_s)), expected, "{late_s} s late");
     }
     for idle in [Schedule { paused: true, ..schedule() }, Schedule { next_at: None, ..schedule() }] {
-        assert_eq!(idle.fire(LastJob::Ended, DUE), Fired::NotDue);
+        assert_eq!(idle.decide(LastJob::Ended, None, DUE), FireDecision::NotDue);
     }
 }
 
 #[test]
+fn an_occurrence_is_missed_once_the_next_one_is_due() {
+    let following = DUE.plus_seconds(300);
+    let fire = |now| schedule().decide(LastJob::Ended, Some(following), now);
+    assert_eq!(
+        (fire(DUE.plus_seconds(299)), fire(following)),
+        (FireDecision::Start, FireDecision::Skip(SkipReason::TooLate))
+    );
+}
+
+#[test]
 fn an_occurrence_is_skipped_while_the_job_of_an_earlier_one_is_active() {
-    assert_eq!(schedule().fire(LastJob::Active, DUE), Fired::Skips(SkipReason::Overlap));
+    assert_eq!(schedule().decide(LastJob::Active, None, DUE), FireDecision::Skip(SkipReason::Overlap));
     let allowed = Schedule { overlap: Overlap::Allow, ..schedule() };
-    assert_eq!(allowed.fire(LastJob::Active, DUE), Fired::Starts);
+    assert_eq!(allowed.decide(LastJob::Active, None, DUE), FireDecision::Start);
 }
 
 #[test]
@@ -90,7 +101,7 @@ fn a_stored_schedule_and_a_stored_occurrence_are_read_as_they_were() {
         OccurrenceResult::Skipped { reason: SkipReason::TooLate },
         OccurrenceResult::Failed { code: "unknown_dataset".into(), detail: "gone".into() },
     ] {
-        let occurrence = Occurrence { scheduled_at: DUE, at: DUE, result };
+        let occurrence = Occurrence { scheduled_at: DUE, revision: 1, at: DUE, result };
         let text = serde_json::to_string(&occurrence).unwrap();
         assert_eq!(serde_json::from_str::<Occurrence>(&text).unwrap(), occurrence);
     }

@@ -6,11 +6,12 @@ use super::template::JobTemplate;
 use crate::ids::{JobId, ScheduleId};
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
+use crate::turns::OfTenant;
 
 /// Maximum number of schedules of a tenant.
 pub const MAX_SCHEDULES: usize = 100;
 
-/// When a schedule runs. `longshore_schedules` has the times.
+/// Timing of a schedule. `longshore_schedules` has the times.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Timing {
@@ -34,7 +35,7 @@ pub enum Timing {
     At(Timestamp),
 }
 
-/// What an occurrence does while the job of an earlier one is active.
+/// Behavior while the job of an earlier occurrence is active.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Overlap {
@@ -54,6 +55,12 @@ pub struct ScheduleKey {
     pub place: u8,
 }
 
+impl OfTenant for ScheduleKey {
+    fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+}
+
 /// A schedule as it is stored.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -66,17 +73,20 @@ pub struct Schedule {
     pub place: u8,
     /// Name for people.
     pub name: String,
-    /// When it runs.
+    /// Timing of its occurrences.
     pub timing: Timing,
-    /// What an occurrence does while the job of an earlier one is active.
+    /// Behavior while the job of an earlier occurrence is active.
     pub overlap: Overlap,
     /// True for a schedule that has no occurrences for now.
     pub paused: bool,
     /// The job that each occurrence makes.
     pub job: JobTemplate,
-    /// Time of the next occurrence; `None` if it is paused, or has no further one.
+    /// Time of the next occurrence; `None` if it has no further one. It does not count while the schedule is paused.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_at: Option<Timestamp>,
+    /// Scheduled time of the latest occurrence; triggers do not count. Later occurrences are after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_at: Option<Timestamp>,
     /// The job of the newest occurrence that made one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_job: Option<JobId>,
@@ -90,6 +100,11 @@ impl Schedule {
     /// Returns the key.
     pub fn key(&self) -> ScheduleKey {
         ScheduleKey { tenant: self.tenant.clone(), place: self.place }
+    }
+
+    /// Returns the time of the next occurrence, unless the schedule is paused.
+    pub fn due(&self) -> Option<Timestamp> {
+        self.next_at.filter(|_| !self.paused)
     }
 
     /// Returns the schedule after this change, with the next revision.

@@ -37,8 +37,8 @@ pub struct JobTemplate {
     /// The webhook that gets the job's events.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub callback: Option<EndpointId>,
-    /// Options of the job type, validated.
-    pub options: Value,
+    /// The request for the job as it was validated, with its defaults and with the options of the job type.
+    pub request: Value,
     /// The form of the results; `None` if the items of the job have no output.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub results: Option<ResultsForm>,
@@ -52,6 +52,23 @@ pub struct JobTemplate {
 }
 
 impl JobTemplate {
+    /// Creates a template of a job that is one item, with this request.
+    pub fn new(job_type: impl Into<String>, request: Value) -> Self {
+        Self {
+            job_type: job_type.into(),
+            is_registered: false,
+            source: None,
+            priority: Priority::default(),
+            metadata: BTreeMap::new(),
+            callback: None,
+            request,
+            results: None,
+            tolerance: Tolerance::default(),
+            timeout_s: 0,
+            checks_only: false,
+        }
+    }
+
     /// Returns the job of an occurrence, and its definition without a registration. `expires_at` is in seconds.
     pub fn job(&self, schedule: &Schedule, id: JobId, now: Timestamp, expires_at: i64) -> (Job, Definition) {
         let job = Job {
@@ -70,6 +87,7 @@ impl JobTemplate {
             validation: Validation { checks_only: self.checks_only, ..Validation::default() },
             ..Job::waiting(id, schedule.tenant.clone(), &self.job_type, now)
         };
-        (job, Definition { results: self.results.clone(), ..Definition::new(self.options.clone()) })
+        let options = self.request.get("options").cloned().unwrap_or_default();
+        (job, Definition { results: self.results.clone(), ..Definition::new(options) })
     }
 }

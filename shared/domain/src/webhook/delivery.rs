@@ -1,7 +1,5 @@
 //! A delivery: one event for one endpoint.
 
-use std::collections::BTreeMap;
-
 use serde::{Deserialize, Serialize};
 
 use super::attempt::{Attempt, next_attempt};
@@ -11,6 +9,7 @@ use crate::ids::EndpointId;
 use crate::job::Job;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
+use crate::turns::OfTenant;
 
 /// Maximum number of attempts in the log of a delivery: the newest ones.
 pub const MAX_LOG: usize = 20;
@@ -19,7 +18,7 @@ pub const MAX_LOG: usize = 20;
 const ATTEMPTS_DAYS: i64 = 4;
 
 /// Seconds for which a reserved call can be late. The sweeper sends the message of a time that is more than 15 minutes
-/// ahead, up to two minutes late.
+/// ahead: up to two minutes late, and then the message waits in the queue.
 const RESERVED_S: i64 = 900;
 
 /// Identifies a delivery of an endpoint. Later deliveries have greater ids.
@@ -69,6 +68,12 @@ pub struct DeliveryKey {
     pub id: DeliveryId,
 }
 
+impl OfTenant for DeliveryKey {
+    fn tenant(&self) -> &TenantId {
+        &self.tenant
+    }
+}
+
 /// A delivery as it is stored.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -105,19 +110,10 @@ pub fn deliveries(job: &Job, events: &[Event], endpoints: &[Endpoint], now: Time
     events.iter().flat_map(of_event).collect()
 }
 
-/// Returns deliveries whose tenants take turns, each with its longest overdue first: a tenant's backlog holds up no other.
-/// At most `limit`; each has the time at which it was due.
-pub fn by_turns(mut due: Vec<(Timestamp, DeliveryKey)>, limit: usize) -> Vec<(Timestamp, DeliveryKey)> {
-    due.sort_unstable();
-    let mut turns: BTreeMap<TenantId, usize> = BTreeMap::new();
-    let with_turn = |(at, key): (Timestamp, DeliveryKey)| {
-        let turn = turns.entry(key.tenant.clone()).or_default();
-        *turn += 1;
-        (*turn, at, key)
-    };
-    let mut due: Vec<_> = due.into_iter().map(with_turn).collect();
-    due.sort_unstable();
-    due.into_iter().take(limit).map(|(_, at, key)| (at, key)).collect()
+/// Returns the deliveries of an event about one of the tenant's endpoints that enters the list now.
+pub fn deliveries_of_endpoint_event(event: &Event, endpoints: &[Endpoint], now: Timestamp) -> Vec<Delivery> {
+    let getting = endpoints.iter().filter(|endpoint| endpoint.gets(event, false, now));
+    getting.map(|endpoint| Delivery::new(endpoint, event.clone(), now, i64::MAX)).collect()
 }
 
 /// The state of a delivery.
@@ -235,14 +231,19 @@ impl Delivery {
         }
     }
 
-    /// Returns true if a replay that was requested at this time makes a difference: the delivery has failed before, or waits
-    /// for a later attempt.
-    pub fn is_replayed_by(&self, requested_at: Timestamp) -> bool {
+    /// Returns true if a replay that was requested at this time makes a difference: the delivery waits for a later attempt, or
+    /// has failed before and the replay is not only for those that wait.
+    pub fn is_replayed_by(&self, requested_at: Timestamp, only_waiting: bool) -> bool {
         match self.state {
-            DeliveryState::Failed { at } => at <= requested_at,
-            DeliveryState::Pending { next_at, .. } => self.attempts > 0 && next_at > requested_at,
+            DeliveryState::Failed { at } => !only_waiting && at <= requested_at,
+            DeliveryState::Pending { next_at, .. } => next_at > requested_at,
             DeliveryState::Delivered { .. } => false,
         }
+    }
+
+    /// Returns true if the delivery has waited for a check of its endpoint as long as its attempts would take.
+    pub fn has_waited_too_long(&self, now: Timestamp) -> bool {
+        now >= self.created_at.plus_days(ATTEMPTS_DAYS)
     }
 
     /// Makes all attempts available again, the first one now.

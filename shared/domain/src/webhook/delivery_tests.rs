@@ -79,17 +79,21 @@ fn a_replay_starts_again_and_keeps_the_log() {
 #[test]
 fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
     let mut delivery = delivery();
-    assert!(!delivery.is_replayed_by(NOW), "its first attempt is due");
+    assert!(!delivery.is_replayed_by(NOW, false), "its first attempt is due");
     delivery.postpone(NOW.plus_seconds(20), false);
     assert_eq!((delivery.due(), delivery.attempts, delivery.revision), (Some(NOW.plus_seconds(20)), 0, 1));
     assert!(!delivery.has_reserved_call(NOW.plus_seconds(20)));
     assert!(attempt(&mut delivery, 500) && attempt(&mut delivery, 500));
-    assert!(delivery.is_replayed_by(NOW.plus_seconds(60)) && !delivery.is_replayed_by(NOW.plus_days(1)));
+    assert!(delivery.is_replayed_by(NOW.plus_seconds(60), true) && !delivery.is_replayed_by(NOW.plus_days(1), true));
     while attempt(&mut delivery, 500) {}
-    assert!(delivery.is_replayed_by(NOW.plus_days(9)) && !delivery.is_replayed_by(NOW), "it failed after the request");
+    assert!(
+        delivery.is_replayed_by(NOW.plus_days(9), false) && !delivery.is_replayed_by(NOW, false),
+        "it failed after the request"
+    );
+    assert!(!delivery.is_replayed_by(NOW.plus_days(9), true), "it does not wait");
     delivery.replay(NOW);
     assert!(attempt(&mut delivery, 200));
-    assert!(!delivery.is_replayed_by(NOW.plus_days(9)));
+    assert!(!delivery.is_replayed_by(NOW.plus_days(9), false));
 }
 
 #[test]
@@ -100,18 +104,6 @@ fn a_reserved_call_is_made_within_a_quarter_of_an_hour_and_once() {
     assert!(delivery.has_reserved_call(time) && delivery.has_reserved_call(time.plus_seconds(900)));
     assert!(!delivery.has_reserved_call(time.plus_seconds(901)), "the calls of an outage are not made at once");
     assert!(attempt(&mut delivery, 500) && !delivery.has_reserved_call(time), "the next attempt reserves its own");
-}
-
-#[test]
-fn the_tenants_of_overdue_deliveries_take_turns() {
-    let key = |tenant, second| {
-        let tenant = TenantId::from_static(tenant);
-        (NOW.plus_seconds(second), DeliveryKey { tenant, ..delivery().key() })
-    };
-    let [a1, a2, a3, b5, c9] = [key("a", 1), key("a", 2), key("a", 3), key("b", 5), key("c", 9)];
-    let due = vec![a3.clone(), c9.clone(), a1.clone(), b5.clone(), a2.clone()];
-    assert_eq!(by_turns(due.clone(), 4), [a1.clone(), b5.clone(), c9.clone(), a2.clone()]);
-    assert_eq!(by_turns(by_turns(due, 4), 2), [a1, b5], "a part of the answer is the answer of a lower limit");
 }
 
 #[test]

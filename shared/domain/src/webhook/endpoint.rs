@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::attempt::AttemptResult;
-use crate::event::{Event, EventType};
+use super::health::Health;
+use crate::event::{EndpointDisabled, Event, EventType};
 use crate::ids::EndpointId;
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
@@ -13,26 +13,14 @@ use crate::timestamp::Timestamp;
 /// Maximum number of endpoints of a tenant.
 pub const MAX_ENDPOINTS: usize = 10;
 
-/// Days without any accepted event after which an endpoint is disabled.
-pub const FAILING_DAYS: i64 = 5;
+/// Seconds after a request to check within which another one makes no check, unless the first one has a result.
+const CHECK_S: i64 = 5;
 
 /// Days for which a pending endpoint gets events after the request to check it.
 const UNCHECKED_DAYS: i64 = 1;
 
 /// Seconds for which the previous secret is used beside the new one after a rotation.
 pub const ROTATION_S: i64 = 86_400;
-
-/// Number of failures in a row after which an endpoint is paused.
-const PAUSED_AFTER: u32 = 5;
-
-/// Length of the first pause in seconds. Each later one is twice as long.
-const PAUSE_S: i64 = 5;
-
-/// Maximum length of a pause in seconds.
-const MAX_PAUSE_S: i64 = 300;
-
-/// Seconds that a probe takes at most: a call, and the record of its result.
-const PROBE_S: i64 = 30;
 
 /// The jobs about which an endpoint gets events.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize, utoipa::ToSchema)]
@@ -142,68 +130,6 @@ pub enum DisabledReason {
     Failing,
 }
 
-/// Recent outcomes of an endpoint's deliveries.
-///
-/// An endpoint that fails repeatedly is paused: until the pause ends, deliveries to it fail without a call, and then one
-/// of them probes it. So a dead endpoint takes the time of one call for each pause, whatever the number of its deliveries.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct Health {
-    /// Number of failures since the last accepted event.
-    #[serde(default)]
-    pub failures: u32,
-    /// End of the pause.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub paused_until: Option<Timestamp>,
-    /// Time of the first failure since the last accepted event; `None` if the last one was accepted.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failing_since: Option<Timestamp>,
-}
-
-impl Health {
-    /// Returns the health after a call.
-    #[must_use]
-    pub fn after(self, result: &AttemptResult, at: Timestamp) -> Self {
-        if result.is_accepted() {
-            return Self::default();
-        }
-        let failures = self.failures.saturating_add(1);
-        let pause_s = failures.checked_sub(PAUSED_AFTER).map(|more| (PAUSE_S << more.min(16)).min(MAX_PAUSE_S));
-        let failing_since = Some(self.failing_since.unwrap_or(at));
-        Self { failures, failing_since, paused_until: pause_s.map(|pause_s| at.plus_seconds(pause_s)) }
-    }
-
-    /// Returns what a delivery does whose attempt is due.
-    pub fn admit(self, now: Timestamp) -> Admission {
-        match self.paused_until {
-            None => Admission::Call,
-            Some(until) if now < until => Admission::Paused(until),
-            // Others wait meanwhile. If the prober dies, the next one probes.
-            Some(_) => Admission::Probe(Self { paused_until: Some(now.plus_seconds(PROBE_S)), ..self }),
-        }
-    }
-
-    /// Returns the reason to disable an endpoint with this health after an attempt; `None` if it stays active.
-    pub fn disables(self, result: &AttemptResult, at: Timestamp) -> Option<DisabledReason> {
-        if result.is_gone() {
-            return Some(DisabledReason::Gone);
-        }
-        let since = self.failing_since.filter(|_| !result.is_accepted())?;
-        (at >= since.plus_days(FAILING_DAYS)).then_some(DisabledReason::Failing)
-    }
-}
-
-/// What a delivery does whose attempt is due.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
-pub enum Admission {
-    /// It calls the endpoint.
-    Call,
-    /// It calls the endpoint if it can store this health first: only one delivery can.
-    Probe(Health),
-    /// It fails, because the endpoint is paused until this time.
-    Paused(Timestamp),
-}
-
 /// The versions of an endpoint's secret. A secret is derived from the root secret, the endpoint's id and a version.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -241,8 +167,10 @@ impl SecretVersions {
 impl Endpoint {
     /// Returns true if the endpoint gets this event. `is_named` is true if the event's job names the endpoint.
     pub fn gets(&self, event: &Event, is_named: bool, now: Timestamp) -> bool {
-        let is_of_type = self.event_types.is_empty() || self.event_types.contains(&event.change.event_type);
-        self.keeps_events(now) && is_of_type && (is_named || self.jobs == JobScope::All)
+        let is_listed = self.event_types.contains(&event.event_type());
+        // An endpoint for single jobs gets other events only if it lists them.
+        let is_in_scope = self.jobs == JobScope::All || is_named || (event.job().is_none() && is_listed);
+        self.keeps_events(now) && is_in_scope && (is_listed || self.event_types.is_empty())
     }
 
     /// Returns true if events are kept for the endpoint: it is active, or it waits for a check that was requested a day ago
@@ -271,11 +199,11 @@ impl Endpoint {
         self.changed(|endpoint| endpoint.check = Some(Check { challenge, requested_at: now, result: None }))
     }
 
-    /// Returns the endpoint after a check; `None` if another check was requested meanwhile, or it has this result. An
+    /// Returns the endpoint after a check; `None` if another check was requested meanwhile, or it has a result. An
     /// endpoint that waits for its first check becomes active. One that passes is healthy: it was repaired.
     #[must_use]
     pub fn checked(&self, challenge: &str, result: CheckResult) -> Option<Self> {
-        let check = self.check.as_ref().filter(|check| check.challenge == challenge && check.result != Some(result))?;
+        let check = self.check.as_ref().filter(|check| check.challenge == challenge && check.result.is_none())?;
         let check = Check { result: Some(result), ..check.clone() };
         Some(self.clone().changed(|endpoint| {
             endpoint.check = Some(check);
@@ -286,6 +214,21 @@ impl Endpoint {
                 }
             }
         }))
+    }
+
+    /// Returns true if a check was requested a moment ago, and has no result yet.
+    pub fn is_being_checked(&self, now: Timestamp) -> bool {
+        self.check
+            .as_ref()
+            .is_some_and(|check| check.result.is_none() && now < check.requested_at.plus_seconds(CHECK_S))
+    }
+
+    /// Returns the event that tells of an endpoint that was disabled without its client; `None` for any other endpoint.
+    pub fn disabled_event(&self) -> Option<Event> {
+        let EndpointState::Disabled { reason, at } = self.state else { return None };
+        let (endpoint_id, description) = (self.endpoint_id, self.description.clone());
+        let disabled = EndpointDisabled { endpoint_id, description, reason, at };
+        (reason != DisabledReason::Client).then(|| Event::endpoint_disabled(disabled))
     }
 
     /// Returns the endpoint without its events; `None` unless it is active.

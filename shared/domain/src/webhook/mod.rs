@@ -6,10 +6,13 @@
 mod attempt;
 mod delivery;
 mod endpoint;
+mod health;
 
 pub use attempt::{Attempt, AttemptResult, ERROR_BYTES, MAX_ATTEMPTS, next_attempt};
-pub use delivery::{Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, by_turns, deliveries};
-pub use endpoint::{
-    Admission, Check, CheckResult, DisabledReason, Endpoint, EndpointState, FAILING_DAYS, Health, JobScope,
-    MAX_ENDPOINTS, ROTATION_S, SecretVersions,
+pub use delivery::{
+    Delivery, DeliveryId, DeliveryKey, DeliveryState, MAX_LOG, deliveries, deliveries_of_endpoint_event,
 };
+pub use endpoint::{
+    Check, CheckResult, DisabledReason, Endpoint, EndpointState, JobScope, MAX_ENDPOINTS, ROTATION_S, SecretVersions,
+};
+pub use health::{Admission, FAILING_DAYS, Health};

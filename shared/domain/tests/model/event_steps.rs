@@ -1,6 +1,6 @@
 //! The writes of the functions that change the status of a job and move its events, and their sentences.
 
-use longshore_domain::event::to_move;
+use longshore_domain::event::{Event, JobChange, to_move};
 use longshore_domain::job::{Finish, Job, Reopen, Selection, Status, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::timestamp::Timestamp;
@@ -48,8 +48,8 @@ impl Moves {
             }
             return;
         }
-        for event in &events {
-            *state.listed.entry((event.change.generation, event.change.event_type)).or_default() += 1;
+        for JobChange { change, .. } in events.iter().filter_map(Event::job) {
+            *state.listed.entry((change.generation, change.event_type)).or_default() += 1;
         }
         let mut left = read.clone();
         left.events_moved(read, &events);

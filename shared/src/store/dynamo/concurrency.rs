@@ -1,7 +1,8 @@
 //! Concurrency limits: permits and parked chunks of a job type, all in one partition.
 
 use aws_sdk_dynamodb::operation::delete_item::DeleteItemError;
-use longshore_domain::concurrency::{ParkedChunk, Permit};
+use aws_sdk_dynamodb::types::AttributeValue;
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
 use longshore_domain::ports::{Acquisition, ParkedChunks, Permits, PortResult, WakeMark};
 use longshore_domain::timestamp::Timestamp;
 
@@ -13,6 +14,9 @@ use super::{DynamoStore, failed};
 
 /// Seconds after which an unused permit expires: a day.
 const PERMIT_RETENTION_S: i64 = 86_400;
+
+/// Time of the wake of a chunk that was not woken: one condition compares both.
+const NEVER: i64 = 0;
 
 impl Permits for DynamoStore {
     /// Consistent Query of `SLOT#`. A released permit is an item without a holder.
@@ -74,7 +78,7 @@ impl ParkedChunks for DynamoStore {
             values: vec![
                 (":message", text(message)),
                 (":limit", number(parked.limit)),
-                (":never", woken_at(None)),
+                (":never", number(NEVER)),
                 (":expires", number(parked.expires_at)),
             ],
         };
@@ -82,30 +86,36 @@ impl ParkedChunks for DynamoStore {
     }
 
     /// UpdateItem of `WAIT#name`, if `calledAt` is as it was read. If our own write was applied and its response was
-    /// lost, the refusal shows our own time.
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
+    /// lost, the refusal shows our own name.
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, wake: &Wake) -> PortResult<WakeMark> {
         let update = Update {
             operation: "mark_woken",
             key: Key::parked(job_type, parked),
-            update: "SET #calledAt = :now".into(),
+            update: "SET #calledAt = :at, #calledBy = :by".into(),
             condition: "attribute_exists(#PK) AND #calledAt = :read".into(),
-            values: vec![(":now", time(now)), (":read", woken_at(parked.woken_at))],
+            values: vec![(":at", time(wake.at)), (":by", text(&wake.by)), (":read", woken_at(parked))],
         };
         Ok(match self.update(update).await? {
             Updated::Applied(_) => WakeMark::Marked,
-            Updated::Refused(item) if read_number(&item, "calledAt").is_ok_and(|woken_at: i64| woken_at == now.0) => {
+            Updated::Refused(item) if read_wake(&item).is_ok_and(|stored| stored.as_ref() == Some(wake)) => {
                 WakeMark::Marked
             }
             Updated::Refused(_) | Updated::Absent => WakeMark::Changed,
         })
     }
 
-    /// DeleteItem of `WAIT#name`, if `calledAt` is as it was read.
+    /// DeleteItem of `WAIT#name`, if `calledAt` and `calledBy` are as they were read.
     async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         let delete = self.client.delete_item().table_name(&self.table);
         let delete = delete.set_key(Some(Key::parked(job_type, parked).attributes()));
-        let delete = delete.condition_expression("calledAt = :read");
-        let delete = delete.expression_attribute_values(":read", woken_at(parked.woken_at));
+        let by = parked.woken.as_ref().map(|wake| &wake.by).filter(|by| !by.is_empty());
+        let same = if by.is_some() { "calledAt = :read AND calledBy = :by" } else { "calledAt = :read" };
+        let delete = delete.condition_expression(same);
+        let delete = delete.expression_attribute_values(":read", woken_at(parked));
+        let delete = match by {
+            Some(by) => delete.expression_attribute_values(":by", text(by)),
+            None => delete,
+        };
         match self.write(|| delete.clone().send()).await {
             Ok(_) => Ok(()),
             Err(error) => match error.as_service_error() {
@@ -144,9 +154,15 @@ impl DynamoStore {
     }
 }
 
-/// Returns the stored time; 0 means never, so that one condition compares both.
-fn woken_at(time: Option<Timestamp>) -> aws_sdk_dynamodb::types::AttributeValue {
-    number(time.map_or(0, |time| time.0))
+fn woken_at(parked: &ParkedChunk) -> AttributeValue {
+    number(parked.woken.as_ref().map_or(NEVER, |wake| wake.at.0))
+}
+
+/// Returns the last wake of a parked chunk. One of an earlier version has no name.
+fn read_wake(item: &Item) -> Result<Option<Wake>, ItemError> {
+    let at: i64 = read_number(item, "calledAt")?;
+    let by = || read_text(item, "calledBy").unwrap_or_default().to_owned();
+    Ok((at != NEVER).then(|| Wake { at: Timestamp(at), by: by() }))
 }
 
 fn parse_permit(item: &Item) -> Result<Permit, ItemError> {
@@ -168,12 +184,11 @@ fn readable(item: &Item) -> Option<ParkedChunk> {
 
 fn parse_parked_chunk(item: &Item) -> Result<ParkedChunk, ItemError> {
     let turn = read_text(item, "SK")?.strip_prefix(WAIT).and_then(|name| name.split('#').next()?.parse().ok());
-    let woken_at: i64 = read_number(item, "calledAt")?;
     Ok(ParkedChunk {
         turn: Timestamp(turn.ok_or(ItemError::Attribute("SK"))?),
         message: serde_json::from_str(read_text(item, "message")?)?,
         limit: read_number(item, "limit")?,
-        woken_at: Some(Timestamp(woken_at)).filter(|time| time.0 != 0),
+        woken: read_wake(item)?,
         expires_at: read_number(item, "expiresAt")?,
     })
 }

@@ -25,6 +25,8 @@ pub(super) enum DueKind {
     Deliveries,
     /// Jobs that start later.
     Jobs,
+    /// Schedules with a next time.
+    Schedules,
 }
 
 impl DueKind {
@@ -33,22 +35,33 @@ impl DueKind {
         let kind = match self {
             Self::Deliveries => "deliveries",
             Self::Jobs => "jobs",
+            Self::Schedules => "schedules",
         };
         text(format!("{kind}#{}", random.unwrap_or('0')))
     }
 }
 
-/// How much of each partition is read.
+/// Extent of a read of each partition.
 #[derive(Copy, Clone, Debug)]
-pub(super) struct Reading {
-    /// Maximum number of items of a page.
-    pub(super) page: usize,
-    /// Maximum number of pages.
-    pub(super) pages: usize,
+pub(super) enum Reading {
+    /// A page of the longest overdue items.
+    Oldest {
+        /// Maximum number of items.
+        items: usize,
+    },
+    /// The longest overdue items, and those that became due last, page by page: what one tenant has due for long hides
+    /// nothing of the others that has just become due.
+    BothEnds,
 }
 
+/// Items of a page, if more than one is read: 16 of them are in memory at once.
+const PAGE: usize = 1_000;
+
+/// Pages of each end.
+const PAGES: usize = 20;
+
 impl DynamoStore {
-    /// Reads items that are due before a time, from each partition of the index, oldest first. `keep` reduces the items
+    /// Reads items that are due before a time, from each partition of the index. `keep` reduces the items
     /// after each page to those that are needed.
     pub(super) async fn due<T>(
         &self,
@@ -59,27 +72,39 @@ impl DynamoStore {
         keep: impl Fn(Vec<(Timestamp, T)>) -> Vec<(Timestamp, T)>,
     ) -> PortResult<Vec<(Timestamp, T)>> {
         let (key, keep) = (&key, &keep);
-        let partitions = PARTITIONS.map(|partition| async move {
-            let query = self.client.query().table_name(&self.table).index_name(DUE);
-            let mut pages = query
+        let (page, pages, ends) = match reading {
+            Reading::Oldest { items } => (items, 1, [true].as_slice()),
+            Reading::BothEnds => (PAGE, PAGES, [true, false].as_slice()),
+        };
+        let ends = PARTITIONS.iter().flat_map(|partition| ends.iter().map(move |is_forward| (*partition, *is_forward)));
+        let reads = ends.map(|(partition, is_forward)| async move {
+            let query = self.client.query().table_name(&self.table).index_name(DUE).scan_index_forward(is_forward);
+            let mut read_pages = query
                 .key_condition_expression("#due = :partition AND #dueAt < :before")
                 .expression_attribute_names("#due", DUE)
                 .expression_attribute_names("#dueAt", DUE_AT)
                 .expression_attribute_values(":partition", kind.partition(Some(partition)))
                 .expression_attribute_values(":before", time(before))
-                .set_limit(i32::try_from(reading.page).ok())
+                .set_limit(i32::try_from(page).ok())
                 .into_paginator()
                 .send();
             let mut due = Vec::new();
-            for _ in 0..reading.pages {
-                let Some(page) = pages.try_next().await.map_err(unanswered(operation))? else { break };
+            for _ in 0..pages {
+                let Some(page) = read_pages.try_next().await.map_err(unanswered(operation))? else { break };
                 due.extend(page.items().iter().filter_map(|item| readable(operation, read(item, key))));
                 due = keep(due);
             }
             Ok(due)
         });
-        Ok(keep(try_join_all(partitions).await?.into_iter().flatten().collect()))
+        Ok(keep(try_join_all(reads).await?.into_iter().flatten().collect()))
     }
+}
+
+/// Returns the longest overdue items.
+pub(super) fn oldest<T: Ord>(mut due: Vec<(Timestamp, T)>, limit: usize) -> Vec<(Timestamp, T)> {
+    due.sort_unstable();
+    due.truncate(limit);
+    due
 }
 
 fn read<T>(item: &Item, key: impl Fn(&Item) -> Result<T, ItemError>) -> Result<(Timestamp, T), ItemError> {

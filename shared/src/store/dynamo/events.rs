@@ -8,6 +8,7 @@ use longshore_domain::event::{
 };
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Events, EventsMoved, PortResult};
+use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::Delivery;
 
@@ -35,14 +36,10 @@ impl Events for DynamoStore {
         }
         let mut writes = vec![self.take_events(job, &events)?];
         for event in &events {
-            writes.push(self.put_if_absent(to_item(job, event, now).map_err(failed(MOVE))?)?);
+            let item = to_item(&job.tenant, event, now, job.times.expires_at);
+            writes.push(self.put_if_absent(item.map_err(failed(MOVE))?)?);
         }
-        for delivery in deliveries {
-            writes.push(self.put_if_absent(webhooks::to_item(delivery).map_err(failed(MOVE))?)?);
-        }
-        // Written later, an event could appear before one that a reader has already passed.
-        let transacted = tokio::time::timeout(Duration::from_secs(MOVE_S), self.transact(MOVE, writes)).await;
-        Ok(match transacted.map_err(failed(MOVE))?? {
+        Ok(match self.append_events(MOVE, writes, deliveries).await? {
             Transacted::Applied => EventsMoved::Moved,
             Transacted::Refused(_) => EventsMoved::Changed,
         })
@@ -68,6 +65,21 @@ impl Events for DynamoStore {
 }
 
 impl DynamoStore {
+    /// Commits writes that add events to the list, with their deliveries. Gives up after [`MOVE_S`]: written later, an event
+    /// could appear before one that a reader has already passed.
+    pub(super) async fn append_events(
+        &self,
+        operation: &'static str,
+        mut writes: Vec<TransactWriteItem>,
+        deliveries: &[Delivery],
+    ) -> PortResult<Transacted> {
+        for delivery in deliveries {
+            writes.push(self.put_if_absent(webhooks::to_item(delivery).map_err(failed(operation))?)?);
+        }
+        let transacted = tokio::time::timeout(Duration::from_secs(MOVE_S), self.transact(operation, writes)).await;
+        transacted.map_err(failed(operation))?
+    }
+
     fn take_events(&self, job: &Job, events: &[Event]) -> PortResult<TransactWriteItem> {
         let mut left = job.clone();
         left.events_moved(job, events);
@@ -80,7 +92,10 @@ impl DynamoStore {
             update: format!("DELETE #{PENDING_EVENTS} :moved{leave}"),
             condition: format!("attribute_exists(#PK) AND {state} AND {deleted}(#{DELETED_AT})"),
             values: vec![
-                (":moved", pending(events.iter().map(|event| &event.change)).map_err(failed(MOVE))?),
+                (
+                    ":moved",
+                    pending(events.iter().filter_map(Event::job).map(|of_job| &of_job.change)).map_err(failed(MOVE))?,
+                ),
                 (":pending", all_pending(job).map_err(failed(MOVE))?.unwrap_or(AttributeValue::Null(true))),
                 (":generation", number(job.generation)),
                 (":status", word(job.status, MOVE)?),
@@ -112,10 +127,15 @@ pub(super) fn read_pending(job: &mut Job, text: String) {
 }
 
 /// Returns the item of a listed event. It expires with its job, if that is earlier.
-pub(super) fn to_item(job: &Job, event: &Event, now: Timestamp) -> Result<Item, ItemError> {
+pub(super) fn to_item(
+    tenant: &TenantId,
+    event: &Event,
+    now: Timestamp,
+    job_expires_at: i64,
+) -> Result<Item, ItemError> {
     let mut item: Item = serde_dynamo::to_item(event)?;
-    item.extend(Key::event(&job.tenant, &EventPosition::of(event, now)).attributes());
-    let expires_at = now.plus_days(RETENTION_DAYS).seconds().min(job.times.expires_at);
+    item.extend(Key::event(tenant, &EventPosition::of(event, now)).attributes());
+    let expires_at = now.plus_days(RETENTION_DAYS).seconds().min(job_expires_at);
     item.insert("expiresAt".into(), number(expires_at));
     Ok(item)
 }
@@ -139,7 +159,6 @@ mod tests {
     use longshore_domain::event::EventType;
     use longshore_domain::ids::JobId;
     use longshore_domain::outcome::Counts;
-    use longshore_domain::tenant::TenantId;
 
     use super::super::retry::tests::store_on;
     use super::*;
@@ -163,7 +182,7 @@ mod tests {
         let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
         job.times.expires_at = i64::MAX;
         let event = Event::new(&job, PendingEvent::started(0, Timestamp(2)));
-        let item = to_item(&job, &event, Timestamp(3)).unwrap();
+        let item = to_item(&job.tenant, &event, Timestamp(3), job.times.expires_at).unwrap();
         assert_eq!(item["expiresAt"], number(30 * 86_400));
         let position = EventPosition { moved_at: Timestamp(3), version: 1, id: event.id.clone() };
         assert_eq!(from_item(item).unwrap(), ListedEvent { position, event });
@@ -174,7 +193,7 @@ mod tests {
         let mut job = Job::waiting(JobId::generate(), TenantId::from_static("t"), "import", Timestamp(1));
         job.times.expires_at = 86_400;
         let event = Event::new(&job, PendingEvent::started(0, Timestamp(2)));
-        assert_eq!(to_item(&job, &event, Timestamp(3)).unwrap()["expiresAt"], number(86_400));
+        assert_eq!(to_item(&job.tenant, &event, Timestamp(3), 86_400).unwrap()["expiresAt"], number(86_400));
     }
 
     #[test]

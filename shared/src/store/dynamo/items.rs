@@ -7,6 +7,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, IdempotencyKey, PortResult, Upload};
 use longshore_domain::registration::{StoredRegistration, TypeName};
+use longshore_domain::schedule::{Occurrence, Schedule};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Delivery, Endpoint};
@@ -14,7 +15,7 @@ use longshore_domain::webhook::{Delivery, Endpoint};
 use super::item::{Item, ItemError, nested, number, text};
 use super::jobs::definition_item;
 use super::keys::Key;
-use super::{events, failed, group_item, job_item, job_type_item, upload_item, webhooks};
+use super::{events, failed, group_item, job_item, job_type_item, schedules, upload_item, webhooks};
 use crate::aws_limits::Refusal;
 use crate::aws_limits::dynamodb::{check_item, check_key, check_transaction_bytes, item_bytes};
 use crate::store::own_write::CommittedGroup;
@@ -35,9 +36,25 @@ pub fn check_job(operation: &'static str, job: &Job) -> PortResult<()> {
 
 /// Checks the items of a job's events that enter the list, and of their deliveries.
 pub fn check_events(job: &Job, events: &[Event], deliveries: &[Delivery], now: Timestamp) -> PortResult<()> {
-    let items = events.iter().map(|event| events::to_item(job, event, now));
+    let items = events.iter().map(|event| events::to_item(&job.tenant, event, now, job.times.expires_at));
     let items = items.chain(deliveries.iter().map(webhooks::to_item));
     check_all(items.chain([job_item::to_item(job)])).map_err(failed("move_events"))
+}
+
+/// Checks the items of an endpoint that is disabled, of its event and of deliveries of the event.
+pub fn check_disabled(disabled: &Endpoint, event: &Event, deliveries: &[Delivery], now: Timestamp) -> PortResult<()> {
+    let listed = [webhooks::endpoint_item(disabled), events::to_item(&disabled.tenant, event, now, i64::MAX)];
+    check_all(listed.into_iter().chain(deliveries.iter().map(webhooks::to_item))).map_err(failed("disable_endpoint"))
+}
+
+/// Checks a schedule.
+pub fn check_schedule(schedule: &Schedule) -> PortResult<()> {
+    check(schedules::schedule_item(schedule)).map_err(failed("put_schedule"))
+}
+
+/// Checks an occurrence.
+pub fn check_occurrence(schedule: &Schedule, occurrence: &Occurrence) -> PortResult<()> {
+    check(schedules::occurrence_item(schedule, occurrence)).map_err(failed("fire"))
 }
 
 /// Checks a definition with its columns.

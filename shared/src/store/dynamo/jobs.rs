@@ -12,7 +12,7 @@ use longshore_domain::timestamp::Timestamp;
 use serde::de::DeserializeOwned;
 
 use super::active_jobs::ATTEMPTS;
-use super::due::{DueKind, Reading};
+use super::due::{DueKind, Reading, oldest};
 use super::idempotency::{KeyOf, Keyed};
 use super::item::{Item, ItemError, nested, number, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED, parse_job_id, position_of};
@@ -119,13 +119,9 @@ impl JobStore for DynamoStore {
 
     /// Query of each partition of the index `due`.
     async fn due_jobs(&self, before: Timestamp, limit: usize) -> PortResult<Vec<JobId>> {
-        let oldest = |mut due: Vec<_>| {
-            due.sort_unstable();
-            due.truncate(limit);
-            due
-        };
-        let reading = Reading { page: limit, pages: 1 };
-        let due = self.due(("due_jobs", DueKind::Jobs), before, reading, parse_job_id, oldest).await?;
+        let reading = Reading::Oldest { items: limit };
+        let of = ("due_jobs", DueKind::Jobs);
+        let due = self.due(of, before, reading, parse_job_id, |due| oldest(due, limit)).await?;
         Ok(due.into_iter().map(|(_, id)| id).collect())
     }
 

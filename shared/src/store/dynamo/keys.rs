@@ -6,10 +6,11 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::concurrency::ParkedChunk;
 use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::event::EventPosition;
-use longshore_domain::ids::{EndpointId, FileGuid, JobId};
+use longshore_domain::ids::{EndpointId, FileGuid, JobId, ScheduleId};
 use longshore_domain::job::ChunkQueue;
 use longshore_domain::ports::CallWindow;
 use longshore_domain::registration::TypeName;
+use longshore_domain::schedule::{OccurrenceId, ScheduleKey};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::webhook::DeliveryKey;
 
@@ -120,6 +121,14 @@ impl Key {
         Self { pk: webhooks_pk(tenant), sk: format!("{place:02}") }
     }
 
+    pub(super) fn schedule(key: &ScheduleKey) -> Self {
+        Self { pk: schedules_pk(&key.tenant), sk: format!("{:02}", key.place) }
+    }
+
+    pub(super) fn occurrence(tenant: &TenantId, schedule: ScheduleId, id: &OccurrenceId) -> Self {
+        Self { pk: occurrences_pk(tenant, schedule), sk: id.as_str().to_owned() }
+    }
+
     pub(super) fn delivery(key: &DeliveryKey) -> Self {
         Self { pk: deliveries_pk(&key.tenant, key.endpoint_id), sk: key.id.as_str().to_owned() }
     }
@@ -178,6 +187,16 @@ pub(super) fn events_pk(tenant: &TenantId) -> String {
 /// Returns the partition of a tenant's endpoints.
 pub(super) fn webhooks_pk(tenant: &TenantId) -> String {
     format!("WEBHOOKS#{tenant}")
+}
+
+/// Returns the partition of a tenant's schedules. The index of those that are due has it, and so the tenant.
+pub(super) fn schedules_pk(tenant: &TenantId) -> String {
+    format!("SCHEDULES#{tenant}")
+}
+
+/// Returns the partition of a schedule's occurrences.
+pub(super) fn occurrences_pk(tenant: &TenantId, schedule: ScheduleId) -> String {
+    format!("OCCURRENCES#{schedule}#{tenant}")
 }
 
 /// Returns the partition of an endpoint's deliveries. The index of those that are due has it, and so the tenant.

@@ -10,13 +10,15 @@
 //! | use | `UPLOAD#id` | `JOB#id` | nothing: this job uses this upload |
 //! | permit | `GATE#type` | `SLOT#00003` | if the type has a concurrency limit: `holder` and `until` while it is held |
 //! | handler state | `GATE#type` | `STATE` | of a registered type: circuit breaker and lowered concurrency, as JSON; `writes`; `reserved` |
-//! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | its message; `calledAt` |
+//! | parked chunk | `GATE#type` | `WAIT#turn#job#group-chunk` | its message; `calledAt` and `calledBy`, its last wake |
 //! | key | `KEY#JOB#tenant#key`, `KEY#UPLOAD#tenant#key` | `KEY` | idempotency key: request hash, id of the created item |
 //! | dead letter | `DEADLETTERS` | `1700000000000-messageId` | the dead-letter record; `settled`, its resolution |
 //! | its body | `JOB#id`, or `LETTER#id` if it is unreadable | `LETTER#id`, `BODY` | `body` |
 //! | event | `EVENTS#tenant` | `001700000000000#0000000001#id` | the [`Event`](longshore_domain::event::Event), flat |
 //! | endpoint | `WEBHOOKS#tenant` | `07` | `endpoint` and `health` as JSON; `endpointId`; `revision` |
 //! | delivery | `DELIVERIES#endpoint#tenant` | `001700000000000-eventId` | `delivery` as JSON; `revision`; `due` and `dueAt` while an attempt is left |
+//! | schedule | `SCHEDULES#tenant` | `07` | `schedule` as JSON; `scheduleId`; `revision`; `due` and `dueAt` while it has a next time |
+//! | occurrence | `OCCURRENCES#schedule#tenant` | `001700000000000-0000000001` | `occurrence` as JSON |
 //! | job type | `JOBTYPES` | `name` | `active` and `candidate` as JSON, each with its version; `activation`; `refusal` |
 //! | names of job types | `JOBTYPES#NAMES` | `NAMES` | `names`, a string set: all job types |
 //! | active jobs | `TENANT#tenant` | `ACTIVE` | `jobs`, a string set: all unfinished jobs, and some that have ended |
@@ -27,7 +29,7 @@
 //! | promised bytes | `TENANT#tenant` | `UPLOADS#2026-07-01` | `bytes` of the uploads promised on that day |
 //! | bytes of jobs | `TENANT#tenant` | `JOBS#2026-07-01` | `bytes` of files of jobs created, started or retried that day |
 //!
-//! The sweep's position, endpoints, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
+//! The sweep's position, endpoints, schedules, job types and their names never expire. Every other item has `expiresAt` (seconds): DynamoDB
 //! removes it some hours later. The indexes are sparse.
 //! `unfinished`: a job that has ended leaves it with its last event, or, if it is deleted, when it is removed. `tenant`: only jobs
 //! have its two keys, `tenant` and `createdAt`; it repeats `status` and `jobType`. `GROUP#` sorts before `JOB`, so
@@ -36,6 +38,7 @@
 mod active_jobs;
 mod commit_group;
 mod concurrency;
+mod conditional;
 mod daily_bytes;
 mod dead_letters;
 mod due;
@@ -55,6 +58,7 @@ mod ledger;
 mod removal;
 mod reopen;
 mod retry;
+mod schedules;
 mod start;
 mod store;
 mod sweeps;

@@ -62,6 +62,28 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::began(job, generation, now)).await
     }
 
+    /// Condition: `generation` is the caller's, `status` is running, `stage` not stopping, and `recordedOutage` absent or earlier.
+    async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition> {
+        const RECORD: &str = "record_outage";
+        let running = "#generation = :generation AND #status = :running AND #stage <> :stopping";
+        let update = Update {
+            operation: RECORD,
+            key: Key::job(id),
+            update: "SET #recordedOutage = :since ADD #pendingEvents :event".into(),
+            condition: format!(
+                "attribute_exists(#PK) AND {running} AND (attribute_not_exists(#recordedOutage) OR #recordedOutage < :since)"
+            ),
+            values: vec![
+                (":generation", number(generation)),
+                (":running", word(Status::Running, RECORD)?),
+                (":stopping", word(Stage::Stopping, RECORD)?),
+                (":since", time(since)),
+                (":event", pending(&[PendingEvent::waiting(generation, since)]).map_err(failed(RECORD))?),
+            ],
+        };
+        self.transition(update, |job| own_write::recorded_outage(job, generation, since)).await
+    }
+
     /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
     async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
         let update = Update {

@@ -2,26 +2,25 @@
 
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::ids::EndpointId;
-use longshore_domain::ports::{DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, PortResult, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint, by_turns};
-use serde::Serialize;
+use longshore_domain::turns::by_turns;
+use longshore_domain::webhook::{Delivery, DeliveryId, DeliveryKey, Endpoint};
 
+use super::conditional::{json, value, written};
 use super::due::{DUE, DUE_AT, DueKind, Reading};
+use super::events::to_item as event_item;
 use super::item::{Item, ItemError, number, read_text, text, time};
 use super::keys::{Key, PK, SK, deliveries_pk, webhooks_pk};
 use super::retry::unanswered;
 use super::transaction::Transacted;
-use super::update::{Update, Updated};
+use super::update::Update;
 use super::{DynamoStore, failed};
 
 const ENDPOINT: &str = "endpoint";
 const HEALTH: &str = "health";
 const DELIVERY: &str = "delivery";
-
-/// What is read of overdue deliveries: a page is at most 1 MB, some 5,000 entries. More of one partition wait.
-const OVERDUE: Reading = Reading { page: 10_000, pages: 100 };
 
 impl Webhooks for DynamoStore {
     /// Consistent Query of `WEBHOOKS#tenant`. Fails if another version of this program wrote an endpoint that this one cannot
@@ -40,42 +39,44 @@ impl Webhooks for DynamoStore {
 
     /// UpdateItem of `WEBHOOKS#tenant` / `place`, if the item is absent, or has the id, the revision and the health that
     /// were read.
-    async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<WebhookWrite> {
-        const PUT: &str = "put_endpoint";
-        let mut values = vec![
-            (":id", text(endpoint.endpoint_id.to_string())),
-            (":endpoint", json(endpoint).map_err(failed(PUT))?),
-            (":health", json(&endpoint.health).map_err(failed(PUT))?),
-            (":revision", number(endpoint.revision)),
-        ];
-        let condition = match read {
-            None => "attribute_not_exists(#PK)",
-            Some(read) => {
-                values.push((":readRevision", number(read.revision)));
-                values.push((":readHealth", json(&read.health).map_err(failed(PUT))?));
-                "attribute_exists(#PK) AND #endpointId = :id AND #revision = :readRevision AND #health = :readHealth"
-            }
-        };
-        let updated = self.update(Update {
-            operation: PUT,
-            key: Key::endpoint(&endpoint.tenant, endpoint.place),
-            update: "SET #endpointId = :id, #endpoint = :endpoint, #health = :health, #revision = :revision".into(),
-            condition: condition.into(),
-            values: values.clone(),
-        });
+    async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<ConditionalWrite> {
+        let update = endpoint_update("put_endpoint", endpoint, read)?;
+        let values = update.values.clone();
         let has_identity = read.is_none_or(|read| read.revision != endpoint.revision);
-        written(updated.await?, |item| has_identity && item.get(ENDPOINT) == value(&values, ":endpoint"))
+        let updated = self.update(update).await?;
+        written(updated, |item| has_identity && item.get(ENDPOINT) == value(&values, ":endpoint"))
+    }
+
+    /// TransactWriteItems: updates `WEBHOOKS#tenant` / `place` on the condition of `put_endpoint`, and puts the event in
+    /// `EVENTS#tenant` and its deliveries.
+    async fn disable_endpoint(
+        &self,
+        disabled: &Endpoint,
+        read: &Endpoint,
+        deliveries: &[Delivery],
+        now: Timestamp,
+    ) -> PortResult<ConditionalWrite> {
+        const DISABLE: &str = "disable_endpoint";
+        let mut writes = vec![self.update_of(endpoint_update(DISABLE, disabled, Some(read))?)?];
+        if let Some(event) = disabled.disabled_event() {
+            let item = event_item(&disabled.tenant, &event, now, i64::MAX).map_err(failed(DISABLE))?;
+            writes.push(self.put_if_absent(item)?);
+        }
+        Ok(match self.append_events(DISABLE, writes, deliveries).await? {
+            Transacted::Applied => ConditionalWrite::Stored,
+            Transacted::Refused(_) => ConditionalWrite::Changed,
+        })
     }
 
     /// DeleteItem of `WEBHOOKS#tenant` / `place`, if it has the id and the revision that were read.
-    async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<WebhookWrite> {
+    async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<ConditionalWrite> {
         const DELETE: &str = "delete_endpoint";
         let values = vec![(":id", text(read.endpoint_id.to_string())), (":revision", number(read.revision))];
         let condition = ("#endpointId = :id AND #revision = :revision".to_owned(), values);
         let delete = self.delete_of(Key::endpoint(&read.tenant, read.place), condition)?;
         Ok(match self.transact(DELETE, vec![delete]).await? {
-            Transacted::Applied => WebhookWrite::Stored,
-            Transacted::Refused(_) => WebhookWrite::Changed,
+            Transacted::Applied => ConditionalWrite::Stored,
+            Transacted::Refused(_) => ConditionalWrite::Changed,
         })
     }
 
@@ -115,7 +116,7 @@ impl Webhooks for DynamoStore {
 
     /// UpdateItem of `DELIVERIES#endpoint#tenant` / `id`, if it has the revision that was read. A delivery without an
     /// attempt left leaves the index `due`.
-    async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<WebhookWrite> {
+    async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<ConditionalWrite> {
         const PUT: &str = "put_delivery";
         let mut values = vec![
             (":delivery", json(delivery).map_err(failed(PUT))?),
@@ -144,31 +145,38 @@ impl Webhooks for DynamoStore {
     /// Query of each partition of the index `due`, page by page, because a tenant can have all deliveries of a page.
     async fn due_deliveries(&self, before: Timestamp, limit: usize) -> PortResult<Vec<DeliveryKey>> {
         let in_turn = |due| by_turns(due, limit);
-        let due = self.due(("due_deliveries", DueKind::Deliveries), before, OVERDUE, key_of, in_turn).await?;
+        let due = self.due(("due_deliveries", DueKind::Deliveries), before, Reading::BothEnds, key_of, in_turn).await?;
         Ok(due.into_iter().map(|(_, key)| key).collect())
     }
 }
 
-fn partition_of(delivery: &Delivery) -> AttributeValue {
-    DueKind::Deliveries.partition(delivery.endpoint_id.to_string().chars().next())
-}
-
-/// Returns the outcome of a write. `is_own` is true for an item that an earlier attempt of the same call has written, whose
-/// response was lost.
-fn written(updated: Updated, is_own: impl FnOnce(&Item) -> bool) -> PortResult<WebhookWrite> {
-    Ok(match updated {
-        Updated::Applied(_) => WebhookWrite::Stored,
-        Updated::Refused(item) if is_own(&item) => WebhookWrite::Stored,
-        Updated::Refused(_) | Updated::Absent => WebhookWrite::Changed,
+/// Returns the update that stores an endpoint, if it is absent, or has the id, the revision and the health that were read.
+fn endpoint_update(operation: &'static str, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<Update> {
+    let mut values = vec![
+        (":id", text(endpoint.endpoint_id.to_string())),
+        (":endpoint", json(endpoint).map_err(failed(operation))?),
+        (":health", json(&endpoint.health).map_err(failed(operation))?),
+        (":revision", number(endpoint.revision)),
+    ];
+    let condition = match read {
+        None => "attribute_not_exists(#PK)",
+        Some(read) => {
+            values.push((":readRevision", number(read.revision)));
+            values.push((":readHealth", json(&read.health).map_err(failed(operation))?));
+            "attribute_exists(#PK) AND #endpointId = :id AND #revision = :readRevision AND #health = :readHealth"
+        }
+    };
+    Ok(Update {
+        operation,
+        key: Key::endpoint(&endpoint.tenant, endpoint.place),
+        update: "SET #endpointId = :id, #endpoint = :endpoint, #health = :health, #revision = :revision".into(),
+        condition: condition.into(),
+        values,
     })
 }
 
-fn value<'a>(values: &'a [(&'static str, AttributeValue)], name: &str) -> Option<&'a AttributeValue> {
-    values.iter().find(|(of, _)| *of == name).map(|(_, value)| value)
-}
-
-fn json(value: &impl Serialize) -> Result<AttributeValue, ItemError> {
-    Ok(text(serde_json::to_string(value)?))
+fn partition_of(delivery: &Delivery) -> AttributeValue {
+    DueKind::Deliveries.partition(delivery.endpoint_id.to_string().chars().next())
 }
 
 /// Returns the item of a new delivery.

@@ -1,6 +1,6 @@
 //! Concurrency limits in memory.
 
-use longshore_domain::concurrency::{ParkedChunk, Permit};
+use longshore_domain::concurrency::{ParkedChunk, Permit, Wake};
 use longshore_domain::ports::{Acquisition, ParkedChunks, Permits, PortResult, WakeMark};
 use longshore_domain::timestamp::Timestamp;
 
@@ -42,17 +42,17 @@ impl ParkedChunks for MemoryStore {
     }
 
     async fn park(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
-        let parked = ParkedChunk { woken_at: None, ..parked.clone() };
+        let parked = ParkedChunk { woken: None, ..parked.clone() };
         self.limiter(job_type, |limiter| limiter.parked.insert(parked.name(), parked));
         Ok(())
     }
 
-    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, now: Timestamp) -> PortResult<WakeMark> {
+    async fn mark_woken(&self, job_type: &str, parked: &ParkedChunk, wake: &Wake) -> PortResult<WakeMark> {
         Ok(self.limiter(job_type, |limiter| {
             let stored = limiter.parked.get_mut(&parked.name());
-            let stored = stored.filter(|stored| [parked.woken_at, Some(now)].contains(&stored.woken_at));
+            let stored = stored.filter(|stored| [parked.woken.as_ref(), Some(wake)].contains(&stored.woken.as_ref()));
             let Some(stored) = stored else { return WakeMark::Changed };
-            stored.woken_at = Some(now);
+            stored.woken = Some(wake.clone());
             WakeMark::Marked
         }))
     }
@@ -60,7 +60,7 @@ impl ParkedChunks for MemoryStore {
     async fn unpark(&self, job_type: &str, parked: &ParkedChunk) -> PortResult<()> {
         self.limiter(job_type, |limiter| {
             let name = parked.name();
-            if limiter.parked.get(&name).is_some_and(|stored| stored.woken_at == parked.woken_at) {
+            if limiter.parked.get(&name).is_some_and(|stored| stored.woken == parked.woken) {
                 limiter.parked.remove(&name);
             }
         });

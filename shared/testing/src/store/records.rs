@@ -7,13 +7,14 @@ use longshore_domain::dead_letter::DeadLetterRecord;
 use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{Event, EventPosition};
 use longshore_domain::group::{Group, GroupPlan};
-use longshore_domain::ids::{FileGuid, JobId};
+use longshore_domain::ids::{FileGuid, JobId, ScheduleId};
 use longshore_domain::job::{ChunkQueue, Job, Transition};
 use longshore_domain::ports::{
     CallCount, CallWindow, Created, Definition, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult,
     QuotaExceeded, TenantLimits, Upload, UploadRelease,
 };
 use longshore_domain::registration::{StoredRegistration, TypeName};
+use longshore_domain::schedule::{Occurrence, OccurrenceId, Schedule, ScheduleKey};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
@@ -49,6 +50,10 @@ pub(super) struct Records {
     calls: BTreeMap<(TenantId, CallWindow), u64>,
     /// Next time for a call of a tenant's endpoints, in microseconds.
     pub(super) next_calls: BTreeMap<TenantId, i64>,
+    /// Schedules by tenant and place.
+    pub(super) schedules: BTreeMap<ScheduleKey, Schedule>,
+    /// Occurrences of schedules.
+    pub(super) occurrences: BTreeMap<(ScheduleId, OccurrenceId), Occurrence>,
     pub(super) limits: TenantLimits,
     pub(super) unfinished_page: usize,
     pub(super) sweep_position: Option<JobPosition>,
@@ -85,6 +90,7 @@ impl Default for Records {
         let (uploads, jobs, limiters, dead_letters) = Default::default();
         let (job_keys, upload_keys, promised, job_bytes, calls, limits, uses) = Default::default();
         let (sweep_position, deliveries, handler_states, job_types, events) = Default::default();
+        let (schedules, occurrences) = Default::default();
         let (endpoints, webhook_deliveries, next_calls) = Default::default();
         Self {
             uploads,
@@ -99,6 +105,8 @@ impl Default for Records {
             job_bytes,
             calls,
             next_calls,
+            schedules,
+            occurrences,
             limits,
             unfinished_page: UNFINISHED_PAGE,
             sweep_position,

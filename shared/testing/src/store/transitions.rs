@@ -56,6 +56,11 @@ impl JobTransitions for MemoryStore {
         self.transition(("enqueue", read.job_id), |job| job.enqueue(now), |job| own_write::enqueued(job, now))
     }
 
+    async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| own_write::recorded_outage(job, generation, since);
+        self.transition(("record_outage", id), |job| job.record_outage(generation, since), own)
+    }
+
     async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition> {
         let own = |job: &Job| own_write::began(job, generation, now);
         self.transition(("begin", id), |job| job.begin(generation, now), own)

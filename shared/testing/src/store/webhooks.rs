@@ -1,12 +1,15 @@
 //! Endpoints and deliveries in memory.
 
 use longshore::store::dynamo::items;
-use longshore_domain::ports::{CallTimes, DeliveriesFrom, DeliveriesQuery, PortResult, WebhookWrite, Webhooks};
+use longshore_domain::event::EventPosition;
+use longshore_domain::ports::{CallTimes, ConditionalWrite, DeliveriesFrom, DeliveriesQuery, PortResult, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint, by_turns};
+use longshore_domain::turns::by_turns;
+use longshore_domain::webhook::{Delivery, DeliveryKey, Endpoint};
 
 use super::MemoryStore;
+use super::records::Records;
 
 impl Webhooks for MemoryStore {
     async fn endpoints(&self, tenant: &TenantId) -> PortResult<Vec<Endpoint>> {
@@ -17,18 +20,11 @@ impl Webhooks for MemoryStore {
         Ok(endpoints)
     }
 
-    async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<WebhookWrite> {
+    async fn put_endpoint(&self, endpoint: &Endpoint, read: Option<&Endpoint>) -> PortResult<ConditionalWrite> {
         items::check_endpoint(endpoint)?;
         let mut records = self.records();
         let place = (endpoint.tenant.clone(), endpoint.place);
-        let is_expected = match (records.endpoints.get(&place), read) {
-            (None, None) => true,
-            (Some(stored), Some(read)) => {
-                let is_same = stored.endpoint_id == endpoint.endpoint_id;
-                is_same && stored.revision == read.revision && stored.health == read.health
-            }
-            (None, Some(_)) | (Some(_), None) => false,
-        };
+        let is_expected = is_as_read(&records, endpoint, read);
         let has_identity = read.is_none_or(|read| read.revision != endpoint.revision);
         let is_own = has_identity && records.endpoints.get(&place) == Some(endpoint);
         if is_expected {
@@ -37,7 +33,27 @@ impl Webhooks for MemoryStore {
         Ok(written_if(is_expected || is_own))
     }
 
-    async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<WebhookWrite> {
+    async fn disable_endpoint(
+        &self,
+        disabled: &Endpoint,
+        read: &Endpoint,
+        deliveries: &[Delivery],
+        now: Timestamp,
+    ) -> PortResult<ConditionalWrite> {
+        let event = disabled.disabled_event();
+        event.iter().try_for_each(|event| items::check_disabled(disabled, event, deliveries, now))?;
+        let mut records = self.records();
+        if !is_as_read(&records, disabled, Some(read)) {
+            return Ok(ConditionalWrite::Changed);
+        }
+        records.endpoints.insert((disabled.tenant.clone(), disabled.place), disabled.clone());
+        let listed = records.events.entry(disabled.tenant.clone()).or_default();
+        listed.extend(event.map(|event| (EventPosition::of(&event, now), event)));
+        records.webhook_deliveries.extend(deliveries.iter().map(|delivery| (delivery.key(), delivery.clone())));
+        Ok(ConditionalWrite::Stored)
+    }
+
+    async fn delete_endpoint(&self, read: &Endpoint) -> PortResult<ConditionalWrite> {
         let mut records = self.records();
         let place = (read.tenant.clone(), read.place);
         let stored = records.endpoints.get(&place);
@@ -74,7 +90,7 @@ impl Webhooks for MemoryStore {
         Ok(found.into_iter().map(|(_, delivery)| delivery.clone()).collect())
     }
 
-    async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<WebhookWrite> {
+    async fn put_delivery(&self, delivery: &Delivery, read_revision: u32) -> PortResult<ConditionalWrite> {
         items::check_delivery(delivery)?;
         let mut records = self.records();
         let stored = records.webhook_deliveries.get_mut(&delivery.key());
@@ -90,6 +106,17 @@ impl Webhooks for MemoryStore {
     }
 }
 
-fn written_if(is_written: bool) -> WebhookWrite {
-    if is_written { WebhookWrite::Stored } else { WebhookWrite::Changed }
+fn is_as_read(records: &Records, endpoint: &Endpoint, read: Option<&Endpoint>) -> bool {
+    match (records.endpoints.get(&(endpoint.tenant.clone(), endpoint.place)), read) {
+        (None, None) => true,
+        (Some(stored), Some(read)) => {
+            let is_same = stored.endpoint_id == endpoint.endpoint_id;
+            is_same && stored.revision == read.revision && stored.health == read.health
+        }
+        (None, Some(_)) | (Some(_), None) => false,
+    }
+}
+
+fn written_if(is_written: bool) -> ConditionalWrite {
+    if is_written { ConditionalWrite::Stored } else { ConditionalWrite::Changed }
 }

@@ -128,12 +128,12 @@ function DeliveryTable({ deliveries, isDisabled, replay }: DeliveryTableProps) {
       columns={columns}
       rows={deliveries.map((delivery) => {
         const { deliveryId, event, status, attempts, nextAttemptAt, createdAt } = delivery;
-        const { jobId } = event.data;
+        const [path, id] = subjectOf(event.data);
         return {
           key: deliveryId,
           cells: [
             event.type,
-            <a href={`/jobs/${jobId}`}>{jobId.slice(-6)}</a>,
+            <a href={path}>{id.slice(-6)}</a>,
             <span class={`badge ${LOOKS[status]}`}>{t.statuses[status]}</span>,
             <>
               {t.attemptsOf(attempts)}
@@ -146,7 +146,7 @@ function DeliveryTable({ deliveries, isDisabled, replay }: DeliveryTableProps) {
               type="button"
               class="plain"
               disabled={isDisabled}
-              aria-label={`${t.replay}: ${event.type}, ${jobId.slice(-6)}`}
+              aria-label={`${t.replay}: ${event.type}, ${id.slice(-6)}`}
               onClick={() => replay(delivery)}
             >
               {t.replay}
@@ -156,6 +156,13 @@ function DeliveryTable({ deliveries, isDisabled, replay }: DeliveryTableProps) {
       })}
     />
   );
+}
+
+/** Returns the page and the id of what an event tells about. */
+function subjectOf(data: Delivery["event"]["data"]): [string, string] {
+  return "jobId" in data
+    ? [`/jobs/${data.jobId}`, data.jobId]
+    : [`/webhooks/${data.webhookId}`, data.webhookId];
 }
 
 /** All attempts of a delivery, oldest first. */

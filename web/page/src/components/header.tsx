@@ -34,6 +34,9 @@ export function Header() {
               {text.nav.types}
             </a>
           )}
+          <a href="/schedules" aria-current={here("schedules", "schedule")}>
+            {text.nav.schedules}
+          </a>
           <a href="/webhooks" aria-current={here("webhooks", "webhook")}>
             {text.nav.webhooks}
           </a>

@@ -7,7 +7,14 @@ import { ErrorNotice } from "./errors";
 
 type EventType = Webhook["eventTypes"][number];
 
-const TYPES: readonly EventType[] = ["job.started", "job.completed", "job.failed", "job.canceled"];
+const TYPES: readonly EventType[] = [
+  "job.started",
+  "job.waiting",
+  "job.completed",
+  "job.failed",
+  "job.canceled",
+  "endpoint.disabled",
+];
 
 interface WebhookFormProps {
   /** The webhook that is changed; none for a new one. */

@@ -25,9 +25,11 @@ export const webhooksText = {
     allEvents: "All",
     types: {
       "job.started": "A job has started",
+      "job.waiting": "A job waits for its handler",
       "job.completed": "A job has completed",
       "job.failed": "A job has failed",
       "job.canceled": "A job was canceled",
+      "endpoint.disabled": "A webhook was disabled",
     } as Record<string, string>,
     created: "Created",
 
@@ -77,7 +79,7 @@ export const webhooksText = {
       none: "There are no deliveries yet.",
       caption: "Deliveries, newest first",
       event: "Event",
-      job: "Job",
+      job: "About",
       status: "Status",
       statuses: { pending: "Pending", delivered: "Delivered", failed: "Failed" },
       attempts: "Attempts",

@@ -54,7 +54,7 @@ export function WebhookView({ webhookId }: { webhookId: string }) {
         key={JSON.stringify([webhook.url, webhook.description, webhook.eventTypes, webhook.jobs, isDisabled])}
         webhook={webhook}
         save={async (request) => {
-          await guarded(() => api.putWebhook(webhookId, request));
+          await guarded(() => api.putWebhook(webhookId, request, { ifMatch: webhook.etag ?? undefined }));
           announce(t.saved);
           reload();
         }}

@@ -62,6 +62,7 @@ test("without job types there is no entry in the navigation", async ({ page }) =
     "Import",
     "Jobs",
     "Datasets",
+    "Schedules",
     "Webhooks",
   ]);
 });

@@ -1,0 +1,239 @@
+//! Sweepers that fire the schedules of a tenant, in random order, while clients change and trigger them: each occurrence
+//! makes exactly one job, or has exactly one reason.
+//!
+//! The firing is that of the sweeper and of the API. Every call of the store can be interrupted before and after it; a
+//! sweeper can be killed at every step.
+
+use std::collections::BTreeMap;
+
+use longshore_domain::ids::{JobId, ScheduleId};
+use longshore_domain::job::{Finish, Job, Status};
+use longshore_domain::outcome::Counts;
+use longshore_domain::ports::{JobStore, JobTransitions, JobsQuery, OccurrencesQuery, Schedules, TenantLimits};
+use longshore_domain::schedule::{JobTemplate, LATE_S, Occurrence, OccurrenceResult, Overlap, Schedule, Timing};
+use longshore_domain::tenant::DEFAULT_TENANT;
+use longshore_domain::timestamp::Timestamp;
+use longshore_schedules::{FireEnd, Firer, Recurrence, next_after};
+use longshore_testing::MemoryStore;
+use serde_json::json;
+
+use crate::clock::{CLOCK, clock, true_time};
+use crate::faults::{self, Rates};
+use crate::rng::Rng;
+use crate::stepwise::Stepwise;
+use crate::tasks::{Task, now, poll};
+use crate::unguarded::{Unguarded, remove_condition};
+
+const START: Timestamp = Timestamp(1_782_896_400_000);
+/// Runs of the test.
+const SEEDS: u64 = 2_000;
+/// Events of a run.
+const EVENTS: usize = 400;
+/// Runs within which a run without the condition has two results of an occurrence.
+const SEEDS_TO_VIOLATION: u64 = 2_000;
+
+type Store = Stepwise<Unguarded<MemoryStore>>;
+
+/// A run: the schedule of a tenant, and functions that are under way.
+struct Run {
+    rng: Rng,
+    memory: MemoryStore,
+    store: Store,
+    tasks: Vec<Task<()>>,
+    schedule: Schedule,
+    /// True if a client has paused or changed the schedule: then times can have no occurrence.
+    is_changed: bool,
+}
+
+fn schedule(rng: &mut Rng) -> Schedule {
+    let minutes = rng.pick(&[5, 7, 60]);
+    let mut schedule = Schedule {
+        schedule_id: ScheduleId::generate(),
+        tenant: DEFAULT_TENANT.clone(),
+        place: 0,
+        name: "simulated".into(),
+        timing: Timing::Every { minutes, from: START },
+        overlap: rng.pick(&[Overlap::Skip, Overlap::Allow]),
+        paused: false,
+        job: JobTemplate { timeout_s: 3_600, ..JobTemplate::new("ping", json!({ "jobType": "ping" })) },
+        next_at: None,
+        last_at: None,
+        last_job: None,
+        created_at: START,
+        revision: 0,
+    };
+    schedule.next_at = next_after(&schedule, START).unwrap();
+    schedule
+}
+
+impl Run {
+    fn new(seed: u64) -> Self {
+        let mut rng = Rng::from_seed(seed);
+        CLOCK.set(START.0);
+        faults::begin(Rng::from_seed(seed + 1), Rates { throttled: 30, reply_dropped: 30, sent_twice: 30, stale: 0 });
+        let memory = MemoryStore::default().with_limits(TenantLimits { active_jobs: 1, ..TenantLimits::default() });
+        let schedule = schedule(&mut rng);
+        let store = Stepwise(Unguarded(memory.clone()));
+        let mut run = Self { rng, memory, store, tasks: Vec::new(), schedule, is_changed: false };
+        run.put(None);
+        run
+    }
+
+    fn put(&mut self, read: Option<&Schedule>) {
+        let _ = now(self.memory.put_schedule(&self.schedule, read)).unwrap();
+    }
+
+    /// A sweep as the sweeper makes it: it reads what is due, and fires until nothing is.
+    fn sweep(&self) -> Task<()> {
+        let store = self.store.clone();
+        Box::pin(async move {
+            let firer = Firer { store: &store, job_types: &store, retention_days: 14 };
+            let Ok(due) = store.due_schedules(clock(), 10).await else { return };
+            for key in due {
+                while let Ok(Some(schedule)) = store.schedule(&key).await {
+                    let Ok(end) = firer.fire(&schedule, clock()).await else { break };
+                    if end == FireEnd::NotDue {
+                        break;
+                    }
+                }
+            }
+        })
+    }
+
+    fn trigger(&self) -> Task<()> {
+        let (store, key) = (self.store.clone(), self.schedule.key());
+        Box::pin(async move {
+            let firer = Firer { store: &store, job_types: &store, retention_days: 14 };
+            if let Ok(Some(schedule)) = store.schedule(&key).await {
+                let _ = firer.trigger(&schedule, clock()).await;
+            }
+        })
+    }
+
+    fn event(&mut self) {
+        match self.rng.weighted(&[20, 15, 100, 8, 4, 1, 3]) {
+            0 => CLOCK.set(CLOCK.get() + self.rng.between(0, 240_000)),
+            1 if self.tasks.len() < 4 => self.tasks.push(self.sweep()),
+            2 if !self.tasks.is_empty() => {
+                let task = self.rng.below(self.tasks.len());
+                if poll(&mut self.tasks[task]).is_some() {
+                    drop(self.tasks.swap_remove(task));
+                }
+            }
+            // A function is killed.
+            3 if !self.tasks.is_empty() => {
+                let task = self.rng.below(self.tasks.len());
+                drop(self.tasks.swap_remove(task));
+            }
+            4 => self.end_a_job(),
+            // An outage, longer than an occurrence can be late. Not of whole minutes: a call that triggers is no time of it.
+            5 => CLOCK.set(CLOCK.get() + (LATE_S + 600) * 1_000 + 1),
+            6 if self.rng.often(300) => self.change(),
+            6 => self.tasks.push(self.trigger()),
+            _ => {}
+        }
+    }
+
+    fn jobs(&self) -> Vec<Job> {
+        let (metadata, tenant) = (BTreeMap::new(), &DEFAULT_TENANT);
+        let query = JobsQuery { tenant, status: None, job_type: None, metadata: &metadata, limit: 10_000, after: None };
+        now(self.memory.jobs(&query)).unwrap().jobs
+    }
+
+    fn end_a_job(&mut self) {
+        let active: Vec<_> = self.jobs().into_iter().filter(|job| job.is_unfinished()).collect();
+        if active.is_empty() {
+            return;
+        }
+        let job = &active[self.rng.below(active.len())];
+        let (status, totals) = (Status::Failed, Counts::default());
+        let finish = Finish { generation: 0, status, totals, report: None, error: None, at: true_time() };
+        let _ = now(self.memory.finish(job.job_id, &finish)).unwrap();
+    }
+
+    /// A client pauses the schedule, or continues it.
+    fn change(&mut self) {
+        let read = now(self.memory.schedule(&self.schedule.key())).unwrap().unwrap();
+        let mut changed = read.clone().changed(|schedule| schedule.paused = !schedule.paused);
+        if !changed.paused {
+            let after = changed.last_at.map_or(true_time(), |last_at| last_at.max(true_time()));
+            changed.next_at = next_after(&changed, after).unwrap();
+        }
+        self.schedule = changed;
+        self.put(Some(&read));
+        self.is_changed = true;
+    }
+
+    /// Runs a seed. Returns the numbers of occurrences by result.
+    fn check(seed: u64) -> Result<BTreeMap<&'static str, u64>, String> {
+        let mut run = Self::new(seed);
+        for _ in 0..EVENTS {
+            run.event();
+        }
+        run.tasks.clear();
+        faults::clear();
+        now(run.sweep());
+        run.verify().map_err(|violation| format!("seed {seed}: {violation}"))
+    }
+
+    fn verify(&self) -> Result<BTreeMap<&'static str, u64>, String> {
+        let stored = now(self.memory.schedule(&self.schedule.key())).unwrap().unwrap();
+        let schedule_id = self.schedule.schedule_id;
+        let query = OccurrencesQuery { tenant: &DEFAULT_TENANT, schedule_id, before: None, limit: 10_000 };
+        let occurrences = now(self.memory.occurrences(&query)).unwrap();
+        // Times of the schedule, and those of calls that triggered it, which are no time of it.
+        let is_time = |occurrence: &&Occurrence| {
+            next_after(&stored, Timestamp(occurrence.scheduled_at.0 - 1)) == Ok(Some(occurrence.scheduled_at))
+        };
+        let mut times: Vec<_> = occurrences.iter().filter(is_time).map(|occurrence| occurrence.scheduled_at).collect();
+        times.sort_unstable();
+        if let Some(twice) = times.windows(2).find(|pair| pair[0] == pair[1]) {
+            return Err(format!("two results of the time {:?}", twice[0]));
+        }
+        let recurrence = Recurrence::of(&stored.timing).unwrap();
+        let passed = recurrence.occurrences_after(START).map(|occurrence| occurrence.at);
+        let passed: Vec<_> = passed.take_while(|at| *at <= true_time()).collect();
+        if !self.is_changed && times != passed {
+            return Err(format!("{} results of {} times", times.len(), passed.len()));
+        }
+        let mut started: Vec<JobId> = Vec::new();
+        let mut results = BTreeMap::new();
+        for occurrence in &occurrences {
+            let result = match &occurrence.result {
+                OccurrenceResult::Started { job_id } => {
+                    started.push(*job_id);
+                    "started"
+                }
+                OccurrenceResult::Skipped { .. } => "skipped",
+                OccurrenceResult::Failed { .. } => "failed",
+            };
+            *results.entry(result).or_default() += 1;
+        }
+        let mut jobs: Vec<_> = self.jobs().into_iter().map(|job| job.job_id).collect();
+        started.sort_unstable();
+        jobs.sort_unstable();
+        if jobs != started {
+            return Err(format!("{} jobs of {} occurrences that say so", jobs.len(), started.len()));
+        }
+        Ok(results)
+    }
+}
+
+#[test]
+fn each_occurrence_makes_one_job_or_has_one_reason_whatever_dies() {
+    let mut all: BTreeMap<&str, u64> = BTreeMap::new();
+    for seed in 0..SEEDS {
+        let results = Run::check(seed).unwrap_or_else(|violation| panic!("{violation}"));
+        results.into_iter().for_each(|(result, count)| *all.entry(result).or_default() += count);
+    }
+    let is_frequent = |result: &&str| all.get(result).is_some_and(|count| *count > SEEDS / 10);
+    assert!(["started", "skipped", "failed"].iter().all(is_frequent), "{all:?}");
+}
+
+#[test]
+fn without_the_condition_an_occurrence_has_two_results() {
+    remove_condition(Some("fire-once"));
+    let violation = (0..SEEDS_TO_VIOLATION).find_map(|seed| Run::check(seed).err());
+    remove_condition(None);
+    assert!(violation.is_some());
+}
