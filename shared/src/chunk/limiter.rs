@@ -25,7 +25,7 @@ const MAX_READ: usize = 1_000;
 #[derive(Debug)]
 pub(super) enum Claim {
     /// The chunk is claimed, and its record is as here.
-    Made(ParkedChunk),
+    Made(Box<ParkedChunk>),
     /// Another worker wakes the chunk, or has woken it.
     Woken,
     /// Not known, or there was nothing to claim: the chunk may be woken while it runs.
@@ -81,7 +81,7 @@ impl<S: Ledger + Permits + ParkedChunks, Q: Queues, F> ConcurrencyLimiter<'_, S,
             tracing::warn!(job.id = %message.job_id, error, "cannot claim a parked chunk");
         }
         match marked {
-            Ok(WakeMark::Marked) => Claim::Made(ParkedChunk { woken: Some(wake), ..parked }),
+            Ok(WakeMark::Marked) => Claim::Made(Box::new(ParkedChunk { woken: Some(wake), ..parked })),
             Ok(WakeMark::Changed) => Claim::Woken,
             Err(_) => Claim::Unknown,
         }
