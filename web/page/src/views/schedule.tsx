@@ -4,13 +4,12 @@ import { ProblemError, type VersionedSchedule } from "longshore-client";
 import { useState } from "preact/hooks";
 import { announce } from "../accessibility";
 import { api, guarded } from "../api";
-import { Confirm } from "../components/confirm";
+import { Deletion } from "../components/deletion";
 import { ErrorNotice } from "../components/errors";
 import { NextTimes, Occurrences } from "../components/occurrences";
 import { ScheduleForm } from "../components/schedule-form";
 import { describeTiming, ScheduleState } from "../components/schedule-state";
 import { useLoad } from "../load";
-import { go } from "../router";
 import { text } from "../text";
 import { NotFound } from "./not-found";
 
@@ -50,7 +49,11 @@ export function ScheduleView({ scheduleId }: { scheduleId: string }) {
           reload();
         }}
       />
-      <Delete schedule={schedule} />
+      <Deletion
+        texts={t}
+        list="/schedules"
+        call={() => api.deleteSchedule(scheduleId, { ifMatch: schedule.etag ?? undefined })}
+      />
     </>
   );
 }
@@ -80,45 +83,6 @@ function Trigger({ schedule, refresh }: { schedule: VersionedSchedule; refresh: 
         {schedule.lastJobId && <a href={`/jobs/${schedule.lastJobId}`}>{t.lastJob}</a>}
       </div>
       <p role="status">{result}</p>
-    </>
-  );
-}
-
-function Delete({ schedule }: { schedule: VersionedSchedule }) {
-  const t = text.schedules;
-  const [isConfirming, setIsConfirming] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const remove = async () => {
-    setError(null);
-    try {
-      await guarded(() => api.deleteSchedule(schedule.scheduleId, { ifMatch: schedule.etag ?? undefined }));
-      announce(t.deleted);
-      go("/schedules");
-    } catch (error) {
-      setError(error);
-    }
-  };
-  return (
-    <>
-      <ErrorNotice error={error} />
-      <div class="actions">
-        <button type="button" class="plain" onClick={() => setIsConfirming(true)}>
-          {t.delete}
-        </button>
-      </div>
-      {isConfirming && (
-        <Confirm
-          title={t.confirmTitle}
-          no={t.keep}
-          yes={t.delete}
-          onAnswer={(yes) => {
-            setIsConfirming(false);
-            if (yes) void remove();
-          }}
-        >
-          {t.confirmBody}
-        </Confirm>
-      )}
     </>
   );
 }

@@ -5,13 +5,13 @@ import { useEffect, useState } from "preact/hooks";
 import { announce } from "../accessibility";
 import { api, guarded } from "../api";
 import { Confirm } from "../components/confirm";
+import { Deletion } from "../components/deletion";
 import { Deliveries } from "../components/deliveries";
 import { ErrorNotice } from "../components/errors";
 import { WebhookForm } from "../components/webhook-form";
 import { WebhookSecret } from "../components/webhook-secret";
 import { WebhookStatus } from "../components/webhook-status";
 import { useLoad } from "../load";
-import { go } from "../router";
 import { moment, text } from "../text";
 import { NotFound } from "./not-found";
 
@@ -60,7 +60,7 @@ export function WebhookView({ webhookId }: { webhookId: string }) {
         }}
       />
       <Secret webhook={webhook} />
-      <Delete webhook={webhook} />
+      <Deletion texts={t} list="/webhooks" call={() => api.deleteWebhook(webhookId)} />
     </>
   );
 }
@@ -142,45 +142,6 @@ function Secret({ webhook }: { webhook: VersionedWebhook }) {
           }}
         >
           {t.rotateBody}
-        </Confirm>
-      )}
-    </>
-  );
-}
-
-function Delete({ webhook }: { webhook: VersionedWebhook }) {
-  const t = text.webhooks;
-  const [isConfirming, setIsConfirming] = useState(false);
-  const [error, setError] = useState<unknown>(null);
-  const remove = async () => {
-    setError(null);
-    try {
-      await guarded(() => api.deleteWebhook(webhook.webhookId));
-      announce(t.deleted);
-      go("/webhooks");
-    } catch (error) {
-      setError(error);
-    }
-  };
-  return (
-    <>
-      <ErrorNotice error={error} />
-      <div class="actions">
-        <button type="button" class="plain" onClick={() => setIsConfirming(true)}>
-          {t.delete}
-        </button>
-      </div>
-      {isConfirming && (
-        <Confirm
-          title={t.confirmTitle}
-          no={t.keep}
-          yes={t.delete}
-          onAnswer={(yes) => {
-            setIsConfirming(false);
-            if (yes) void remove();
-          }}
-        >
-          {t.confirmBody}
         </Confirm>
       )}
     </>
