@@ -5,7 +5,10 @@ import type { Job } from "longshore-client";
 
 const JOB = /\/api\/jobs\/[0-9a-f-]{36}$/;
 
-/** Reports every job as running, at 41 %, until the returned function is called. */
+/**
+ * Reports every job as running, at 41 %, until the returned function is called. The route remains, because a request
+ * that is sent while a route is removed may get no response.
+ */
 export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   let isReleased = false;
   let underWay: Promise<void> = Promise.resolve();
@@ -47,7 +50,6 @@ export async function holdJobRunning(page: Page): Promise<() => Promise<void>> {
   return async () => {
     isReleased = true;
     await underWay;
-    await page.unroute(JOB, handle);
   };
 }
 
