@@ -12,7 +12,7 @@ use longshore_tests::harness::client::{Answer, Client};
 use longshore_tests::harness::users::User;
 use serde_json::{Value, json};
 
-use crate::events::{await_event, events};
+use crate::events::await_event;
 use crate::routes::{ROUTES, Target};
 use crate::shared::{Story, dataset, job_id, lines, stack, work};
 
@@ -132,7 +132,7 @@ fn requests_for_data_of_another_tenant_are_answered_as_for_missing_data() -> Sto
             }
             Target::Events => {
                 await_event(alice, job, "job.completed")?;
-                ensure!(events(&bob)?.iter().all(|event| event["data"]["jobId"] != job), "{route:?}: events of alice");
+                ensure!(bob.events()?.iter().all(|event| event["data"]["jobId"] != job), "{route:?}: events of alice");
             }
             Target::Webhooks => {
                 let is_listed = |client: &Client| -> Result<bool> {

@@ -15,7 +15,7 @@ use longshore_tests::harness::client::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::events::{await_event, events};
+use crate::events::await_event;
 use crate::https_server::Site;
 use crate::shared::{Story, impatient, wait_until};
 use crate::webhooks::{call, run, secret_of};
@@ -95,7 +95,7 @@ fn each_example_of_a_receiver_stores_the_events_of_the_list() -> Story {
     for (job, event) in stored {
         await_event(&client, &job, "job.completed")?;
         let listed =
-            events(&client)?.into_iter().find(|listed| listed["id"] == event["id"]).context("not in the list")?;
+            client.events()?.into_iter().find(|listed| listed["id"] == event["id"]).context("not in the list")?;
         ensure!(event == listed, "{event}, but in the list: {listed}");
     }
     Ok(())

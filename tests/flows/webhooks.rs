@@ -8,7 +8,7 @@ use longshore_tests::harness::client::Client;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::events::{await_event, events};
+use crate::events::await_event;
 use crate::https_server::{Running, Site};
 use crate::shared::{Story, impatient, probe_file, wait_until};
 
@@ -87,7 +87,7 @@ fn an_endpoint_gets_each_event_under_its_id_after_failures_and_replays() -> Stor
     let received = receiver.events(&job)?;
     await_event(&client, &job, "job.completed")?;
     let is_end = |event: &Value| event["data"]["jobId"] == *job && event["type"] == "job.completed";
-    let listed = events(&client)?.into_iter().find(is_end).context("no end in the list")?;
+    let listed = client.events()?.into_iter().find(is_end).context("no end in the list")?;
     let completed = received.iter().find(|event| event["body"]["type"] == "job.completed").context("no end")?;
     ensure!(completed["id"] == listed["id"] && completed["body"] == listed, "{completed}, but in the list: {listed}");
 

@@ -62,6 +62,23 @@ impl Client {
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
+    /// Reads all listed events of the caller's tenant, oldest first, page by page.
+    ///
+    /// # Errors
+    /// If a page is refused.
+    pub fn events(&self) -> Result<Vec<Value>> {
+        let (mut events, mut path) = (Vec::new(), "/api/events?limit=500".to_owned());
+        loop {
+            let page = self.get(&path)?.expect(200)?;
+            let of_page = page["events"].as_array().context("a page without events")?;
+            if of_page.is_empty() {
+                return Ok(events);
+            }
+            events.extend(of_page.iter().cloned());
+            path = format!("/api/events?limit=500&cursor={}", page["nextCursor"].as_str().context("no cursor")?);
+        }
+    }
+
     /// Downloads a file of a job's report by its stable address.
     ///
     /// # Errors

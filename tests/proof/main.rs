@@ -15,6 +15,7 @@ mod faults {
     //! | [`handler_calls`] | the same in calls of registered job types: of functions, of `call-handler`, of `image-handler`, and for registrations |
     //! | [`endpoint`] | an HTTPS endpoint resets, is late, refuses, or answers something else |
     //! | [`handler_losses`] | `call-handler` and handlers are killed; messages of their queue are lost and doubled |
+    //! | [`deliveries`] | a receiver of webhooks fails and restarts; the functions that send it events are killed |
     //! | [`poison`] | every queue contains an unreadable message |
     //!
     //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one. The jobs
@@ -22,6 +23,7 @@ mod faults {
 
     mod calls;
     mod chains;
+    mod deliveries;
     mod effects;
     mod endpoint;
     mod handled;
@@ -34,6 +36,8 @@ mod faults {
     mod losses;
     mod operations;
     mod poison;
+    mod receiver;
+    mod server;
 }
 mod load;
 mod release;

@@ -5,9 +5,10 @@ use anyhow::{Context, Result, ensure};
 
 use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
-use super::handlers::{Handlers, handlers, wait_until};
+use super::handlers::{Handlers, handlers};
 use super::images::{IMAGES, run_images};
 use super::jobs::{Outcome, record_outcome, sweeping};
+use super::server::wait_until;
 
 /// The faults of batches, each with the number of times that the batch was processed.
 const FAULTS: [(&str, u64); 12] = [

@@ -11,9 +11,10 @@ use longshore_tests::harness::handlers::Delivery;
 
 use super::effects::{ITEMS, Processed};
 use super::handled::{Handled, Target, run_all};
-use super::handlers::{HANDLER, Handlers, handlers, wait_until};
+use super::handlers::{HANDLER, Handlers, handlers};
 use super::jobs::{Outcome, record_outcome, sweeping};
 use super::losses::{Kills, Victim, kill_and_list, list, seed};
+use super::server::wait_until;
 
 /// The functions that are killed. Workers, and the handler that they call, are most of them.
 const VICTIMS: [Victim; 9] = [

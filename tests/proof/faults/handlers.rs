@@ -2,11 +2,8 @@
 //! endpoint that has faults on request.
 
 use std::fs;
-use std::net::TcpStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::path::PathBuf;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use local_cloud::process::kill;
@@ -20,15 +17,13 @@ use tempfile::TempDir;
 
 use super::handled::{Target, file};
 use super::jobs::{PARAMETERS, has_own_emulator, patient};
+use super::server::{Server, source, wait_until};
 
 /// Name of the handler's function, which the stack may invoke.
 pub(super) const HANDLER: &str = "effects";
 
 /// Number of items in a batch.
 const BATCH_ITEMS: u32 = 20;
-
-/// Maximum time until a condition is met on a busy machine, with faults in each call.
-const PATIENCE: Duration = Duration::from_secs(200);
 
 /// The time until the sweeper sends a chunk once more is longer than a late reply of AWS and the time-out of a call.
 const OTHERS: [(&str, &str); 1] = [("StallSeconds", "30")];
@@ -54,16 +49,6 @@ pub(super) fn handlers() -> Option<MutexGuard<'static, Handlers>> {
     static HANDLERS: OnceLock<Mutex<Handlers>> = OnceLock::new();
     let start = || Mutex::new(Handlers::start().unwrap_or_else(|error| panic!("the stack does not start: {error:?}")));
     has_own_emulator().then(|| HANDLERS.get_or_init(start).lock().unwrap_or_else(PoisonError::into_inner))
-}
-
-/// The process of the endpoint, until it is dropped.
-struct Server(Child);
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
-    }
 }
 
 impl Handlers {
@@ -144,19 +129,17 @@ impl Handlers {
 
     /// Starts the endpoint.
     pub(super) fn serve(&self) -> Result<()> {
-        let (certificate, key) = (self.folder.path().join("certificate.pem"), self.folder.path().join("key.pem"));
-        fs::write(&certificate, &self.endpoint.certificate)?;
-        fs::write(&key, &self.endpoint.key)?;
-        let mut python = Command::new("python3");
-        let port = self.endpoint.port.to_string();
-        python.arg(source("tests/proof/faults/handler.py")).arg(&port).arg(self.faults());
-        // A pipe to its input closes with this process. It has no output, because whoever reads that of this process waits
-        // until nobody can write to it.
-        python.stdin(Stdio::piped()).stdout(Stdio::null()).stderr(Stdio::null());
-        python.env("LONGSHORE_SECRETS", &self.secret).env("TLS_CERTIFICATE", certificate).env("TLS_KEY", key);
-        python.env("PYTHONPATH", source("examples/handlers/python")).env("PYTHONDONTWRITEBYTECODE", "1");
-        self.set_server(Some(Server(python.spawn().context("cannot run python3")?)));
-        wait_until("the endpoint is reachable", || Ok(TcpStream::connect(("127.0.0.1", self.endpoint.port)).is_ok()))
+        let faults = self.faults();
+        let arguments = [faults.to_str().context("no path")?];
+        let server = Server::start(
+            &self.endpoint,
+            self.folder.path(),
+            &self.secret,
+            "tests/proof/faults/handler.py",
+            &arguments,
+        )?;
+        self.set_server(Some(server));
+        Ok(())
     }
 
     /// Stops the endpoint: connections are refused.
@@ -189,19 +172,4 @@ impl Handlers {
         fs::create_dir(&folder)?;
         Ok(folder)
     }
-}
-
-/// A file of the checkout.
-fn source(path: &str) -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
-}
-
-/// Waits until a condition is met.
-pub(super) fn wait_until(condition: &str, is_met: impl Fn() -> Result<bool>) -> Result<()> {
-    let deadline = Instant::now() + PATIENCE;
-    while !is_met()? {
-        ensure!(Instant::now() < deadline, "not in time: {condition}");
-        std::thread::sleep(Duration::from_millis(100));
-    }
-    Ok(())
 }

@@ -81,7 +81,7 @@ impl Part {
                 "rate",
             ],
             Self::Completion => &["completion"],
-            Self::Faults => &["faults", "faults-other"],
+            Self::Faults => &["faults", "faults-other", "faults-deliveries"],
             Self::Corpus => &["corpus"],
             Self::Load => &["load", "load-canceled"],
             Self::SecondEngine => &[second_engine::TABLE],

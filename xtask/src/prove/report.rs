@@ -22,6 +22,7 @@ const TITLES: [(&str, &str); 18] = [
     ("second-engine", "Conformance suite on the second engine of DynamoDB"),
     ("faults", "Failing calls, on the deployed stack"),
     ("faults-other", "Failing functions, emulator, queues and schedule"),
+    ("faults-deliveries", "Events to a receiver that fails and restarts, while functions are killed"),
     ("corpus", "Malformed and unusual files, on the deployed stack"),
     ("load", "Load"),
     ("load-canceled", "A large file, canceled after its first chunk, on the deployed stack"),

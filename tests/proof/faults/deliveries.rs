@@ -1,0 +1,236 @@
+//! Events to a receiver of webhooks that fails 30 % of the calls and restarts, while the functions that change jobs and
+//! send events are killed. The receiver of one tenant does not answer.
+//!
+//! The events are those of jobs that are canceled before their start. At the end, the receiver that did not answer is
+//! repaired, and a replay is requested. Afterwards the calls that the receiver has recorded
+//! are compared with the list of events.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+use longshore_tests::harness::handlers::{Endpoint, parameters};
+use longshore_tests::harness::stack::{Stack, StackOptions};
+use serde_json::Value;
+
+use super::jobs::{PARAMETERS, has_own_emulator, sweeping};
+use super::losses::{Kills, Victim, kill_some, seed};
+use super::receiver::{Call, Receiver, Tenant};
+
+/// The functions that are killed: they change the status, call the receiver, and make up for both.
+const VICTIMS: [Victim; 4] = [
+    Victim::Output("JobsApiFunctionName"),
+    Victim::Output("DeliverFunctionName"),
+    Victim::Output("DeliverFunctionName"),
+    Victim::Output("SweepFunctionName"),
+];
+
+/// Maximum interval between two kills.
+const KILL_INTERVAL_MS: u64 = 2_000;
+
+/// One job of this number is one of the tenant whose webhook does not answer.
+const DEAD_SHARE: usize = 100;
+
+/// Number of concurrent callers.
+const CALLERS: usize = 4;
+
+/// Time from a restart of the receiver to the next one.
+const RESTART_INTERVAL: Duration = Duration::from_secs(30);
+
+/// Time during which a restarted receiver cannot be reached.
+const DOWN: Duration = Duration::from_secs(2);
+
+/// The extent of a run.
+struct Extent {
+    jobs: usize,
+    kills: u64,
+    restarts: u64,
+    /// Age of an event from which on the receiver accepts it. A third attempt comes five minutes after the second one.
+    failing: Duration,
+    /// Maximum time from the last cancel until all events have arrived.
+    patience: Duration,
+}
+
+impl Extent {
+    fn new() -> Self {
+        if measurements::is_complete_run() {
+            let (failing, patience) = (Duration::from_secs(240), Duration::from_secs(900));
+            return Self { jobs: 10_000, kills: 200, restarts: 5, failing, patience };
+        }
+        let (failing, patience) = (Duration::from_secs(4), Duration::from_secs(180));
+        Self { jobs: 40, kills: 4, restarts: 0, failing, patience }
+    }
+}
+
+#[test]
+fn every_event_reaches_a_receiver_that_fails_and_restarts_under_one_id() {
+    if !has_own_emulator() {
+        return;
+    }
+    let started = Instant::now();
+    let outcome = run(&Extent::new()).unwrap_or_else(|error| panic!("{error:?}"));
+    measurements::row(
+        "faults-deliveries",
+        &[
+            ("events", &outcome.events),
+            ("calls", &outcome.calls),
+            ("functions killed", &outcome.kills),
+            ("receiver restarted", &outcome.restarts),
+            ("events accepted twice", &outcome.repeated),
+            ("events replayed", &outcome.replayed),
+            ("slowest first call, s", &format!("{:.1}", outcome.slowest_first_call_s)),
+            ("seconds", &started.elapsed().as_secs()),
+            ("violations", &outcome.violations.len()),
+        ],
+    );
+    let list = outcome.violations.join("\n");
+    assert!(
+        outcome.violations.is_empty(),
+        "{list}\nto reproduce: cargo test -p longshore-tests --test proof every_event"
+    );
+}
+
+/// What happened in a run.
+#[derive(Debug, Default)]
+struct Outcome {
+    events: usize,
+    calls: usize,
+    kills: u64,
+    restarts: u64,
+    repeated: usize,
+    replayed: usize,
+    /// Maximum time from an event to its first call, without the tenant whose webhook does not answer.
+    slowest_first_call_s: f64,
+    violations: Vec<String>,
+}
+
+fn run(extent: &Extent) -> Result<Outcome> {
+    let endpoint = Endpoint::new()?;
+    let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[])].concat();
+    let stack = Stack::start(&StackOptions { parameters, ..Default::default() })?;
+    sweeping(&stack, || {
+        let receiver = Receiver::start(&stack, endpoint, extent.failing)?;
+        let mut outcome = Outcome::default();
+        let jobs = with_faults(&stack, &receiver, extent, &mut outcome)?;
+        let deadline = Instant::now() + extent.patience;
+        for (tenant, jobs) in receiver.tenants.iter().zip(&jobs) {
+            let listed = tenant.listed(jobs)?;
+            if !tenant.answers() {
+                outcome.replayed = listed.len();
+                receiver.repair(tenant)?;
+            }
+            outcome.events += listed.len();
+            let calls = arrived(&receiver, tenant, &listed, deadline, &mut outcome.violations)?;
+            outcome.add(tenant, &calls);
+            outcome.violations.extend(calls.iter().filter_map(|call| call.difference(&listed)));
+        }
+        Ok(outcome)
+    })
+}
+
+impl Outcome {
+    fn add(&mut self, tenant: &Tenant, calls: &[Call]) {
+        let mut accepted = BTreeSet::new();
+        self.calls += calls.len();
+        self.repeated += calls.iter().filter(|call| call.accepted && !accepted.insert(&call.id)).count();
+        let mut first = BTreeSet::new();
+        let first = calls.iter().filter(|call| first.insert(&call.id));
+        if tenant.answers() {
+            self.slowest_first_call_s = first.map(|call| call.age_s).fold(self.slowest_first_call_s, f64::max);
+        }
+    }
+}
+
+/// Creates and cancels the jobs during kills and restarts. Returns the canceled jobs of each tenant.
+fn with_faults(
+    stack: &Stack,
+    receiver: &Receiver,
+    extent: &Extent,
+    outcome: &mut Outcome,
+) -> Result<Vec<BTreeSet<String>>> {
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let killing = scope.spawn(|| kills(stack, &over, extent));
+        let restarting = scope.spawn(|| restarts(receiver, &over, extent));
+        let jobs = canceled_jobs(receiver, extent);
+        over.store(true, Ordering::Relaxed);
+        outcome.kills = killing.join().unwrap_or_else(|_| bail!("the kills have panicked"))?;
+        outcome.restarts = restarting.join().unwrap_or_else(|_| bail!("the restarts have panicked"))?;
+        jobs
+    })
+}
+
+fn kills(stack: &Stack, over: &AtomicBool, extent: &Extent) -> Result<u64> {
+    let (mut killed, seed) = (0, seed());
+    while killed < extent.kills && !over.load(Ordering::Relaxed) {
+        let max = extent.kills - killed;
+        let kills = Kills { seed: seed ^ killed, max, interval_ms: KILL_INTERVAL_MS, victims: &VICTIMS };
+        killed += kill_some(stack, over, kills)?;
+    }
+    Ok(killed)
+}
+
+fn restarts(receiver: &Receiver, over: &AtomicBool, extent: &Extent) -> Result<u64> {
+    let (mut count, mut last) = (0, Instant::now());
+    while count < extent.restarts && !over.load(Ordering::Relaxed) {
+        thread::sleep(Duration::from_millis(100));
+        if last.elapsed() > RESTART_INTERVAL {
+            receiver.restart(DOWN)?;
+            (count, last) = (count + 1, Instant::now());
+        }
+    }
+    Ok(count)
+}
+
+fn canceled_jobs(receiver: &Receiver, extent: &Extent) -> Result<Vec<BTreeSet<String>>> {
+    let next = AtomicUsize::new(0);
+    let caller = || {
+        let mut jobs: Vec<_> = receiver.tenants.iter().map(|_| BTreeSet::new()).collect();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= extent.jobs {
+                return anyhow::Ok(jobs);
+            }
+            let (dead, alive) = (receiver.tenants.len() - 1, number % (receiver.tenants.len() - 1));
+            let tenant = if number.is_multiple_of(DEAD_SHARE) { dead } else { alive };
+            jobs[tenant].insert(receiver.tenants[tenant].canceled_job()?);
+        }
+    };
+    let callers = thread::scope(|scope| {
+        let callers: Vec<_> = (0..CALLERS).map(|_| scope.spawn(caller)).collect();
+        callers
+            .into_iter()
+            .map(|caller| caller.join().unwrap_or_else(|_| bail!("a caller has panicked")))
+            .collect::<Result<Vec<_>>>()
+    });
+    let mut jobs: Vec<_> = receiver.tenants.iter().map(|_| BTreeSet::new()).collect();
+    for of_caller in callers? {
+        jobs.iter_mut().zip(of_caller).for_each(|(jobs, mut more)| jobs.append(&mut more));
+    }
+    Ok(jobs)
+}
+
+/// Waits until a tenant's webhook has accepted all events. Returns its calls.
+fn arrived(
+    receiver: &Receiver,
+    tenant: &Tenant,
+    listed: &BTreeMap<String, Value>,
+    deadline: Instant,
+    violations: &mut Vec<String>,
+) -> Result<Vec<Call>> {
+    loop {
+        let calls = receiver.calls(tenant)?;
+        let accepted: BTreeSet<_> = calls.iter().filter(|call| call.accepted).map(|call| &call.id).collect();
+        let missing: Vec<_> = listed.keys().filter(|id| !accepted.contains(id)).collect();
+        if missing.is_empty() {
+            return Ok(calls);
+        }
+        if Instant::now() > deadline {
+            violations.push(format!("{} events have not arrived, such as {}", missing.len(), missing[0]));
+            return Ok(calls);
+        }
+        thread::sleep(Duration::from_secs(1));
+    }
+}
