@@ -15,7 +15,7 @@ use longshore_tests::harness::handlers::{Endpoint, parameters};
 use longshore_tests::harness::stack::{Stack, StackOptions};
 use serde_json::Value;
 
-use super::jobs::{PARAMETERS, has_own_emulator, sweeping};
+use super::jobs::{PARAMETERS, has_own_emulator, sweeping_every};
 use super::losses::{Kills, Victim, kill_some, seed};
 use super::receiver::{Call, Receiver, Tenant};
 
@@ -34,7 +34,10 @@ const KILL_INTERVAL_MS: u64 = 2_000;
 const DEAD_SHARE: usize = 100;
 
 /// Number of concurrent callers.
-const CALLERS: usize = 4;
+const CALLERS: usize = 8;
+
+/// Interval between two sweeps. A sweep takes the emulator a second.
+const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
 
 /// Time from a restart of the receiver to the next one.
 const RESTART_INTERVAL: Duration = Duration::from_secs(30);
@@ -110,7 +113,7 @@ fn run(extent: &Extent) -> Result<Outcome> {
     let endpoint = Endpoint::new()?;
     let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[])].concat();
     let stack = Stack::start(&StackOptions { parameters, ..Default::default() })?;
-    sweeping(&stack, || {
+    sweeping_every(SWEEP_INTERVAL, &stack, || {
         let receiver = Receiver::start(&stack, endpoint, extent.failing)?;
         let mut outcome = Outcome::default();
         let jobs = with_faults(&stack, &receiver, extent, &mut outcome)?;

@@ -117,12 +117,17 @@ pub(crate) fn work<T: Send>(
 
 /// Runs `action` while the sweeper runs. Faults occur in sweeps, too; the next sweep is the retry.
 pub(crate) fn sweeping<T>(stack: &Stack, action: impl FnOnce() -> T) -> T {
+    sweeping_every(SWEEP_INTERVAL, stack, action)
+}
+
+/// Runs `action` while the sweeper runs with this pause.
+pub(crate) fn sweeping_every<T>(pause: Duration, stack: &Stack, action: impl FnOnce() -> T) -> T {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
             while !over.load(Ordering::Relaxed) {
                 drop(stack.sweep());
-                thread::sleep(SWEEP_INTERVAL);
+                thread::sleep(pause);
             }
         });
         let result = action();

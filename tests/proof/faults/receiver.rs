@@ -17,7 +17,6 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::handled::create;
 use super::jobs::patient;
 use super::server::{Server, wait_until};
 
@@ -29,6 +28,12 @@ const DEAD: &str = "/dead";
 
 /// Time from the creation of a job to its start, in seconds.
 const LATER_S: i64 = 86_400;
+
+/// Maximum number of calls that cancel one job.
+const CANCELS: u32 = 20;
+
+/// Pause before a call is repeated.
+const PAUSE: Duration = Duration::from_millis(500);
 
 /// A receiver and its records.
 pub(super) struct Receiver {
@@ -152,15 +157,25 @@ impl Tenant {
     /// Creates a job that starts later, and cancels it. Returns its id.
     pub(super) fn canceled_job(&self) -> Result<String> {
         let later = Timestamp::now().plus_seconds(LATER_S).to_rfc3339();
-        let id =
-            create(&self.client, &json!({ "jobType": "export", "source": { "dataset": "people" }, "startAt": later }))?;
-        // A killed function may have canceled it.
-        for _ in 0..20 {
+        let request = json!({ "jobType": "export", "source": { "dataset": "people" }, "startAt": later });
+        let key = nonce();
+        let headers = [("content-type", "application/json"), ("idempotency-key", key.as_str())];
+        let create = || self.client.call("POST", "/api/jobs", &headers, request.to_string().as_bytes());
+        let mut created = create()?;
+        // A tenant has a maximum number of active jobs, which those have left that are canceled completely.
+        while created.status == 429 {
+            thread::sleep(PAUSE);
+            created = create()?;
+        }
+        let job = created.expect(202)?;
+        let id = job["jobId"].as_str().context("the job has no id")?;
+        for _ in 0..CANCELS {
             let answer = self.client.post(&format!("/api/jobs/{id}/cancel"), &json!({}));
-            if answer.is_ok_and(|answer| answer.status < 300) || self.client.job(&id)?["status"] == "canceled" {
-                return Ok(id);
+            // A function that was killed may have canceled it.
+            if answer.is_ok_and(|answer| answer.status < 300) || self.client.job(id)?["status"] == "canceled" {
+                return Ok(id.to_owned());
             }
-            thread::sleep(Duration::from_millis(200));
+            thread::sleep(PAUSE);
         }
         bail!("the job {id} is not canceled");
     }

@@ -71,6 +71,12 @@ class Transport:
         self._token = token
         self.sleep = sleep
 
+    def call(
+        self, method: str, path: str, if_match: str | None = None, *, repeatable: bool = False, body: object = None
+    ) -> Response:
+        """Makes a call without parameters, on condition that the resource has the version `if_match`, if any."""
+        return self.send(Call(method, path, repeatable, headers={"if-match": if_match}, body=body))
+
     def send(self, call: Call) -> Response:
         """Makes a call. Repeats it after a lost reply if it is repeatable."""
         end = time.monotonic() + CALL_SECONDS
