@@ -38,7 +38,8 @@ class ScheduleCalls:
         """Replaces all fields of a schedule. Without `if_match`, a lost reply is retried."""
         # The first of two conditional requests may have changed the version that the second one names.
         repeatable = if_match is None
-        return _versioned(self.transport.call("PUT", _schedule(schedule_id), if_match, repeatable=repeatable, body=request))
+        path = _schedule(schedule_id)
+        return _versioned(self.transport.call("PUT", path, if_match, repeatable=repeatable, body=request))
 
     def delete_schedule(self, schedule_id: str, *, if_match: str | None = None) -> None:
         """Deletes a schedule. Its jobs stay. Never repeated after a lost reply."""

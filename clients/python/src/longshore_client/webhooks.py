@@ -40,7 +40,8 @@ class WebhookCalls:
         """Replaces all fields of a webhook. Without `if_match`, a lost reply is retried."""
         # The first of two conditional requests may have changed the version that the second one names.
         repeatable = if_match is None
-        return _versioned(self.transport.call("PUT", _webhook(webhook_id), if_match, repeatable=repeatable, body=request))
+        path = _webhook(webhook_id)
+        return _versioned(self.transport.call("PUT", path, if_match, repeatable=repeatable, body=request))
 
     def delete_webhook(self, webhook_id: str, *, if_match: str | None = None) -> None:
         """Deletes a webhook. Never repeated after a lost reply."""
@@ -48,7 +49,8 @@ class WebhookCalls:
 
     def test_webhook(self, webhook_id: str, *, if_match: str | None = None) -> VersionedWebhook:
         """Calls the endpoint with a check. `check.result` of the webhook has the result within some seconds."""
-        return _versioned(self.transport.call("POST", f"{_webhook(webhook_id)}/test", if_match, repeatable=if_match is None))
+        path = f"{_webhook(webhook_id)}/test"
+        return _versioned(self.transport.call("POST", path, if_match, repeatable=if_match is None))
 
     def rotate_webhook_secret(self, webhook_id: str, *, if_match: str | None = None) -> WebhookSecret:
         """Replaces the secret. The previous one is used, too, for 24 hours, in which calls return the same new one.
