@@ -20,8 +20,10 @@ use super::losses::{Kills, Victim, kill_some, seed};
 use super::receiver::{Call, Receiver, Tenant};
 
 /// The functions that are killed: they change the status, call the receiver, and make up for both.
-const VICTIMS: [Victim; 4] = [
+const VICTIMS: [Victim; 6] = [
     Victim::Output("JobsApiFunctionName"),
+    Victim::Output("CompleteJobFunctionName"),
+    Victim::Output("CompleteJobFunctionName"),
     Victim::Output("DeliverFunctionName"),
     Victim::Output("DeliverFunctionName"),
     Victim::Output("SweepFunctionName"),
@@ -37,7 +39,7 @@ const DEAD_SHARE: usize = 100;
 const CALLERS: usize = 8;
 
 /// Interval between two sweeps. A sweep takes the emulator a second.
-const SWEEP_INTERVAL: Duration = Duration::from_secs(5);
+const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Time from a restart of the receiver to the next one.
 const RESTART_INTERVAL: Duration = Duration::from_secs(30);
@@ -111,7 +113,7 @@ struct Outcome {
 
 fn run(extent: &Extent) -> Result<Outcome> {
     let endpoint = Endpoint::new()?;
-    let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[])].concat();
+    let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[]), &[("MaxActiveJobs", "300")]].concat();
     let stack = Stack::start(&StackOptions { parameters, ..Default::default() })?;
     sweeping_every(SWEEP_INTERVAL, &stack, || {
         let receiver = Receiver::start(&stack, endpoint, extent.failing)?;
@@ -119,7 +121,7 @@ fn run(extent: &Extent) -> Result<Outcome> {
         let jobs = with_faults(&stack, &receiver, extent, &mut outcome)?;
         let deadline = Instant::now() + extent.patience;
         for (tenant, jobs) in receiver.tenants.iter().zip(&jobs) {
-            let listed = tenant.listed(jobs)?;
+            let listed = tenant.listed(jobs, deadline)?;
             if !tenant.answers() {
                 outcome.replayed = listed.len();
                 receiver.repair(tenant)?;

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
 use longshore_domain::random::nonce;
@@ -33,7 +33,7 @@ const LATER_S: i64 = 86_400;
 const CANCELS: u32 = 20;
 
 /// Pause before a call is repeated.
-const PAUSE: Duration = Duration::from_millis(500);
+const PAUSE: Duration = Duration::from_secs(1);
 
 /// A receiver and its records.
 pub(super) struct Receiver {
@@ -181,13 +181,17 @@ impl Tenant {
     }
 
     /// Waits until the end of each job is listed. Returns the listed events by their ids, if each job has one.
-    pub(super) fn listed(&self, jobs: &BTreeSet<String>) -> Result<BTreeMap<String, Value>> {
-        let events = || {
+    pub(super) fn listed(&self, jobs: &BTreeSet<String>, deadline: Instant) -> Result<BTreeMap<String, Value>> {
+        let list = || {
             let events = self.client.events()?.into_iter().filter(|event| event["type"] == "job.canceled");
             anyhow::Ok(events.collect::<Vec<_>>())
         };
-        wait_until("all events are listed", || Ok(events()?.len() >= jobs.len()))?;
-        let events = events()?;
+        let mut events = list()?;
+        while events.len() < jobs.len() {
+            ensure!(Instant::now() < deadline, "{} of {} events are listed", events.len(), jobs.len());
+            thread::sleep(PAUSE);
+            events = list()?;
+        }
         let of_jobs: BTreeSet<_> = events.iter().filter_map(|event| event["data"]["jobId"].as_str()).collect();
         ensure!(of_jobs.len() == events.len(), "a job has two events");
         ensure!(jobs.iter().all(|job| of_jobs.contains(job.as_str())), "a job has no event");
