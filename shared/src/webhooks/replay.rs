@@ -14,6 +14,9 @@ use super::messages::send_later;
 /// Number of deliveries that one message reads.
 const PAGE: usize = 100;
 
+/// Attempts to write a delivery that attempts write, too. One that is written more often is not waiting.
+const WRITES: usize = 3;
+
 /// Replays the deliveries of a page, and sends a message for the next one. Returns the number of replayed ones.
 ///
 /// # Errors
@@ -29,7 +32,7 @@ pub async fn replay(
     let page = store.deliveries_of(&query).await?;
     let mut replayed = Vec::new();
     for delivery in page.iter().take_while(|delivery| delivery.created_at <= requested_at) {
-        if delivery.is_replayed_by(requested_at, only_waiting) && replay_one(store, delivery, requested_at).await? {
+        if replay_one(store, delivery.clone(), (requested_at, only_waiting)).await? {
             replayed.push(delivery.key());
         }
     }
@@ -43,9 +46,23 @@ pub async fn replay(
     Ok(replayed.len())
 }
 
-async fn replay_one(store: &impl Webhooks, delivery: &Delivery, requested_at: Timestamp) -> PortResult<bool> {
-    let mut replayed = delivery.clone();
-    replayed.replay(requested_at);
-    // Refused: an attempt was made a moment ago, or another message replays it.
-    Ok(store.put_delivery(&replayed, delivery.revision).await? == ConditionalWrite::Stored)
+/// Replays a delivery if that makes a difference. An attempt that was under way can be recorded meanwhile.
+async fn replay_one(
+    store: &impl Webhooks,
+    delivery: Delivery,
+    (requested_at, only_waiting): (Timestamp, bool),
+) -> PortResult<bool> {
+    let (key, mut read) = (delivery.key(), Some(delivery));
+    for _ in 0..WRITES {
+        let Some(mut delivery) = read.filter(|read| read.is_replayed_by(requested_at, only_waiting)) else {
+            return Ok(false);
+        };
+        let revision = delivery.revision;
+        delivery.replay(requested_at);
+        if store.put_delivery(&delivery, revision).await? == ConditionalWrite::Stored {
+            return Ok(true);
+        }
+        read = store.delivery(&key).await?;
+    }
+    Ok(false)
 }

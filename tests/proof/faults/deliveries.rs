@@ -61,7 +61,7 @@ struct Extent {
 impl Extent {
     fn new() -> Self {
         if measurements::is_complete_run() {
-            let (failing, patience) = (Duration::from_secs(240), Duration::from_secs(900));
+            let (failing, patience) = (Duration::from_secs(240), Duration::from_secs(1_800));
             return Self { jobs: 10_000, kills: 200, restarts: 5, failing, patience };
         }
         let (failing, patience) = (Duration::from_secs(4), Duration::from_secs(180));

@@ -7,7 +7,7 @@ use super::part::Outcome;
 use bench::markdown::table;
 
 /// Titles of the tables.
-const TITLES: [(&str, &str); 18] = [
+const TITLES: [(&str, &str); 19] = [
     ("model", "Model: every interleaving of small configurations"),
     ("model-walks", "Model: random walks through larger configurations"),
     ("model-broken", "Model: conditions removed, each violation found"),

@@ -79,6 +79,32 @@ async fn a_delivery_fails_after_its_last_attempt_and_is_replayed() {
 }
 
 #[tokio::test]
+async fn a_delivery_whose_attempt_is_under_way_is_replayed() {
+    let world = World::new(&[503, 503, 200], EndpointState::Active).await;
+    world.event().await;
+    let message = world.only_message().await;
+    assert_eq!(world.handle(&message).await.unwrap(), "Failed");
+    world.sent();
+    at(10);
+    let replay = WebhookMessage::Replay {
+        tenant: TENANT,
+        endpoint_id: world.endpoint.endpoint_id,
+        after: DeliveryId::before(START),
+        requested_at: now(),
+        only_waiting: false,
+    };
+    let after_its_call = async {
+        while world.calls() < 2 {
+            tokio::task::yield_now().await;
+        }
+        world.handle(&replay).await.unwrap()
+    };
+    let (attempt, replayed) = tokio::join!(world.handle(&message), after_its_call);
+    assert_eq!((attempt.unwrap().as_str(), replayed.as_str()), ("Failed", "1 deliveries are replayed"));
+    assert_eq!(world.handle(&world.only_message().await).await.unwrap(), "Accepted");
+}
+
+#[tokio::test]
 async fn a_replay_of_many_deliveries_continues_page_by_page() {
     let world = World::new(&[410], EndpointState::Active).await;
     for second in 0..250 {

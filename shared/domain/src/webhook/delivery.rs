@@ -232,11 +232,12 @@ impl Delivery {
     }
 
     /// Returns true if a replay that was requested at this time makes a difference: the delivery waits for a later attempt, or
-    /// has failed before and the replay is not only for those that wait.
+    /// the replay is not only for those that wait, and it has failed before. Another attempt than the first one can be under
+    /// way: it has begun before the replay, and if it fails, the next one comes late.
     pub fn is_replayed_by(&self, requested_at: Timestamp, only_waiting: bool) -> bool {
         match self.state {
             DeliveryState::Failed { at } => !only_waiting && at <= requested_at,
-            DeliveryState::Pending { next_at, .. } => next_at > requested_at,
+            DeliveryState::Pending { next_at, .. } => next_at > requested_at || (!only_waiting && self.attempts > 0),
             DeliveryState::Delivered { .. } => false,
         }
     }

@@ -85,6 +85,7 @@ fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
     assert!(!delivery.has_reserved_call(NOW.plus_seconds(20)));
     assert!(attempt(&mut delivery, 500) && attempt(&mut delivery, 500));
     assert!(delivery.is_replayed_by(NOW.plus_seconds(60), true) && !delivery.is_replayed_by(NOW.plus_days(1), true));
+    assert!(delivery.is_replayed_by(NOW.plus_days(1), false), "its third attempt can be under way");
     while attempt(&mut delivery, 500) {}
     assert!(
         delivery.is_replayed_by(NOW.plus_days(9), false) && !delivery.is_replayed_by(NOW, false),
