@@ -57,7 +57,7 @@ kinds! {
     Busy = 503 "busy" "Busy"
         "More chunks of the job's priority are waiting than the deployment allows. Nothing was done; reads still \
          work."
-        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key if the call takes one.";
     FileGone = 409 "file-gone" "File gone"
         "The file of the job was removed or replaced, so no import can be started from the job, and it cannot be \
          undone."
@@ -72,7 +72,8 @@ kinds! {
     Internal = 500 "internal" "Internal error"
         "An unexpected error occurred on the server. The logs contain the cause under the requestId."
         "Retry the call. A retry is safe for every call except a create without an Idempotency-Key, which may create \
-         a second job or upload.";
+         a second job or upload, and except those that take no key: before you create a webhook or a schedule again, or trigger \
+         one, look whether the first call did it.";
     InvalidIdempotencyKey = 400 "invalid-idempotency-key" "Invalid idempotency key"
         "The header Idempotency-Key is empty, longer than 255 characters, or contains characters that are not ASCII."
         "Send 1 to 255 ASCII characters, for example a UUID.";
@@ -151,7 +152,7 @@ kinds! {
     RateLimited = 429 "rate-limited" "Too many calls"
         "The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, \
          uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done."
-        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key if the call takes one.";
     ScheduleNotRunnable = 409 "schedule-not-runnable" "Schedule not runnable"
         "The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is \
          not active, or takes another kind of input. Nothing was done."
@@ -173,7 +174,7 @@ kinds! {
     Unavailable = 503 "unavailable" "Temporarily unavailable"
         "The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote \
          the same data."
-        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key.";
+        "Retry after the number of seconds in Retry-After, with the same Idempotency-Key if the call takes one.";
     UndoActive = 409 "undo-active" "Undo active"
         "The import is being undone. Until the undo has ended, it needs the import, which therefore cannot be deleted."
         "Wait until the undo ends, or cancel the undo.";

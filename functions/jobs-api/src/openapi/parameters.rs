@@ -112,7 +112,7 @@ pub(crate) struct DeliveriesQuery {
 #[derive(IntoParams)]
 #[into_params(parameter_in = Header)]
 pub(crate) struct IfMatchHeader {
-    /// One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+    /// One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
     /// call does nothing and returns 412. A running job changes with every item that ends.
     #[param(rename = "If-Match", required = false)]
     if_match: String,

@@ -27,8 +27,8 @@ pub(super) struct ScheduleRequest {
     /// Name for people.
     #[schema(min_length = 1, max_length = 100)]
     name: String,
-    /// Cron pattern of five fields: minute, hour, day of the month, month, day of the week. At least five minutes lie between
-    /// two times.
+    /// Cron pattern of five fields: minute, hour, day of the month, month, day of the week. If both days are set, a day that
+    /// matches either counts. At least five minutes lie between two times.
     #[schema(max_length = 200, examples("30 2 * * MON-FRI"))]
     cron: Option<String>,
     /// Time zone of the pattern, a name of the IANA database.
@@ -41,7 +41,7 @@ pub(super) struct ScheduleRequest {
     #[schema(format = DateTime)]
     at: Option<String>,
     /// Behavior while the job of an earlier occurrence is active.
-    #[schema(value_type = Option<Overlap>)]
+    #[schema(value_type = Option<Overlap>, default = "skip")]
     overlap: Option<Overlap>,
     /// True if the schedule is paused: it has no occurrences.
     #[schema(default = false)]

@@ -27,8 +27,8 @@ use crate::resource::{ATTEMPTS, find, overtaken};
     tag = "schedules",
     summary = "Create a job from a schedule now.",
     description = "Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of \
-        the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. A retry after a \
-        lost response is refused for the same reason.",
+        the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. There is no \
+        `Idempotency-Key`: after a lost response, list the occurrences before a retry, which can make another job.",
     params(ScheduleIdInPath),
     responses(
         (

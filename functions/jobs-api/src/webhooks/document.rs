@@ -40,11 +40,13 @@ pub struct WebhookDocument {
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub failing_since: Option<String>,
-    /// Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it is paused.
+    /// Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it has. After this time, the
+    /// next delivery that is due calls it.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub paused_until: Option<String>,
-    /// Time until which calls are signed with the previous secret, too, in RFC 3339; absent if none was replaced.
+    /// Time until which calls are signed with the previous secret, too, in RFC 3339, also if it has passed; absent
+    /// if none was replaced.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schema(format = DateTime)]
     pub previous_secret_until: Option<String>,
@@ -60,7 +62,7 @@ pub struct WebhookDocument {
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, ToSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum WebhookStatus {
-    /// It has passed no check since its URL was set. Its events wait, for a day after the request to check.
+    /// It has passed no check since its URL was set. It keeps its events, for a day after the last request to check.
     Pending,
     /// It is called with events.
     Active,

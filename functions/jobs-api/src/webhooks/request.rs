@@ -30,7 +30,7 @@ pub(super) struct WebhookRequest {
     /// Types of events that it gets. Empty or absent: all, including those of later versions.
     event_types: Option<BTreeSet<EventType>>,
     /// Jobs about which it gets events.
-    #[schema(value_type = Option<JobScope>)]
+    #[schema(value_type = Option<JobScope>, default = "all")]
     jobs: Option<JobScope>,
     /// False for a webhook that gets no events for now.
     #[schema(default = true)]

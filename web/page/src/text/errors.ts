@@ -89,7 +89,7 @@ export const errorText = {
       "There is nothing to start",
       "This job is not a check, so there is nothing to start.",
     ],
-    "precondition-failed": ["It has changed in the meantime", "Check its status and try again."],
+    "precondition-failed": ["It has changed in the meantime", "Reload the page, and make your change again."],
     "rate-limited": ["Too many requests", "Try again in a moment."],
     "too-many-job-types": ["There are too many job types", "Delete one that is no longer used."],
     "too-many-jobs": ["Too many jobs are running", "Wait until one ends, or cancel one."],

@@ -59,7 +59,7 @@ export function WebhookView({ webhookId }: { webhookId: string }) {
           reload();
         }}
       />
-      <Secret webhook={webhook} />
+      <Secret webhook={webhook} reload={reload} />
       <Deletion texts={t} list="/webhooks" call={() => api.deleteWebhook(webhookId)} />
     </>
   );
@@ -103,7 +103,7 @@ function Check({ webhook, reload }: { webhook: VersionedWebhook; reload: () => v
   );
 }
 
-function Secret({ webhook }: { webhook: VersionedWebhook }) {
+function Secret({ webhook, reload }: { webhook: VersionedWebhook; reload: () => void }) {
   const t = text.webhooks.secret;
   const [isConfirming, setIsConfirming] = useState(false);
   const [secret, setSecret] = useState<string | null>(null);
@@ -112,6 +112,8 @@ function Secret({ webhook }: { webhook: VersionedWebhook }) {
     setError(null);
     try {
       setSecret((await guarded(() => api.rotateWebhookSecret(webhook.webhookId))).secret);
+      // The version that a change names is another one.
+      reload();
     } catch (error) {
       setError(error);
     }

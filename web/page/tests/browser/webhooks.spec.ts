@@ -36,10 +36,15 @@ test("a webhook is created with its secret, changed and deleted", async ({ page 
   await expect(page.getByRole("heading", { level: 1, name: `${description}-changed` })).toBeVisible();
   await expect(page.getByRole("checkbox", { name: "A job has failed" })).toBeChecked();
   await page.getByRole("button", { name: "Replace the secret" }).click();
+  const reloaded = page.waitForResponse(/\/api\/webhooks\/[^/]+$/);
   await page.getByRole("dialog").getByRole("button", { name: "Replace the secret" }).click();
   await expect(page.getByText(/^whsec_/)).toBeVisible();
+  await reloaded;
+  await page.getByLabel("Description").fill(`${description}-again`);
+  await page.getByRole("button", { name: "Save" }).click();
+  await expect(page.getByRole("heading", { level: 1, name: `${description}-again` })).toBeVisible();
   await remove(page);
-  await expect(page.getByText(`${description}-changed`)).toHaveCount(0);
+  await expect(page.getByText(`${description}-again`)).toHaveCount(0);
 });
 
 test("every error of a webhook is shown, and nothing is created", async ({ page }) => {
