@@ -18,7 +18,7 @@ mod faults {
     //! | [`deliveries`] | a receiver of webhooks fails and restarts; the functions that send it events are killed |
     //! | [`poison`] | every queue contains an unreadable message |
     //!
-    //! Each runs [`jobs`] over files of 2,000 rows, and compares the outcome of every row with the expected one. The jobs
+    //! All but [`deliveries`] run [`jobs`] over files of 2,000 rows, and compare the outcome of every row with the expected one. The jobs
     //! of registered types are those of [`handled`]; their [`handlers`] record what they process.
 
     mod calls;

@@ -1,5 +1,5 @@
-//! The replay of an endpoint's deliveries since a time that have failed or wait for a later attempt, page by page: each
-//! message continues where the one before ended. A message that comes twice finds that its deliveries are due, or makes
+//! The replay of an endpoint's deliveries since a time that were not accepted, page by page: each message continues where
+//! the one before ended. A message that comes twice finds that its deliveries are due, or makes
 //! their attempts available once more.
 
 use longshore_domain::ids::EndpointId;
@@ -14,8 +14,8 @@ use super::messages::send_later;
 /// Number of deliveries that one message reads.
 const PAGE: usize = 100;
 
-/// Attempts to write a delivery that attempts write, too. One that is written more often is not waiting.
-const WRITES: usize = 3;
+/// Maximum number of writes of one delivery. Each is refused if an attempt was recorded since the read.
+const WRITES: usize = 8;
 
 /// Replays the deliveries of a page, and sends a message for the next one. Returns the number of replayed ones.
 ///

@@ -19,6 +19,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from longshore_signature import is_signed
 
 RECORDS, FAILING_SECONDS = sys.argv[2], float(sys.argv[3])
+SECRETS = json.loads(os.environ["LONGSHORE_SECRETS"])
 FAILURES = 0.3
 HANGS_SECONDS = 20  # more than the time-out of a call
 
@@ -29,7 +30,7 @@ class Receiver(BaseHTTPRequestHandler):
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
-        if not is_signed(self.headers, body, os.environ["LONGSHORE_SECRETS"]):
+        if not is_signed(self.headers, body, SECRETS.get(self.path, "")):
             return self.send(401)
         message = json.loads(body)
         if message["type"] == "webhook.check":

@@ -23,7 +23,7 @@ use super::server::{Server, wait_until};
 /// Paths of the tenants' webhooks.
 const PATHS: [&str; 5] = ["/0", "/1", "/2", "/3", DEAD];
 
-/// The receiver does not answer calls to this path.
+/// Path whose calls get no answer until the repair.
 const DEAD: &str = "/dead";
 
 /// Time from the creation of a job to its start, in seconds.
@@ -31,6 +31,9 @@ const LATER_S: i64 = 86_400;
 
 /// Maximum number of calls that cancel one job.
 const CANCELS: u32 = 20;
+
+/// Maximum time until another job is accepted.
+const PATIENCE: Duration = Duration::from_secs(400);
 
 /// Pause before a call is repeated.
 const PAUSE: Duration = Duration::from_secs(1);
@@ -80,15 +83,16 @@ impl Receiver {
         let mut server = self.server.lock().unwrap_or_else(PoisonError::into_inner);
         drop(server.take());
         thread::sleep(pause);
-        let secrets: Vec<_> = self.tenants.iter().map(|tenant| tenant.secret.as_str()).collect();
+        let secrets: BTreeMap<_, _> = self.tenants.iter().map(|tenant| (tenant.path, &tenant.secret)).collect();
+        let secrets = serde_json::to_string(&secrets)?;
         let (records, failing) = (self.records(), self.failing.as_secs().to_string());
         let arguments = [records.to_str().context("no path")?, &failing];
         let script = "tests/proof/faults/receiver.py";
-        *server = Some(Server::start(&self.endpoint, self.folder.path(), &secrets.join(" "), script, &arguments)?);
+        *server = Some(Server::start(&self.endpoint, self.folder.path(), &secrets, script, &arguments)?);
         Ok(())
     }
 
-    /// From now on answers this tenant's calls. Replays the events that were not accepted.
+    /// Answers this tenant's calls from now on, and replays the events that were not accepted.
     pub(super) fn repair(&self, tenant: &Tenant) -> Result<()> {
         fs::write(self.records().with_extension("repaired"), "")?;
         tenant.check()?;
@@ -161,9 +165,9 @@ impl Tenant {
         let key = nonce();
         let headers = [("content-type", "application/json"), ("idempotency-key", key.as_str())];
         let create = || self.client.call("POST", "/api/jobs", &headers, request.to_string().as_bytes());
-        let mut created = create()?;
-        // A tenant has a maximum number of active jobs, which those have left that are canceled completely.
-        while created.status == 429 {
+        let (mut created, deadline) = (create()?, Instant::now() + PATIENCE);
+        // A tenant has a maximum number of active jobs. A canceled job counts until its end.
+        while created.status == 429 && Instant::now() < deadline {
             thread::sleep(PAUSE);
             created = create()?;
         }
@@ -200,5 +204,21 @@ impl Tenant {
             events.into_iter().filter_map(|event| Some((event["id"].as_str()?.to_owned(), event))).collect();
         ensure!(listed.len() == count, "two events have one id");
         Ok(listed)
+    }
+
+    /// Returns the number of accepted deliveries, if each delivery has another event.
+    pub(super) fn delivered(&self) -> Result<usize> {
+        let (mut events, mut delivered, mut cursor) = (BTreeSet::new(), 0, String::new());
+        loop {
+            let page = self.client.get(&format!("{}/deliveries?limit=100{cursor}", self.webhook))?.expect(200)?;
+            for delivery in page["deliveries"].as_array().context("no deliveries")? {
+                ensure!(events.insert(delivery["event"]["id"].to_string()), "two deliveries: {delivery}");
+                delivered += usize::from(delivery["status"] == "delivered");
+            }
+            match page["nextCursor"].as_str() {
+                Some(next) => cursor = format!("&cursor={next}"),
+                None => return Ok(delivered),
+            }
+        }
     }
 }

@@ -23,8 +23,8 @@ impl Drop for Server {
 }
 
 impl Server {
-    /// Serves an endpoint by `python3 SCRIPT PORT ARGUMENTS…`. The secrets of its callers are separated by spaces. `folder`
-    /// gets its certificate.
+    /// Serves an endpoint by `python3 SCRIPT PORT ARGUMENTS…`. `secrets` is its variable
+    /// `LONGSHORE_SECRETS`. `folder` gets its certificate.
     ///
     /// # Errors
     /// If it cannot be reached.

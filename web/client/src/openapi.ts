@@ -429,7 +429,7 @@ export interface paths {
         };
         /**
          * List what has happened to jobs, oldest first.
-         * @description Events are listed up to half a minute after the change that they describe, in the order in which they entered the list, and for
+         * @description Events are listed half a minute or more after the change that they describe, in the order in which they entered the list, and for
          *     30 days, or until the job expires if that is earlier. To miss none, store `nextCursor` after you have processed a page, and pass it
          *     to the next call, even if the page was empty. An event of one job can be listed before an older one of another job; `data.version`
          *     orders those of one job.
@@ -457,11 +457,11 @@ export interface paths {
          * Create a webhook.
          * @description The endpoint is called with the events of the tenant's jobs, as `GET /api/events` lists them, signed as Standard Webhooks 1.0 describes: `webhook-id` is the id of the event, `webhook-signature` is made with the secret of the response.
          *
-         *     The endpoint is first called with a check: `{"type": "webhook.check", "timestamp": "…", "data": {"webhookId": "…", "challenge": "…"}}`. It answers with status 200 and `{"challenge": "…"}`. Until then its events wait, for a day after the request to check. `GET /api/webhooks/{webhookId}` shows the result within some seconds.
+         *     The endpoint is first called with a check: `{"type": "webhook.check", "timestamp": "…", "data": {"webhookId": "…", "challenge": "…"}}`. It answers with status 200 and `{"challenge": "…"}`. Until then it keeps its events, for a day after the last request to check. `GET /api/webhooks/{webhookId}` shows the result within some seconds.
          *
-         *     A status from 200 to 299 within 15 seconds accepts an event. Otherwise it is sent again, up to ten times within four days, or later if `Retry-After` asks for it, which counts for at most a day each time. 410 disables the webhook. An event can arrive more than once, under one id, and in any order.
+         *     A status from 200 to 299 within 15 seconds accepts an event. Otherwise it is sent again: ten attempts in all within four days, or later if `Retry-After` asks for it, which counts for at most a day each time. An attempt that is not made because the endpoint is paused counts, too. 410 disables the webhook. An event can arrive more than once, under one id, and in any order.
          *
-         *     A tenant has at most 10 webhooks. The host must have public addresses only, and redirects are not followed.
+         *     There is no `Idempotency-Key`: after a lost response, a 500 or a 503, look into `GET /api/webhooks` before you repeat the call. A tenant has at most 10 webhooks. The host must have public addresses only, and redirects are not followed.
          */
         post: operations["createWebhook"];
         delete?: never;
@@ -586,7 +586,7 @@ export interface paths {
         put?: never;
         /**
          * Send all events since a time that were not accepted again.
-         * @description Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, oldest first. Delivered ones are left as they are. Once a minute for each webhook.
+         * @description Makes all attempts of the deliveries that were not accepted available again, oldest first. The first one is made now, or when the rate limit permits it. Delivered ones are left as they are. Once a minute for each webhook.
          */
         post: operations["replayDeliveries"];
         delete?: never;
@@ -611,7 +611,7 @@ export interface paths {
          *
          *     Cron patterns are evaluated in `timeZone`. A time that a clock change skips runs once, at the change. A repeated time runs once. A pattern that runs in every hour follows elapsed time: nothing is skipped, and repeated times run twice. `nextTimes` marks both.
          *
-         *     An occurrence is skipped if an earlier job is active (unless `overlap` is `allow`), or if it was missed: noticed more than an hour late, or when the next one was due. `GET /api/schedules/{scheduleId}/occurrences` lists the reasons. A tenant has at most 100 schedules.
+         *     An occurrence is skipped if an earlier job is active (unless `overlap` is `allow`), or if it was missed: noticed more than an hour late, or when the next one was due. `GET /api/schedules/{scheduleId}/occurrences` lists the reasons. There is no `Idempotency-Key`: after a lost response, a 500 or a 503, look into `GET /api/schedules` before you repeat the call. A tenant has at most 100 schedules.
          */
         post: operations["createSchedule"];
         delete?: never;
@@ -656,7 +656,7 @@ export interface paths {
         put?: never;
         /**
          * Create a job from a schedule now.
-         * @description Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. A retry after a lost response is refused for the same reason.
+         * @description Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. There is no `Idempotency-Key`: after a lost response, list the occurrences before a retry, which can make another job.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -2501,8 +2501,8 @@ export interface components {
             /** @description Name for people. */
             name: string;
             /**
-             * @description Cron pattern of five fields: minute, hour, day of the month, month, day of the week. At least five minutes lie between
-             *     two times.
+             * @description Cron pattern of five fields: minute, hour, day of the month, month, day of the week. If both days are set, a day that
+             *     matches either counts. At least five minutes lie between two times.
              * @example 30 2 * * MON-FRI
              */
             cron?: string | null;
@@ -2522,6 +2522,7 @@ export interface components {
              * @description The only time, in RFC 3339.
              */
             at?: string | null;
+            /** @default skip */
             overlap?: components["schemas"]["Overlap"] | null;
             /**
              * @description True if the schedule is paused: it has no occurrences.
@@ -2794,12 +2795,14 @@ export interface components {
             failingSince?: string | null;
             /**
              * Format: date-time
-             * @description Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it is paused.
+             * @description Time until which it is not called, because it has failed repeatedly, in RFC 3339; absent unless it has. After this time, the
+             *     next delivery that is due calls it.
              */
             pausedUntil?: string | null;
             /**
              * Format: date-time
-             * @description Time until which calls are signed with the previous secret, too, in RFC 3339; absent if none was replaced.
+             * @description Time until which calls are signed with the previous secret, too, in RFC 3339, also if it has passed; absent
+             *     if none was replaced.
              */
             previousSecretUntil?: string | null;
             check?: components["schemas"]["WebhookCheck"] | null;
@@ -2829,6 +2832,7 @@ export interface components {
             description?: string | null;
             /** @description Types of events that it gets. Empty or absent: all, including those of later versions. */
             eventTypes?: components["schemas"]["EventType"][] | null;
+            /** @default all */
             jobs?: components["schemas"]["JobScope"] | null;
             /**
              * @description False for a webhook that gets no events for now.
@@ -4408,7 +4412,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -5729,7 +5733,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -5964,7 +5968,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -6248,7 +6252,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -6499,7 +6503,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -7525,7 +7529,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -7751,7 +7755,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -7914,7 +7918,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -8099,7 +8103,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -9501,7 +9505,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -9755,7 +9759,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -11366,7 +11370,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;
@@ -11732,7 +11736,7 @@ export interface operations {
             query?: never;
             header?: {
                 /**
-                 * @description One or more `ETag`s from earlier responses about the job, the job type or the webhook, or `*`. If it has changed since, the
+                 * @description One or more `ETag`s from earlier responses about the job, the job type, the webhook or the schedule, or `*`. If it has changed since, the
                  *     call does nothing and returns 412. A running job changes with every item that ends.
                  */
                 "If-Match"?: string;

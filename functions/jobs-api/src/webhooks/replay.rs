@@ -92,8 +92,8 @@ pub(crate) async fn one<B: Backend>(
     operation_id = "replayDeliveries",
     tag = "webhooks",
     summary = "Send all events since a time that were not accepted again.",
-    description = "Makes all attempts of the deliveries that have failed, or wait for a later attempt, available again, \
-        oldest first. Delivered ones are left as they are. Once a minute for each webhook.",
+    description = "Makes all attempts of the deliveries that were not accepted available again, oldest first. The first one is made \
+        now, or when the rate limit permits it. Delivered ones are left as they are. Once a minute for each webhook.",
     params(WebhookIdInPath),
     request_body(content = ReplayRequest, description = "Up to 4 KiB.", example = json!({ "since": "2026-07-01T08:00:00Z" })),
     responses((status = 202, description = "The replay is under way."), ReplayDeliveriesRefusals),

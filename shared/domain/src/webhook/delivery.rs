@@ -231,13 +231,19 @@ impl Delivery {
         }
     }
 
-    /// Returns true if a replay that was requested at this time makes a difference: the delivery waits for a later attempt, or
-    /// the replay is not only for those that wait, and it has failed before. Another attempt than the first one can be under
-    /// way: it has begun before the replay, and if it fails, the next one comes late.
+    /// Returns true if a replay that was requested at this time changes the delivery: it waits for a later attempt, or the replay
+    /// is not only for those that wait, and an attempt failed that had begun before. Then the next attempt can be under way;
+    /// its failure would put off the one after it.
     pub fn is_replayed_by(&self, requested_at: Timestamp, only_waiting: bool) -> bool {
+        let has_failed = !only_waiting && self.attempts > 0;
         match self.state {
-            DeliveryState::Failed { at } => !only_waiting && at <= requested_at,
-            DeliveryState::Pending { next_at, .. } => next_at > requested_at || (!only_waiting && self.attempts > 0),
+            DeliveryState::Failed { at } => {
+                let begun_at = self.log.last().map_or(at, |attempt| attempt.at.min(at));
+                !only_waiting && begun_at <= requested_at
+            }
+            // The rate limit permits its call no sooner.
+            DeliveryState::Pending { is_reserved: true, .. } => has_failed,
+            DeliveryState::Pending { next_at, .. } => next_at > requested_at || has_failed,
             DeliveryState::Delivered { .. } => false,
         }
     }
@@ -247,9 +253,12 @@ impl Delivery {
         now >= self.created_at.plus_days(ATTEMPTS_DAYS)
     }
 
-    /// Makes all attempts available again, the first one now.
+    /// Makes all attempts available again, the first one now, or at the time for which a call is reserved.
     pub fn replay(&mut self, now: Timestamp) {
-        (self.state, self.attempts) = (DeliveryState::pending(now), 0);
+        if !matches!(self.state, DeliveryState::Pending { is_reserved: true, .. }) {
+            self.state = DeliveryState::pending(now);
+        }
+        self.attempts = 0;
         self.revision += 1;
         self.keep_until_due();
     }

@@ -98,6 +98,34 @@ fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
 }
 
 #[test]
+fn a_replay_keeps_a_reserved_call() {
+    let mut delivery = delivery();
+    let at = NOW.plus_seconds(100);
+    delivery.postpone(at, true);
+    assert!(!delivery.is_replayed_by(NOW, false), "its turn comes anyway");
+    assert!(attempt(&mut delivery, 500));
+    delivery.postpone(at, true);
+    assert!(delivery.is_replayed_by(NOW, false) && !delivery.is_replayed_by(NOW, true));
+    delivery.replay(NOW);
+    assert!(delivery.has_reserved_call(at) && delivery.due() == Some(at) && delivery.attempts == 0);
+    assert!(!delivery.is_replayed_by(NOW, false), "the request came twice");
+}
+
+#[test]
+fn a_replay_covers_a_last_attempt_that_had_begun_before_it() {
+    let mut delivery = delivery();
+    while delivery.attempts + 1 < MAX_ATTEMPTS {
+        assert!(attempt(&mut delivery, 500));
+    }
+    let begun = delivery.due().unwrap();
+    let revision = delivery.revision;
+    assert!(delivery.record(revision, Attempt { ms: 15_000, ..answered(500, begun) }, None, 0.0));
+    assert!(matches!(delivery.state, DeliveryState::Failed { .. }));
+    assert!(delivery.is_replayed_by(begun.plus_seconds(1), false), "it ended after the request");
+    assert!(!delivery.is_replayed_by(Timestamp(begun.0 - 1), false));
+}
+
+#[test]
 fn a_reserved_call_is_made_within_a_quarter_of_an_hour_and_once() {
     let mut delivery = delivery();
     let time = NOW.plus_seconds(20);

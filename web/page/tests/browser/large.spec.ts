@@ -52,8 +52,8 @@ test("a large file is uploaded in parts, interrupted, and resumed after a reload
     await page.locator("main input[type=file]").first().setInputFiles(path);
     await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
     await expect.poll(() => sent.length, { timeout: 120_000 }).toBe(FIRST_HELD_PART - 1);
-    held = false;
     await page.reload();
+    held = false;
 
     const before = sent.splice(0);
     await page.locator("main input[type=file]").first().setInputFiles(path);
