@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, Result, ensure};
+use anyhow::{Context, Result, bail, ensure};
 use longshore_domain::random::nonce;
 use longshore_tests::harness::client::Client;
 use longshore_tests::harness::faults::Rule;
@@ -211,12 +211,18 @@ impl Chain<'_> {
     fn accepted(&self, method: &str, path: &str) -> Result<String> {
         let started = Instant::now();
         loop {
-            let answer = self.client.call(method, path, &[], &[])?;
-            if matches!(answer.status, 200 | 202) {
+            let answer = self.client.call(method, path, &[], &[]);
+            if let Ok(answer) = &answer
+                && matches!(answer.status, 200 | 202)
+            {
                 return self.end(answer.json()["jobId"].as_str().context("the job has no id")?);
             }
-            let is_temporary = answer.status >= 500 || answer.text().contains("undo-too-early");
-            ensure!(is_temporary && started.elapsed() < PATIENCE, "{} {}", answer.status, answer.text());
+            // A killed function has no answer, or one of the gateway that is not in the API's document.
+            let is_temporary =
+                answer.as_ref().map_or(true, |answer| answer.status >= 500 || answer.text().contains("undo-too-early"));
+            if !is_temporary || started.elapsed() > PATIENCE {
+                bail!("{method} {path}: {:?}", answer.map(|answer| answer.text()));
+            }
             thread::sleep(Duration::from_millis(500));
         }
     }
