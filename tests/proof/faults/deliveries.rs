@@ -81,31 +81,31 @@ fn every_event_reaches_a_receiver_that_fails_and_restarts_under_one_id() {
         return;
     }
     let started = Instant::now();
-    let figures = run(&Extent::new()).unwrap_or_else(|error| panic!("{error:?}"));
+    let measured = run(&Extent::new()).unwrap_or_else(|error| panic!("{error:?}"));
     measurements::row(
         "faults-deliveries",
         &[
-            ("events", &figures.events),
-            ("calls", &figures.calls),
-            ("functions killed", &figures.kills),
-            ("receiver restarted", &figures.restarts),
-            ("events accepted twice", &figures.repeated),
-            ("events replayed", &figures.replayed),
-            ("slowest first call, s", &format!("{:.1}", figures.slowest_first_call_s)),
+            ("events", &measured.events),
+            ("calls", &measured.calls),
+            ("functions killed", &measured.kills),
+            ("receiver restarted", &measured.restarts),
+            ("events accepted twice", &measured.repeated),
+            ("events replayed", &measured.replayed),
+            ("slowest first call, s", &format!("{:.1}", measured.slowest_first_call_s)),
             ("seconds", &started.elapsed().as_secs()),
-            ("violations", &figures.violations.len()),
+            ("violations", &measured.violations.len()),
         ],
     );
-    let list = figures.violations.join("\n");
+    let list = measured.violations.join("\n");
     assert!(
-        figures.violations.is_empty(),
+        measured.violations.is_empty(),
         "{list}\nto reproduce: cargo test -p longshore-tests --test proof every_event"
     );
 }
 
 /// What happened in a run.
 #[derive(Debug, Default)]
-struct Figures {
+struct Measured {
     events: usize,
     calls: usize,
     kills: u64,
@@ -117,33 +117,33 @@ struct Figures {
     violations: Vec<String>,
 }
 
-fn run(extent: &Extent) -> Result<Figures> {
+fn run(extent: &Extent) -> Result<Measured> {
     let endpoint = Endpoint::new()?;
     let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[]), &[("MaxActiveJobs", "300")]].concat();
     let stack = Stack::start(&StackOptions { parameters, ..Default::default() })?;
     let started = Instant::now();
     sweeping_every(SWEEP_INTERVAL, &stack, || {
         let receiver = Receiver::start(&stack, endpoint, extent.failing)?;
-        let mut figures = Figures::default();
-        let jobs = with_faults(&stack, &receiver, extent, &mut figures)?;
+        let mut measured = Measured::default();
+        let jobs = with_faults(&stack, &receiver, extent, &mut measured)?;
         for (tenant, jobs) in receiver.tenants.iter().zip(&jobs) {
             let mut deadline = Instant::now() + extent.patience;
             let listed = tenant.listed(jobs, deadline)?;
             if !tenant.answers() {
-                figures.check_calls_without_an_answer(&receiver.calls(tenant)?, started);
-                figures.replayed = listed.len() - tenant.delivered()?;
+                measured.check_calls_without_an_answer(&receiver.calls(tenant)?, started);
+                measured.replayed = listed.len() - tenant.delivered()?;
                 deadline = Instant::now() + REPLAY_PATIENCE;
                 receiver.repair(tenant)?;
             }
-            let calls = arrived(&receiver, tenant, &listed, deadline, &mut figures.violations)?;
-            figures.add(tenant, &calls, &listed);
+            let calls = arrived(&receiver, tenant, &listed, deadline, &mut measured.violations)?;
+            measured.add(tenant, &calls, &listed);
         }
-        figures.check_faults(extent);
-        Ok(figures)
+        measured.check_faults(extent);
+        Ok(measured)
     })
 }
 
-impl Figures {
+impl Measured {
     fn add(&mut self, tenant: &Tenant, calls: &[Call], listed: &BTreeMap<String, Value>) {
         let mut accepted = BTreeSet::new();
         self.events += listed.len();
@@ -180,7 +180,7 @@ fn with_faults(
     stack: &Stack,
     receiver: &Receiver,
     extent: &Extent,
-    figures: &mut Figures,
+    measured: &mut Measured,
 ) -> Result<Vec<BTreeSet<String>>> {
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -188,8 +188,8 @@ fn with_faults(
         let restarting = scope.spawn(|| restarts(receiver, &over, extent));
         let jobs = canceled_jobs(receiver, extent);
         over.store(true, Ordering::Relaxed);
-        figures.kills = killing.join().unwrap_or_else(|_| bail!("the kills have panicked"))?;
-        figures.restarts = restarting.join().unwrap_or_else(|_| bail!("the restarts have panicked"))?;
+        measured.kills = killing.join().unwrap_or_else(|_| bail!("the kills have panicked"))?;
+        measured.restarts = restarting.join().unwrap_or_else(|_| bail!("the restarts have panicked"))?;
         jobs
     })
 }

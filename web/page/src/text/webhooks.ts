@@ -16,8 +16,9 @@ export const webhooksText = {
     statuses: { active: "Active", pending: "Pending", disabled: "Disabled" },
     disabled: {
       client: "It was disabled by a user.",
-      gone: "Its server answered that it is gone (410). Repair it, select Enabled and save. After it has passed its check, send the failed events again.",
-      failing: "Its server accepted nothing for five days. Repair it, select Enabled and save. After it has passed its check, send the failed events again.",
+      gone: "Its server answered that it is gone (410). Repair it, enable it, and send the failed events again.",
+      failing:
+        "Its server accepted nothing for five days. Repair it, enable it, and send the failed events again.",
     },
     failing: (since: string) => `It has accepted nothing since ${since}.`,
     paused: (until: string) => `It is paused until ${until}, because it has failed repeatedly.`,
