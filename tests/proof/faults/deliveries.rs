@@ -41,8 +41,9 @@ const CALLERS: usize = 8;
 /// Maximum time from a replay until all events have arrived. A third attempt would come after 300 seconds.
 const REPLAY_PATIENCE: Duration = Duration::from_secs(200);
 
-/// Maximum time from an event to its first call: the message of a killed function comes again, or the sweeper sends another.
-const FIRST_CALL_S: f64 = 240.0;
+/// Maximum of the median time from an event to its first call. Single events wait for minutes: their function was killed, or
+/// their receiver is paused.
+const MEDIAN_S: f64 = 30.0;
 
 /// Interval between two sweeps. A sweep takes the emulator a second.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(10);
@@ -91,7 +92,8 @@ fn every_event_reaches_a_receiver_that_fails_and_restarts_under_one_id() {
             ("receiver restarted", &measured.restarts),
             ("events accepted twice", &measured.repeated),
             ("events replayed", &measured.replayed),
-            ("slowest first call, s", &format!("{:.1}", measured.slowest_first_call_s)),
+            ("first call, median s", &format!("{:.1}", measured.median_s())),
+            ("slowest first call, s", &format!("{:.1}", measured.first_calls_s.last().copied().unwrap_or_default())),
             ("seconds", &started.elapsed().as_secs()),
             ("violations", &measured.violations.len()),
         ],
@@ -112,8 +114,8 @@ struct Measured {
     restarts: u64,
     repeated: usize,
     replayed: usize,
-    /// Maximum time from an event to its first call, without the tenant whose webhook does not answer.
-    slowest_first_call_s: f64,
+    /// Time from each event to its first call, without the tenant whose webhook does not answer.
+    first_calls_s: Vec<f64>,
     violations: Vec<String>,
 }
 
@@ -150,11 +152,16 @@ impl Measured {
         self.violations.extend(calls.iter().filter_map(|call| call.difference(listed)));
         self.calls += calls.len();
         self.repeated += calls.iter().filter(|call| call.accepted && !accepted.insert(&call.id)).count();
-        let mut first = BTreeSet::new();
-        let first = calls.iter().filter(|call| first.insert(&call.id));
+        let mut called = BTreeSet::new();
         if tenant.answers() {
-            self.slowest_first_call_s = first.map(|call| call.age_s).fold(self.slowest_first_call_s, f64::max);
+            let first = calls.iter().filter(|call| called.insert(&call.id));
+            self.first_calls_s.extend(first.map(|call| call.age_s));
+            self.first_calls_s.sort_by(f64::total_cmp);
         }
+    }
+
+    fn median_s(&self) -> f64 {
+        self.first_calls_s.get(self.first_calls_s.len() / 2).copied().unwrap_or_default()
     }
 
     /// A call without an answer takes 15 seconds. After the first ones, there is one in each pause.
@@ -169,8 +176,8 @@ impl Measured {
         if self.kills == 0 || self.restarts != extent.restarts {
             self.violations.push(format!("{} kills and {} restarts", self.kills, self.restarts));
         }
-        if self.slowest_first_call_s > FIRST_CALL_S {
-            self.violations.push(format!("an event was first sent after {:.0} s", self.slowest_first_call_s));
+        if self.median_s() > MEDIAN_S {
+            self.violations.push(format!("half of the events were first sent after {:.0} s", self.median_s()));
         }
     }
 }
