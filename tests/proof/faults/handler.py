@@ -9,14 +9,12 @@ image that every address has.
 """
 import json
 import os
-import socket
-import ssl
 import struct
 import sys
-import threading
 import time
 import zlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import https_endpoint
 
 SLOW_SECONDS = 8  # more than the time-out of the registration
 
@@ -65,9 +63,8 @@ def record(folder, batch, items):
     os.close(log)
 
 
-class Endpoint(BaseHTTPRequestHandler):
+class Endpoint(https_endpoint.Endpoint):
     """The endpoint. It answers signed requests only."""
-    protocol_version = "HTTP/1.1"
 
     def do_POST(self):
         body = self.rfile.read(int(self.headers["content-length"]))
@@ -113,16 +110,6 @@ class Endpoint(BaseHTTPRequestHandler):
         else:
             self.wfile.write(content[half:])
 
-    def reset(self):
-        """Closes the connection with a reset."""
-        self.close_connection = True
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        for stream in (self.wfile, self.rfile, self.connection):
-            stream.close()
-
-    def log_message(self, *_):
-        pass
-
 
 def take_fault(message):
     """Returns the next fault of this kind of message, or None. Concurrent requests get different ones."""
@@ -153,10 +140,4 @@ if __name__ == "__main__":
     from longshore_signature import is_signed
 
     calls = {}
-    # It ends with the process that has started it.
-    threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
-    server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Endpoint)
-    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    tls.load_cert_chain(os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"])
-    server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-    server.serve_forever()
+    https_endpoint.serve(int(sys.argv[1]), Endpoint)

@@ -56,7 +56,8 @@ impl Handlers {
         let endpoint = Endpoint::new()?;
         let parameters = [&PARAMETERS[..], &parameters(&[&endpoint], &[HANDLER]), &OTHERS].concat();
         let stack = Stack::start(&StackOptions { faults: true, parameters, ..Default::default() })?;
-        stack.create_python_function(HANDLER, "handler.lambda_handler", &[source("tests/proof/faults/handler.py")])?;
+        let files = ["handler.py", "https_endpoint.py"].map(|name| source(&format!("tests/proof/faults/{name}")));
+        stack.create_python_function(HANDLER, "handler.lambda_handler", &files)?;
         let user = stack.users.add_operator(&format!("operator-{}", nonce()))?;
         let operator = patient(&stack).with_token(&user.token);
         let dataset = format!("handled-{}", nonce());

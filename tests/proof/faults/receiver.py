@@ -1,21 +1,17 @@
 """A receiver of webhooks that fails, as an HTTPS endpoint: `python3 receiver.py PORT RECORDS FAILING_SECONDS`.
 
-It refuses, resets or accepts without an answer 30 % of the calls for an event that is not older than FAILING_SECONDS. Each
-call is a line of the file RECORDS: path, id, whether the event was accepted, its age, and body. Calls to `/dead` get no answer until there is a
-file RECORDS.repaired.
+It refuses, resets or accepts without an answer 30 % of the calls for an event that is not older than FAILING_SECONDS.
+Each call is a line of the file RECORDS: path, id, whether the event was accepted, its age, and body. Calls to `/dead`
+get no answer until there is a file RECORDS.repaired.
 """
 import json
 import os
 import random
-import socket
-import ssl
-import struct
 import sys
-import threading
 import time
 from datetime import datetime
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+import https_endpoint
 from longshore_signature import is_signed
 
 RECORDS, FAILING_SECONDS = sys.argv[2], float(sys.argv[3])
@@ -24,8 +20,7 @@ FAILURES = 0.3
 HANGS_SECONDS = 20  # more than the time-out of a call
 
 
-class Receiver(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
+class Receiver(https_endpoint.Endpoint):
     timeout = 60
 
     def do_POST(self):
@@ -60,20 +55,5 @@ class Receiver(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content)
 
-    def reset(self):
-        self.close_connection = True
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        for stream in (self.wfile, self.rfile, self.connection):
-            stream.close()
 
-    def log_message(self, *_):
-        pass
-
-
-# It ends with the process that has started it.
-threading.Thread(target=lambda: (sys.stdin.read(), os._exit(0)), daemon=True).start()
-server = ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Receiver)
-tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-tls.load_cert_chain(os.environ["TLS_CERTIFICATE"], os.environ["TLS_KEY"])
-server.socket = tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
-server.serve_forever()
+https_endpoint.serve(int(sys.argv[1]), Receiver)
