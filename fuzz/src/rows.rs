@@ -9,7 +9,7 @@ use longshore::handler::{CellReader, JobContext, Outcome, Outputs, RawItem, Regi
 use longshore::job_types::builtin;
 use longshore_domain::ids::JobId;
 use longshore_domain::outcome::Rejection;
-use longshore_domain::records::{Format, delimited_records};
+use longshore_domain::records::{Delimiter, Dialect, Format, csv_records};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::work_file::{End, Entry};
 use longshore_testing::{MemoryFiles, MemoryRecords};
@@ -19,12 +19,12 @@ use crate::oracle;
 
 pub(crate) fn check(input: &[u8]) {
     let Some((parameters, bytes)) = input.split_first() else { return };
-    let delimiter = [b',', b';', b'\t'][usize::from(parameters % 3)];
+    let delimiter = [Delimiter::Comma, Delimiter::Semicolon, Delimiter::Tab][usize::from(parameters % 3)];
     let columns: Vec<_> = (0..usize::from(parameters / 3 % 5) + 1).map(|n| format!("c{n}")).collect();
     compare_with_oracle(delimiter, bytes);
     line(bytes);
     corrected(bytes, &columns);
-    if let Some(span) = delimited_records(b',', bytes).next().filter(|span| !span.unterminated) {
+    if let Some(span) = csv_records(Dialect::default(), bytes).next().filter(|span| !span.unterminated) {
         let record = span.content(bytes);
         imported(record, &columns);
         round_trip(record, &columns);
@@ -32,12 +32,13 @@ pub(crate) fn check(input: &[u8]) {
 }
 
 /// Compares the cells of every record, read one after the other by one reader, with the oracle's.
-fn compare_with_oracle(delimiter: u8, bytes: &[u8]) {
-    let mut reader = CellReader::delimited(delimiter);
-    let spans = delimited_records(delimiter, bytes);
+fn compare_with_oracle(delimiter: Delimiter, bytes: &[u8]) {
+    let dialect = Dialect { delimiter, ..Dialect::default() };
+    let mut reader = CellReader::new(dialect);
+    let spans = csv_records(dialect, bytes);
     let actual: Vec<Vec<_>> =
         spans.map(|span| reader.read(span.content(bytes)).iter().map(<[u8]>::to_vec).collect()).collect();
-    assert_eq!(actual, oracle::records(delimiter, bytes));
+    assert_eq!(actual, oracle::records(delimiter.byte(), bytes));
     for cell in actual.iter().flatten() {
         let shown = harmless(cell, b',');
         assert_eq!(&*original(&shown, b','), &cell[..], "{shown:?}");

@@ -3,22 +3,24 @@
 //! Read once by the splitter, and again by completion if a job was stopped before its first group. A file that cannot
 //! be read at all is refused here, with a code and a message. A bad row later fails alone.
 
-use std::collections::BTreeSet;
-
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, Read};
-use longshore_domain::records::{Cutter, Extent, Format, Span, UnreadableFile, check_utf8, sniff};
-use longshore_domain::text::{listed, quoted};
+use longshore_domain::records::{
+    Cutter, Extent, Format, GivenReading, Reading, Span, TextEncoding, UnreadableFile, check_utf8, sniff,
+};
 
 use crate::chunk::{source_changed, source_missing};
+use crate::column_names::name_columns;
 use crate::handler::CellReader;
+use crate::reading::detect_reading;
 
 /// Bytes that are read to recognize a text file. They also contain nearly every header.
 const HEAD_BYTES: u64 = 64 * 1024;
-/// Maximum size of a header; its columns are kept in one item of 400 KB, together with options of up to 128 KiB.
+/// Maximum size of a header, and of its names with the overhead of each: they are kept in one item of 400 KB, together
+/// with options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
-/// Maximum number of columns. A file with more columns is not a table, or has other separators than commas.
-const MAX_COLUMNS: usize = 10_000;
+/// Bytes of a name in an item of DynamoDB, besides its text.
+const NAME_OVERHEAD: usize = 4;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -27,6 +29,8 @@ pub struct FileHeader {
     pub start: u64,
     /// Names of the columns of CSV, in order; `None` for JSON Lines.
     pub columns: Option<Vec<String>>,
+    /// The reading of CSV; `None` for JSON Lines.
+    pub reading: Option<Reading>,
     /// Issues of the header to report to the client.
     pub issues: Vec<JobError>,
 }
@@ -54,20 +58,22 @@ impl From<UnreadableFile> for HeaderError {
     }
 }
 
-/// Reads a file's header.
+/// Reads a file's header. What is not `given` of the reading of CSV is found in the first bytes. The issues are about
+/// what the client has not `asked` for.
 ///
 /// # Errors
 /// If the bucket fails, or the file cannot be read.
-pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<FileHeader, HeaderError> {
+pub async fn read_header(
+    files: &impl Files,
+    source: &SourceFile,
+    given: GivenReading,
+    asked: GivenReading,
+) -> Result<FileHeader, HeaderError> {
     if source.size_bytes == 0 {
         return Err(UnreadableFile::Empty.into());
     }
     let head_end = source.size_bytes.min(HEAD_BYTES);
-    let mut stream = match files.open(&source.key, Some(&source.etag), 0, Some(head_end)).await? {
-        Read::Found(stream) => stream,
-        Read::Absent => return Err(source_missing(source).into()),
-        Read::Changed => return Err(source_changed(source).into()),
-    };
+    let mut stream = open(files, source, 0, Some(head_end)).await?;
     let mut head = Vec::with_capacity(head_end as usize);
     while let Some(block) = stream.next().await? {
         head.extend_from_slice(&block);
@@ -75,8 +81,17 @@ pub async fn read_header(files: &impl Files, source: &SourceFile) -> Result<File
     if (head.len() as u64) < head_end {
         return Err(ended_early().into());
     }
-    let bom_len = sniff(&head, Extent::from_lengths(head_end, source.size_bytes))?.bom_len;
-    first_record(files, source, head.split_off(bom_len), bom_len as u64).await
+    let extent = Extent::from_lengths(head_end, source.size_bytes);
+    let mark = sniff(&head, extent)?.bom_len;
+    if source.format == Format::JsonLines {
+        return first_value(files, source, head.split_off(mark), mark as u64).await;
+    }
+    let found = detect_reading(&head, extent, given, asked)?;
+    let head = head.split_off(found.table_from);
+    let seeker = Seeker::new(found.reading, found.table_from as u64);
+    let mut header = seeker.seek(files, source, head).await?;
+    header.issues.splice(0..0, found.issues);
+    Ok(header)
 }
 
 /// Returns the first byte of a job's file that is in no group. Before the first group, it is the end of the header.
@@ -84,69 +99,114 @@ pub fn unsplit_from(job: &Job, header: Option<&FileHeader>) -> u64 {
     header.filter(|_| job.split.groups == 0).map_or(job.split.offset, |header| header.start)
 }
 
-/// Finds the first record after any number of blank lines; keeps no more than that record in memory.
-async fn first_record(
+/// Finds the start of the first value of JSON Lines.
+async fn first_value(
     files: &impl Files,
     source: &SourceFile,
     head: Vec<u8>,
     offset: u64,
 ) -> Result<FileHeader, HeaderError> {
-    let mut seeker = Seeker { cutter: Cutter::starting_at(source.format, offset), kept: Vec::new(), kept_from: offset };
-    if let Some(found) = seeker.feed(source.format, &head)? {
-        return Ok(found);
-    }
-    let read_to = offset + head.len() as u64;
-    if read_to < source.size_bytes {
-        let mut stream = match files.open(&source.key, Some(&source.etag), read_to, None).await? {
-            Read::Found(stream) => stream,
-            Read::Absent => return Err(source_missing(source).into()),
-            Read::Changed => return Err(source_changed(source).into()),
-        };
-        while let Some(block) = stream.next().await? {
-            if let Some(found) = seeker.feed(source.format, &block)? {
-                return Ok(found);
-            }
+    let mut cutter = Cutter::starting_at(Format::JsonLines, offset);
+    let first = |cutter: &mut Cutter, block: &[u8]| {
+        let mut first = None;
+        cutter.feed(block, &mut |span| first = first.or(Some(span.start)));
+        first.or(cutter.open_since())
+    };
+    let mut start = first(&mut cutter, &head);
+    if start.is_none() && cutter.offset() < source.size_bytes {
+        let mut stream = open(files, source, cutter.offset(), None).await?;
+        while start.is_none()
+            && let Some(block) = stream.next().await?
+        {
+            start = first(&mut cutter, &block);
         }
-        if seeker.cutter.offset() < source.size_bytes {
+        if start.is_none() && cutter.offset() < source.size_bytes {
             return Err(ended_early().into());
         }
     }
-    match seeker.cutter.finish() {
-        Some(span) => seeker.header(source.format, span),
-        None => Err(UnreadableFile::Empty.into()),
+    let start = start.ok_or(UnreadableFile::Empty)?;
+    Ok(FileHeader { start, columns: None, reading: None, issues: Vec::new() })
+}
+
+/// Opens the source from byte `start` to `end` (exclusive), or to its end.
+async fn open<F: Files>(
+    files: &F,
+    source: &SourceFile,
+    start: u64,
+    end: Option<u64>,
+) -> Result<F::Stream, HeaderError> {
+    match files.open(&source.key, Some(&source.etag), start, end).await? {
+        Read::Found(stream) => Ok(stream),
+        Read::Absent => Err(source_missing(source).into()),
+        Read::Changed => Err(source_changed(source).into()),
     }
 }
 
+/// Seeks the header row, and keeps no more than one record in memory.
 struct Seeker {
+    reading: Reading,
     cutter: Cutter,
+    /// Records that were passed.
+    passed: u32,
     /// The bytes of the unfinished record, from `kept_from` on.
     kept: Vec<u8>,
     kept_from: u64,
 }
 
 impl Seeker {
-    fn feed(&mut self, format: Format, block: &[u8]) -> Result<Option<FileHeader>, HeaderError> {
+    fn new(reading: Reading, offset: u64) -> Self {
+        Self { reading, cutter: reading.cutter(offset), passed: 0, kept: Vec::new(), kept_from: offset }
+    }
+
+    /// Returns the header of a file whose first bytes, from the seeker's offset on, are `head`.
+    async fn seek(mut self, files: &impl Files, source: &SourceFile, head: Vec<u8>) -> Result<FileHeader, HeaderError> {
+        if let Some(found) = self.feed(&head)? {
+            return Ok(found);
+        }
+        if self.cutter.offset() < source.size_bytes {
+            let mut stream = open(files, source, self.cutter.offset(), None).await?;
+            while let Some(block) = stream.next().await? {
+                if let Some(found) = self.feed(&block)? {
+                    return Ok(found);
+                }
+            }
+            if self.cutter.offset() < source.size_bytes {
+                return Err(ended_early().into());
+            }
+        }
+        match self.cutter.finish() {
+            Some(span) if self.passed == self.rows_above() => self.header(span),
+            None if self.passed == 0 => Err(UnreadableFile::Empty.into()),
+            last => Err(too_few_rows(self.passed + u32::from(last.is_some()), self.reading.header_row).into()),
+        }
+    }
+
+    /// Returns the number of records above the header, or above the first row of a file without one.
+    fn rows_above(&self) -> u32 {
+        self.reading.header_row.saturating_sub(1)
+    }
+
+    fn feed(&mut self, block: &[u8]) -> Result<Option<FileHeader>, HeaderError> {
         self.kept.extend_from_slice(block);
-        let mut first = None;
+        let (mut header, rows_above) = (None, self.rows_above());
+        let passed = &mut self.passed;
         self.cutter.feed(block, &mut |span| {
-            first.get_or_insert(span);
+            if *passed == rows_above {
+                header.get_or_insert(span);
+            } else {
+                *passed += 1;
+            }
         });
-        if let Some(span) = first {
-            return self.header(format, span).map(Some);
+        if let Some(span) = header {
+            return self.header(span).map(Some);
         }
         let keep_from = self.cutter.open_since().unwrap_or(self.cutter.offset());
-        if format == Format::JsonLines && keep_from < self.cutter.offset() {
-            return Ok(Some(FileHeader { start: keep_from, columns: None, issues: Vec::new() }));
-        }
         self.kept.drain(..(keep_from - self.kept_from) as usize);
         self.kept_from = keep_from;
         if self.kept.len() > HEADER_BYTES { Err(header_too_long().into()) } else { Ok(None) }
     }
 
-    fn header(&self, format: Format, span: Span) -> Result<FileHeader, HeaderError> {
-        if format == Format::JsonLines {
-            return Ok(FileHeader { start: span.start, columns: None, issues: Vec::new() });
-        }
+    fn header(&self, span: Span) -> Result<FileHeader, HeaderError> {
         if span.unterminated {
             return Err(unterminated_header().into());
         }
@@ -154,43 +214,24 @@ impl Seeker {
         if header.len() > HEADER_BYTES {
             return Err(header_too_long().into());
         }
-        check_utf8(header, span.start)?;
-        let (columns, issues) = name_columns(header)?;
-        Ok(FileHeader { start: span.end, columns: Some(columns), issues })
-    }
-}
-
-/// Returns the names of the columns: trimmed, unique; a column without a name is named by its position. A byte order
-/// mark before a name, as in two joined files with one mark each, is invisible and so is removed.
-fn name_columns(header: &[u8]) -> Result<(Vec<String>, Vec<JobError>), JobError> {
-    let mut cells = CellReader::default();
-    let cells = cells.read(header);
-    if cells.len() > MAX_COLUMNS {
-        return Err(too_many_columns(cells.len()));
-    }
-    let (mut columns, mut unnamed, mut seen) = (Vec::new(), Vec::new(), BTreeSet::new());
-    for (i, cell) in cells.iter().enumerate() {
-        let mut name =
-            String::from_utf8_lossy(cell).trim_matches(|c: char| c.is_whitespace() || c == '\u{feff}').to_owned();
-        if name.is_empty() {
-            name = format!("column_{}", i + 1);
-            unnamed.push(name.clone());
+        let Reading { encoding, dialect, header_row, .. } = self.reading;
+        if encoding.is_utf8() {
+            check_utf8(header, span.start)?;
         }
-        if !seen.insert(name.clone()) {
-            let message =
-                format!("two columns are called {}; rename one of them in the first line of the file", quoted(&name));
-            return Err(JobError::new("duplicate_column", message));
+        let header = encoding.decode(header).ok_or_else(|| undecodable_header(encoding))?;
+        let mut cells = CellReader::new(dialect);
+        let cells = cells.read(header.as_bytes());
+        let names: Vec<_> = cells.iter().map(|cell| if header_row == 0 { &[] } else { cell }).collect();
+        let (columns, mut issues) = name_columns(&names)?;
+        if columns.iter().map(|column| column.len() + NAME_OVERHEAD).sum::<usize>() > HEADER_BYTES {
+            return Err(names_too_long().into());
         }
-        columns.push(name);
+        let start = if header_row == 0 { span.start } else { span.end };
+        if header_row == 0 {
+            issues.clear();
+        }
+        Ok(FileHeader { start, columns: Some(columns), reading: Some(self.reading), issues })
     }
-    let issue = || {
-        JobError::new(
-            "unnamed_column",
-            format!("columns without a name were named {}", listed(unnamed.iter().map(String::as_str))),
-        )
-    };
-    let issues = if unnamed.is_empty() { Vec::new() } else { vec![issue()] };
-    Ok((columns, issues))
 }
 
 /// Returns the error of a stream that ended before its file. The file is read again, because a part of a line would
@@ -199,12 +240,20 @@ fn ended_early() -> PortError {
     PortError { service: "files", operation: "read", source: "the stream ended before the end of the file".into() }
 }
 
-fn too_many_columns(columns: usize) -> JobError {
+fn too_few_rows(rows: u32, header_row: u32) -> JobError {
     let message = format!(
-        "the first line has {columns} columns, but a file may have up to {MAX_COLUMNS}; check that the first line is \
-         the header, and that each row is on its own line"
+        "row {header_row} cannot be the header, because the file has {rows} rows; give the row with the names of the \
+         columns as reading.headerRow"
     );
-    JobError::new("too_many_columns", message)
+    JobError::new("header_missing", message)
+}
+
+fn undecodable_header(encoding: TextEncoding) -> JobError {
+    let message = format!(
+        "the header has bytes that are no character in {encoding}; give the encoding of the file as reading.encoding, or \
+         save the file as UTF-8"
+    );
+    JobError::new("wrong_encoding", message)
 }
 
 fn header_too_long() -> JobError {
@@ -216,37 +265,17 @@ fn header_too_long() -> JobError {
     JobError::new("header_too_long", message)
 }
 
+fn names_too_long() -> JobError {
+    let message = format!(
+        "the names of the columns take more than {} KiB, counting {NAME_OVERHEAD} bytes more for each; remove columns, or \
+         give them shorter names",
+        HEADER_BYTES / 1024
+    );
+    JobError::new("header_too_long", message)
+}
+
 fn unterminated_header() -> JobError {
     let message =
         "a quote that opens in the first line is never closed, so the whole file is one line; close the quote";
     JobError::new("unterminated_quote", message)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{MAX_COLUMNS, name_columns};
-
-    fn header(columns: usize) -> String {
-        (0..columns).map(|n| format!("c{n}")).collect::<Vec<_>>().join(",")
-    }
-
-    #[test]
-    fn a_file_may_have_ten_thousand_columns() {
-        assert_eq!(name_columns(header(MAX_COLUMNS).as_bytes()).unwrap().0.len(), MAX_COLUMNS);
-        for many in [header(MAX_COLUMNS + 1), header(30_000), ",".repeat(200_000)] {
-            let error = name_columns(many.as_bytes()).unwrap_err();
-            assert_eq!(error.code, "too_many_columns");
-            assert!(error.message.contains("up to 10000"), "{}", error.message);
-        }
-    }
-
-    #[test]
-    fn messages_about_a_header_are_short() {
-        let (columns, issues) = name_columns(",".repeat(9_000).as_bytes()).unwrap();
-        assert_eq!((columns.len(), columns[8_999].as_str()), (9_001, "column_9000"));
-        assert!(issues[0].message.ends_with("and 8981 more") && issues[0].message.len() < 500, "{:?}", issues[0]);
-        let long = "x".repeat(100_000);
-        let error = name_columns(format!("{long},{long}").as_bytes()).unwrap_err();
-        assert!(error.code == "duplicate_column" && error.message.len() < 200, "{}", error.message);
-    }
 }

@@ -6,7 +6,7 @@ use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ByAge, Created, Definition, EventsMoved, Reopened, Store};
-use longshore_domain::records::Format;
+use longshore_domain::records::{Delimiter, Dialect, Format, GivenReading, Reading, TextEncoding};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 
@@ -27,6 +27,7 @@ pub(crate) fn waiting_job() -> Job {
                 etag: "\"abc\"".into(),
                 format: Format::Csv,
                 name: "people.csv".into(),
+                reading: None,
             }
             .into(),
         ),
@@ -42,7 +43,9 @@ pub(crate) fn waiting_job() -> Job {
 }
 
 pub(crate) fn definition() -> Definition {
-    Definition::new(serde_json::json!({ "dataset": "people", "n": 1.5, "deep": [{ "a": null }] }))
+    let given_reading = GivenReading { header_row: Some(0), ..GivenReading::default() };
+    let options = serde_json::json!({ "dataset": "people", "n": 1.5, "deep": [{ "a": null }] });
+    Definition { given_reading, ..Definition::new(options) }
 }
 
 /// A group of two chunks of ten items each.
@@ -103,7 +106,14 @@ pub(crate) async fn end(store: &impl Store, id: JobId, finish: &Finish) -> Job {
 /// A group of the file as a splitter commits it, with 2,000 bytes of the file.
 pub(crate) fn plan(group: u32) -> GroupPlan {
     let from = u64::from(group) * 2000;
-    GroupPlan::from_file(0, manifest(group), from..from + 2000)
+    let reading = (group == 0).then(|| reading(Delimiter::Tab));
+    GroupPlan { reading, ..GroupPlan::from_file(0, manifest(group), from..from + 2000) }
+}
+
+/// A reading with this delimiter, with all of its members.
+pub(crate) fn reading(delimiter: Delimiter) -> Reading {
+    let dialect = Dialect { delimiter, ..Dialect::default() };
+    Reading { encoding: TextEncoding::named("latin1").unwrap(), dialect, header_row: 2, comment: Some('#') }
 }
 
 /// Stores a waiting job.

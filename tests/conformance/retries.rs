@@ -140,6 +140,7 @@ async fn a_replanned_group_begins_with_its_cursors_and_failures(store: impl Stor
         manifest: manifest(2),
         replanned: BTreeMap::from([(1, replanned.clone())]),
         step: SplitStep::Replanned { from: ended_job.retry.replanned, upto: ChunkId { group: 1, chunk: 1 } },
+        reading: None,
     };
     let after = job_after(store.commit_group(&job, &plan, at(61)).await.unwrap());
     assert_eq!((after.retry.replanned, after.split.groups), (ChunkId { group: 1, chunk: 1 }, 3));

@@ -7,9 +7,10 @@ use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Status, Stop, Transition};
 use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
+use longshore_domain::records::Delimiter;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 
-use crate::fixtures::{accepted, at, definition, finish, job_after, split, unfinished, waiting_job};
+use crate::fixtures::{accepted, at, definition, finish, job_after, reading, split, unfinished, waiting_job};
 
 on_both_stores! {
     an_upload_is_read_as_it_was_stored,
@@ -69,7 +70,7 @@ async fn an_absent_id_has_no_value(store: impl Store) {
     assert_eq!(store.progress(id).await.unwrap(), None);
     assert_eq!(store.manifest(id, 0).await.unwrap(), None);
     assert_eq!(store.chunk_state(id, 0).await.unwrap(), None);
-    store.put_columns(id, &["a".into()]).await.unwrap();
+    store.put_columns(id, &["a".into()], None).await.unwrap();
     assert_eq!(store.definition(id).await.unwrap(), None);
 }
 
@@ -82,11 +83,12 @@ async fn a_repeated_create_stores_one_job(store: impl Store) {
 
 async fn columns_are_stored_once(store: impl Store) {
     let job = accepted(&store).await;
-    for names in [["a", "ü"], ["c", "d"]] {
-        store.put_columns(job.job_id, &names.map(str::to_owned)).await.unwrap();
+    let first = Some(reading(Delimiter::Tab));
+    for (names, found) in [(["a", "ü"], first), (["c", "d"], Some(reading(Delimiter::Pipe))), (["a", "ü"], None)] {
+        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found).await.unwrap(), first);
     }
     let stored = store.definition(job.job_id).await.unwrap().unwrap();
-    assert_eq!(stored.columns, Some(vec!["a".to_owned(), "ü".to_owned()]));
+    assert_eq!((stored.columns, stored.reading), (Some(vec!["a".to_owned(), "ü".to_owned()]), first));
     assert_eq!(stored.options, definition().options);
 }
 

@@ -118,7 +118,8 @@ fn json_lines_and_damaged_rows_can_be_corrected() -> Story {
     assert_eq!((counts(&job), &job["issues"]), ([2, 1, 0], &json!([])), "{job}");
 
     let options = json!({"dataset": dataset("damaged"), "key": "id"});
-    let id = stack.client.start("import", "people.csv", b"id,name\n1,Ann\n2,\xff\n3,\xff\n4,\"open", &options)?;
+    let (file, reading) = (b"id,name\n1,Ann\n2,\xff\n3,\xff\n4,\"open", json!({ "encoding": "utf-8" }));
+    let id = stack.client.start_reading("import", "people.csv", file, &reading, &options)?;
     let job = Watch::new(stack, &id).end()?;
     assert_eq!(counts(&job), [1, 3, 0], "{job}");
     let file = "row,id,name\n2,2,Bob\n3,3,\u{fffd}\n4,4,closed\n";

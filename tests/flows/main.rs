@@ -31,6 +31,7 @@ mod limits;
 mod malformed;
 mod parts;
 mod read_back;
+mod readings;
 mod results;
 mod retries;
 mod routes;

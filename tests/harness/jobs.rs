@@ -43,6 +43,24 @@ impl Client {
         Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
     }
 
+    /// Uploads a file and creates a job over it that is read in this way. Returns the job's id.
+    ///
+    /// # Errors
+    /// If any step is refused.
+    pub fn start_reading(
+        &self,
+        job_type: &str,
+        name: &str,
+        bytes: &[u8],
+        reading: &Value,
+        options: &Value,
+    ) -> Result<String> {
+        let file = self.upload(name, bytes)?;
+        let request = json!({ "jobType": job_type, "fileGuid": file, "reading": reading, "options": options });
+        let job = self.post("/api/jobs", &request)?.expect(202)?;
+        Ok(job["jobId"].as_str().context("the job has no id")?.to_owned())
+    }
+
     /// Uploads a CSV file and creates a job over it, each with its own `Idempotency-Key`, so that a patient client
     /// creates one job even if calls fail. Returns the job's id.
     ///

@@ -203,6 +203,7 @@ impl Plan {
             ("imports that can be undone", any(|job| job.action_rates.undos > 0)),
             ("imports that delete", any(|job| job.kind == Kind::Delete)),
             ("JSON Lines", any(|job| job.dialect.json_lines)),
+            ("another encoding and delimiter", any(|job| job.dialect.is_foreign())),
             ("items in the request", any(JobPlan::has_items)),
             ("rows not in messages", any(|job| job.dialect.padding > 0)),
             ("a job that starts later", any(|job| job.starts_in_s.is_some())),

@@ -1,5 +1,7 @@
 //! Rows that name their own outcome, and the files of such rows.
 
+use longshore_domain::records::{Delimiter, GivenReading, Reading};
+
 /// Actions that a row can name. The last one stops the job.
 pub(crate) const ACTIONS: [&str; 6] = ["ok", "skip", "reject", "retry", "never", "fatal"];
 pub(crate) const OK: usize = 0;
@@ -32,6 +34,13 @@ pub(crate) struct Dialect {
     pub(crate) padding: usize,
 }
 
+impl Dialect {
+    /// True for a CSV file in another encoding, with another delimiter, and with rows that are no items.
+    pub(crate) fn is_foreign(self) -> bool {
+        self.quoted && !self.bom && !self.json_lines
+    }
+}
+
 /// A file with these rows.
 pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
     if dialect.json_lines {
@@ -45,6 +54,24 @@ pub(crate) fn file_of(rows: &[usize], dialect: Dialect) -> String {
         file += &format!("{end}{n},{quote}{}{quote}{padding}", ACTIONS[*action]);
     }
     if dialect.open_end && !rows.is_empty() { file } else { file + end }
+}
+
+/// The bytes of an uploaded file with these rows.
+pub(crate) fn upload_of(rows: &[usize], dialect: Dialect) -> Vec<u8> {
+    let text = file_of(rows, dialect);
+    if !dialect.is_foreign() {
+        return text.into_bytes();
+    }
+    let end: &[u8] = if dialect.crlf { b"\r\n" } else { b"\n" };
+    [b"Liste f\xfcr alle", end, b";;", end, text.replace(',', ";").as_bytes()].concat()
+}
+
+/// What the client gives of the reading of an upload. The encoding is found.
+pub(crate) fn reading_of(dialect: Dialect) -> GivenReading {
+    if !dialect.is_foreign() {
+        return Reading::default().into();
+    }
+    GivenReading { delimiter: Some(Delimiter::Semicolon), header_row: Some(2), ..GivenReading::default() }
 }
 
 /// A JSON Lines file with these rows.

@@ -196,10 +196,11 @@ const FAULT_KINDS: [&str; 36] = [
 ];
 
 /// Traits that must occur in a test run.
-const TRAITS: [&str; 20] = [
+const TRAITS: [&str; 21] = [
     "JSON Lines",
     "a job that expires",
     "a remote handler",
+    "another encoding and delimiter",
     "chunks of many rows",
     "chunks of one row",
     "exports",

@@ -82,7 +82,7 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     if has_nextest(project) {
         // nextest runs each test in its own process. The tests of a suite on the emulator share emulators and stacks,
         // so each suite runs in one process below. A few tests, selected by name, can run in a process each.
-        tests.args(["nextest", "run", "--workspace"]);
+        tests.args(["nextest", "run", "--workspace", "--no-fail-fast"]);
         if options.filters.is_empty() {
             tests.args(["-E", "not binary(conformance) and not binary(flows) and not binary(proof)"]);
         }
@@ -95,7 +95,17 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
     if has_nextest(project) && options.filters.is_empty() {
         let mut flows = cargo::command(project);
         // The workspace is selected, so that dependencies have the same features as in the build above.
-        flows.args(["test", "--workspace", "--test", "conformance", "--test", "flows", "--test", "proof"]);
+        flows.args([
+            "test",
+            "--workspace",
+            "--no-fail-fast",
+            "--test",
+            "conformance",
+            "--test",
+            "flows",
+            "--test",
+            "proof",
+        ]);
         // These tests wait for visibility timeouts and backoffs. Two suites at the same time would not be faster on two
         // cores, and waits with a limit would end too early.
         flows.args(["--", "--test-threads", "8"]);

@@ -1,12 +1,16 @@
 //! The group that is being filled with chunks, and the messages of a full one.
 
+use std::borrow::Cow;
 use std::mem;
 
 use longshore_domain::group::{ChunkPlan, Manifest};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::Job;
 use longshore_domain::message::ChunkMessage;
-use longshore_domain::split::chunks_in_group;
+use longshore_domain::split::{INLINE_BYTES, chunks_in_group};
+
+/// Maximum bytes of rows in a message: a full chunk, plus the row that filled it.
+pub(crate) const MESSAGE_ROWS_BYTES: u64 = INLINE_BYTES + INLINE_BYTES / 8;
 
 /// The group that is being filled.
 #[derive(Clone, Debug)]
@@ -45,8 +49,10 @@ pub(crate) fn messages<'a>(
     manifest: &Manifest,
     bytes: impl Fn(&ChunkPlan) -> Option<&'a [u8]>,
 ) -> Vec<ChunkMessage> {
+    let encoding = job.file().and_then(|file| file.reading).unwrap_or_default().encoding;
+    let text = |rows| encoding.decode(rows).filter(|text| text.len() as u64 <= MESSAGE_ROWS_BYTES);
     let message = |(chunk, plan): (u32, &ChunkPlan)| ChunkMessage {
-        inline: bytes(plan).and_then(|rows| std::str::from_utf8(rows).ok()).map(str::to_owned),
+        inline: bytes(plan).and_then(text).map(Cow::into_owned),
         ..ChunkMessage::new(job, ChunkId::new(manifest.group, chunk), plan)
     };
     (0..).zip(&manifest.chunks).map(message).collect()

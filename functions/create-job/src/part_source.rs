@@ -4,9 +4,9 @@
 use longshore::chunk::{ChunkError, EndedGroups};
 use longshore::header::{FileHeader, HeaderError, read_header, unsplit_from};
 use longshore_domain::group::Group;
-use longshore_domain::job::{Job, JobError, Part, PartSource, SourceFile};
+use longshore_domain::job::{Job, JobError, Part, PartSource, Source, SourceFile};
 use longshore_domain::ports::{Files, JobProgress, Queues, Store};
-use longshore_domain::records::Format;
+use longshore_domain::records::{Format, GivenReading};
 use longshore_domain::results::ResultRow;
 use longshore_domain::split::ChunkLimits;
 
@@ -89,7 +89,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let issues = match &ended.columns {
             Some(columns) => {
                 let issues = self.check_columns(job, columns).await?;
-                self.ports.store.put_columns(job.job_id, columns).await?;
+                self.ports.store.put_columns(job.job_id, columns, None).await?;
                 issues
             }
             None => Vec::new(),
@@ -104,7 +104,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let store = &self.ports.store;
         let read = store.progress(source.job_id).await?;
         let read = read.filter(|read| read.job.tenant == job.tenant && !read.job.is_deleted());
-        let JobProgress { groups, job: ended } = read.ok_or(SourceGone::Missing)?;
+        let JobProgress { groups, job: mut ended } = read.ok_or(SourceGone::Missing)?;
         if ended.generation != source.generation || !ended.status.is_final() {
             return Err(SourceGone::Changed.into());
         }
@@ -118,9 +118,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let needs_header =
             (wants_unsplit && ended.split.groups == 0) || (needs_columns && definition.columns.is_none());
         let header = match ended.file().filter(|_| needs_header) {
-            Some(file) => Some(self.ended_header(job, file).await?),
+            Some(file) => Some(self.ended_header(job, file, definition.known_reading(file)).await?),
             None => None,
         };
+        if let (Some(Source::File(file)), Some(header)) = (&mut ended.source, &header) {
+            file.reading = file.reading.or(header.reading.filter(|_| ended.split.groups == 0));
+        }
         let unsplit_from = wants_unsplit.then(|| unsplit_from(&ended, header.as_ref()));
         let columns = definition.columns.or(header.and_then(|header| header.columns));
         let (groups, older) = groups.into_iter().partition(|group| ended.owns(group.number));
@@ -136,8 +139,8 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Reads the header of the ended job's file. The job fails if it cannot be read, as that job did.
-    async fn ended_header(&self, job: &Job, file: &SourceFile) -> Result<FileHeader, Halt> {
-        match read_header(&self.ports.files, file).await {
+    async fn ended_header(&self, job: &Job, file: &SourceFile, given: GivenReading) -> Result<FileHeader, Halt> {
+        match read_header(&self.ports.files, file, given, given).await {
             Ok(header) => Ok(header),
             Err(HeaderError::Port(error)) => Err(error.into()),
             Err(HeaderError::Source(error)) => Err(self.fail(job, error).await),

@@ -11,12 +11,9 @@ use longshore_domain::ports::{Files, Queues, Read, Store};
 use longshore_domain::records::Cutter;
 use longshore_domain::split::{ChunkLimits, Chunker, Growth, INLINE_BYTES};
 
-use crate::group_builder::GroupBuilder;
+use crate::group_builder::{GroupBuilder, MESSAGE_ROWS_BYTES};
 use crate::outcome::{Halt, SplitEnd};
 use crate::splitter::{Splitter, Turn};
-
-/// Maximum bytes of a chunk whose rows are sent in its message: a full chunk, plus the row that filled it.
-const CHUNK_BYTES: u64 = INLINE_BYTES + INLINE_BYTES / 8;
 
 /// Outcome of a block.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -58,7 +55,7 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
             job,
             source,
             start,
-            cutter: Cutter::starting_at(source.format, start),
+            cutter: source.cutter(start),
             chunker: Chunker::new(limits, job.split.item_count + 1).growing(Growth::from_job(job)),
             group: GroupBuilder::new(job.split.groups),
             groups: job.split.groups,
@@ -144,7 +141,9 @@ impl<'a, S: Store, Q: Queues, F: Files> Pass<'a, S, Q, F> {
         let manifest = self.group.take();
         let upto = manifest.chunks.last().map_or(self.start, |plan| plan.end);
         let rows = self.rows.as_ref();
+        let reading = self.source.reading.filter(|_| self.groups == 0);
         let plan = GroupPlan::from_file(self.job.generation, manifest, self.committed..upto);
+        let plan = GroupPlan { reading, ..plan };
         self.splitter.commit(self.job, &plan, |plan| rows?.rows_of(plan)).await?;
         if let Some(rows) = &mut self.rows {
             rows.sent();
@@ -176,7 +175,7 @@ impl InlineRows {
 
     /// Keeps the rows of a cut chunk if they fit into its message.
     fn cut(&mut self, plan: &ChunkPlan) {
-        if plan.oversize || plan.end - plan.start > CHUNK_BYTES || plan.start < self.from {
+        if plan.oversize || plan.end - plan.start > MESSAGE_ROWS_BYTES || plan.start < self.from {
             return;
         }
         let range = (plan.start - self.from) as usize..(plan.end - self.from) as usize;
@@ -188,7 +187,7 @@ impl InlineRows {
     /// Drops the bytes before the open chunk, and those of the open chunk too once it is too long for a message.
     fn drop_before(&mut self, open: u64) {
         let gone = (open.saturating_sub(self.from) as usize).min(self.tail.len());
-        let gone = if (self.tail.len() - gone) as u64 > CHUNK_BYTES { self.tail.len() } else { gone };
+        let gone = if (self.tail.len() - gone) as u64 > MESSAGE_ROWS_BYTES { self.tail.len() } else { gone };
         self.tail.drain(..gone);
         self.from += gone as u64;
     }
@@ -232,7 +231,7 @@ mod tests {
         for _ in 0..1_000 {
             rows.extend(&[b'x'; 8_000]);
             rows.drop_before(0);
-            assert!(rows.tail.len() as u64 <= CHUNK_BYTES);
+            assert!(rows.tail.len() as u64 <= MESSAGE_ROWS_BYTES);
         }
         rows.cut(&plan(0, 8_000_000));
         rows.drop_before(8_000_000);

@@ -80,6 +80,12 @@ impl ReplannedChunks {
     /// Returns the chunks as the job's next group, and starts another one.
     pub(crate) fn take(&mut self, job: &Job, step: SplitStep) -> GroupPlan {
         let manifest = Manifest { group: job.split.groups, chunks: mem::take(&mut self.chunks) };
-        GroupPlan { generation: job.generation, manifest, replanned: mem::take(&mut self.replanned), step }
+        GroupPlan {
+            generation: job.generation,
+            manifest,
+            replanned: mem::take(&mut self.replanned),
+            step,
+            reading: None,
+        }
     }
 }

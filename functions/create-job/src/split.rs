@@ -80,9 +80,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Some(Source::Dataset(source)) => self.walk_dataset(&job, source, limits, turn()).await,
             Some(Source::Job(source)) => self.copy_part(&job, source, limits, turn()).await,
             Some(Source::File(file)) => {
-                let (start, issues) = self.open(&job, file).await?;
+                let (file, start, issues) = self.open(&job, file).await?;
+                let job = Job { source: Some(file.clone().into()), ..job.clone() };
                 let (limits, start) = (limits.for_file(file.size_bytes), start.max(job.split.offset));
-                Pass::new(self, &job, file, limits, start, turn()).run(&issues).await
+                Pass::new(self, &job, &file, limits, start, turn()).run(&issues).await
             }
         }
     }
@@ -179,19 +180,31 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         self.end(job, 1, &[], deadline).await
     }
 
-    /// Validates the file and its columns, and returns the offset of the first row.
-    async fn open(&self, job: &Job, source: &SourceFile) -> Result<(u64, Vec<JobError>), Halt> {
-        let header = match read_header(&self.ports.files, source).await {
+    /// Validates the file and its columns. Returns the file with its reading, and the offset of the first row.
+    async fn open(&self, job: &Job, source: &SourceFile) -> Result<(SourceFile, u64, Vec<JobError>), Halt> {
+        let unknown = || SplitError::Definition(job.job_id.to_string());
+        let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+        // An earlier version has stored columns, and read UTF-8 with commas.
+        let is_of_earlier_version = definition.columns.is_some() && definition.reading.is_none();
+        let (known, asked) = (definition.known_reading(source), definition.given_reading);
+        let header = match read_header(&self.ports.files, source, known, asked).await {
             Ok(header) => header,
             Err(HeaderError::Port(error)) => return Err(error.into()),
             Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
         };
-        let FileHeader { start, columns, mut issues } = header;
+        let FileHeader { start, columns, reading, mut issues } = header;
         if let Some(columns) = columns {
             issues.extend(self.check_columns(job, &columns).await?);
-            self.ports.store.put_columns(job.job_id, &columns).await?;
+            let is_stored =
+                is_of_earlier_version || self.ports.store.put_columns(job.job_id, &columns, reading).await? == reading;
+            if !is_stored {
+                // Another splitter has found another reading, because it has other code.
+                return Err(Halt::Refused);
+            }
         }
-        Ok((start, issues))
+        // Without a reading, rows of delimiters are records of the groups that an earlier version has committed.
+        let reading = if job.split.groups == 0 { reading } else { source.reading };
+        Ok((SourceFile { reading, ..source.clone() }, start, issues))
     }
 
     /// Returns the warnings of the job type about these columns. The job fails if the type cannot process them.

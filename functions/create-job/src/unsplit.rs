@@ -22,7 +22,7 @@ pub(crate) struct UnsplitRecords<'a, F: Files> {
 impl<'a, F: Files> UnsplitRecords<'a, F> {
     /// Creates the records from byte `start` on, which is the start of a record.
     pub(crate) fn new(files: &'a F, source: &'a SourceFile, start: u64, copier: RecordCopier) -> Self {
-        let window = RecordWindow::starting_at(source.format, start, copier.longest);
+        let window = RecordWindow::starting_at(source, start, copier.longest);
         let reader = ResumingReader::new(files, source, start);
         Self { reader, window, copier, reached: start, has_ended: false }
     }

@@ -82,8 +82,14 @@ impl Queues for Discarding {
 
 #[tokio::test]
 async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
-    let source =
-        SourceFile { key: "k".into(), size_bytes: SIZE, etag: "e".into(), format: Format::Csv, name: "f.csv".into() };
+    let source = SourceFile {
+        key: "k".into(),
+        size_bytes: SIZE,
+        etag: "e".into(),
+        format: Format::Csv,
+        name: "f.csv".into(),
+        reading: None,
+    };
     let job = Job {
         source: Some(source.into()),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "small", Timestamp(0))

@@ -33,7 +33,8 @@ async fn import_of(rows: impl Iterator<Item = String>, priority: Priority) -> (M
     let (store, files) = (MemoryStore::default(), MemoryFiles::default());
     files.put(KEY, iter::once("id,name\n".to_owned()).chain(rows).collect::<String>());
     let FileInfo { size_bytes, etag } = files.info(KEY).await.unwrap().unwrap();
-    let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
+    let source =
+        SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into(), reading: None };
     let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
     let job = Job { source: Some(source.into()), priority, ..job };
     let options = json!({"dataset": "people", "key": "id", "mode": "validate"});

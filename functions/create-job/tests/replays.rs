@@ -81,7 +81,14 @@ impl World {
         files.put(KEY, lines.map(|line| format!("{line}\n")).collect::<String>());
         let info = now(files.info(KEY)).unwrap().unwrap();
         let (size_bytes, etag) = (info.size_bytes, info.etag);
-        let source = SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "file.csv".into() };
+        let source = SourceFile {
+            key: KEY.into(),
+            size_bytes,
+            etag,
+            format: Format::Csv,
+            name: "file.csv".into(),
+            reading: None,
+        };
         let job = Job {
             source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "noted", clock())

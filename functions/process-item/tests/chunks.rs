@@ -46,7 +46,14 @@ fn waiting(job_type: &str) -> Job {
 async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
     files.put("k", rows);
     let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-    let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
+    let source = SourceFile {
+        key: "k".into(),
+        size_bytes,
+        etag,
+        format: Format::JsonLines,
+        name: "f.jsonl".into(),
+        reading: None,
+    };
     Job { source: Some(source.into()), ..waiting(job_type) }
 }
 

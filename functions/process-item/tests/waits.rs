@@ -59,7 +59,14 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
     let rows = (0..ITEMS).map(|n| format!("{n}\n")).collect::<String>();
     files.put("k", rows.as_str());
     let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-    let source = SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
+    let source = SourceFile {
+        key: "k".into(),
+        size_bytes,
+        etag,
+        format: Format::JsonLines,
+        name: "f.jsonl".into(),
+        reading: None,
+    };
     let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "waiting", clock());
     let job = Job { source: Some(source.into()), ..waiting };
     let plan = ChunkPlan { first: 1, items: ITEMS, start: 0, end: size_bytes, oversize: false, keys: None };

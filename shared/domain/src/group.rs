@@ -11,6 +11,7 @@ use crate::cursor::Cursor;
 use crate::ids::ChunkId;
 pub use crate::manifest::{ChunkPlan, Manifest};
 use crate::outcome::Counts;
+use crate::records::Reading;
 use crate::timestamp::Timestamp;
 
 /// Maximum number of chunks in a group. A cursor takes up to 54 bytes with its name, so that sixteen of them and the
@@ -192,18 +193,21 @@ pub struct GroupPlan {
     pub replanned: BTreeMap<u32, Replanned>,
     /// The range that the group covers.
     pub step: SplitStep,
+    /// The reading of a CSV file, in the plan of its first group.
+    pub reading: Option<Reading>,
 }
 
 impl GroupPlan {
     /// Plans the next group of the file. `cut` is the range of bytes that it covers.
     pub fn from_file(generation: u32, manifest: Manifest, cut: Range<u64>) -> Self {
         let step = SplitStep::File { from: cut.start, upto: cut.end };
-        Self { generation, manifest, replanned: BTreeMap::new(), step }
+        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None }
     }
 
     /// Plans the next group of a walk, from the place `from` to the place `upto`.
     pub fn from_walk(generation: u32, manifest: Manifest, from: Option<String>, upto: String) -> Self {
-        Self { generation, manifest, replanned: BTreeMap::new(), step: SplitStep::Walk { from, upto } }
+        let step = SplitStep::Walk { from, upto };
+        Self { generation, manifest, replanned: BTreeMap::new(), step, reading: None }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::records::Delimiter;
+
 /// Shape of a row of the results.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -80,36 +82,6 @@ pub struct ResultsForm {
     pub columns: Vec<ResultColumn>,
     /// Origin of the columns.
     pub columns_from: ColumnsFrom,
-}
-
-/// Delimiter of a CSV file.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Default, Serialize, Deserialize)]
-pub enum Delimiter {
-    /// `,`
-    #[default]
-    #[serde(rename = ",")]
-    Comma,
-    /// `;`
-    #[serde(rename = ";")]
-    Semicolon,
-    /// A tab.
-    #[serde(rename = "\t")]
-    Tab,
-    /// `|`
-    #[serde(rename = "|")]
-    Pipe,
-}
-
-impl Delimiter {
-    /// Returns the delimiter as a byte.
-    pub const fn byte(self) -> u8 {
-        match self {
-            Self::Comma => b',',
-            Self::Semicolon => b';',
-            Self::Tab => b'\t',
-            Self::Pipe => b'|',
-        }
-    }
 }
 
 impl ResultsForm {

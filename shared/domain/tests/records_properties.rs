@@ -2,7 +2,7 @@
 //!
 //! The oracle for CSV is the `csv` crate itself, for JSON Lines a split at line breaks.
 
-use longshore_domain::records::{Cutter, Format, Span, delimited_records, records};
+use longshore_domain::records::{Cutter, Delimiter, Dialect, Format, Quote, Reading, Span, csv_records, records};
 use proptest::prelude::*;
 
 type Fields = Vec<Vec<u8>>;
@@ -11,20 +11,24 @@ type Fields = Vec<Vec<u8>>;
 /// byte order mark: the crate strips EF BB BF at the start of any reader, and a record in the middle of a file can begin
 /// with these bytes.
 fn read_with_csv_crate(bytes: &[u8]) -> Vec<Fields> {
-    read_delimited(b',', bytes)
+    read_dialect(Dialect::default(), bytes)
 }
 
-fn read_delimited(delimiter: u8, bytes: &[u8]) -> Vec<Fields> {
+fn read_dialect(Dialect { delimiter, quote }: Dialect, bytes: &[u8]) -> Vec<Fields> {
     let bytes = [b"\n", bytes].concat();
-    let mut reader =
-        csv::ReaderBuilder::new().delimiter(delimiter).has_headers(false).flexible(true).from_reader(&bytes[..]);
+    let mut builder = csv::ReaderBuilder::new();
+    builder.delimiter(delimiter.byte()).quoting(quote != Quote::None).has_headers(false).flexible(true);
+    let mut reader = builder.quote(quote.byte().unwrap_or(b'"')).from_reader(&bytes[..]);
     let rows: Result<Vec<csv::ByteRecord>, csv::Error> = reader.byte_records().collect();
     let rows = rows.unwrap_or_else(|error| panic!("the csv crate refused bytes: {error}"));
     rows.iter().map(|record| record.iter().map(<[u8]>::to_vec).collect()).collect()
 }
 
 fn cut_in_blocks(format: Format, bytes: &[u8], block_sizes: &[usize]) -> Vec<Span> {
-    let mut cutter = Cutter::new(format);
+    feed_in_blocks(Cutter::new(format), bytes, block_sizes)
+}
+
+fn feed_in_blocks(mut cutter: Cutter, bytes: &[u8], block_sizes: &[usize]) -> Vec<Span> {
     let mut spans = Vec::new();
     let mut remaining = bytes;
     let mut sizes = block_sizes.iter().copied().cycle();
@@ -68,6 +72,21 @@ fn csv_bytes() -> impl Strategy<Value = Vec<u8>> {
         1 => any::<u8>().prop_map(|byte| vec![byte]),
     ];
     proptest::collection::vec(piece, 0..40).prop_map(|pieces| pieces.concat())
+}
+
+fn dialect() -> impl Strategy<Value = Dialect> {
+    let quote = prop_oneof![Just(Quote::Double), Just(Quote::Single), Just(Quote::None)];
+    (proptest::sample::select(&Delimiter::ALL[..]), quote).prop_map(|(delimiter, quote)| Dialect { delimiter, quote })
+}
+
+/// Replaces the comma and the double quote by the characters of a dialect. Without quotes, the double quote remains.
+fn in_dialect(dialect: Dialect, bytes: Vec<u8>) -> Vec<u8> {
+    let replaced = |byte| match byte {
+        b',' => dialect.delimiter.byte(),
+        b'"' => dialect.quote.byte().unwrap_or(b'"'),
+        _ => byte,
+    };
+    bytes.into_iter().map(replaced).collect()
 }
 
 fn jsonl_bytes() -> impl Strategy<Value = Vec<u8>> {
@@ -123,16 +142,31 @@ proptest! {
     }
 
     #[test]
-    fn records_with_another_delimiter_match_the_csv_crate(bytes in csv_bytes(), delimiter in prop_oneof![Just(b';'), Just(b'\t')]) {
-        let bytes: Vec<_> = bytes.into_iter().map(|byte| if byte == b',' { delimiter } else { byte }).collect();
-        let spans: Vec<Span> = delimited_records(delimiter, &bytes).collect();
+    fn a_row_of_delimiters_and_white_space_is_no_record_of_a_reading(
+        dialect in dialect(),
+        bytes in csv_bytes(),
+        block_sizes in block_sizes(),
+    ) {
+        let bytes = in_dialect(dialect, bytes);
+        let reading = Reading { dialect, ..Reading::default() };
+        let has_text = |span: &Span| {
+            span.content(&bytes).iter().any(|byte| *byte != dialect.delimiter.byte() && !matches!(byte, b' ' | b'\t'))
+        };
+        let expected: Vec<_> = csv_records(dialect, &bytes).filter(has_text).collect();
+        prop_assert_eq!(feed_in_blocks(reading.cutter(0), &bytes, &block_sizes), expected);
+    }
+
+    #[test]
+    fn records_of_any_dialect_match_the_csv_crate(bytes in csv_bytes(), dialect in dialect()) {
+        let bytes = in_dialect(dialect, bytes);
+        let spans: Vec<Span> = csv_records(dialect, &bytes).collect();
         let mut fields = Vec::new();
         for content in contents(&bytes, &spans) {
-            let read = read_delimited(delimiter, content);
+            let read = read_dialect(dialect, content);
             prop_assert_eq!(read.len(), 1, "{:?} is one record", content);
             fields.extend(read);
         }
-        prop_assert_eq!(fields, read_delimited(delimiter, &bytes));
+        prop_assert_eq!(fields, read_dialect(dialect, &bytes));
     }
 
     #[test]

@@ -13,7 +13,6 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, JobError};
 use longshore_domain::ports::{Files, PortError, Read};
-use longshore_domain::records::records;
 use longshore_domain::work_file::{End, Entry, WorkFile, WorkFileHeader};
 
 use super::delivery::ChunkError;
@@ -226,7 +225,7 @@ async fn chunk_from(
         Read::Absent => return Err(RemainingError::Source(source_missing(source))),
         Read::Changed => return Err(RemainingError::Source(source_changed(source))),
     };
-    let spans: Vec<_> = records(source.format, &bytes).collect();
+    let spans: Vec<_> = source.records(&bytes).collect();
     let from = spans.get(position as usize).filter(|_| spans.len() == plan.items as usize);
     let from = from.ok_or(ChunkError::Plan { found: spans.len(), planned: plan.items })?;
     Ok(Some(ChunkPlan { first, items, start: plan.start + from.start, ..plan.clone() }))

@@ -6,10 +6,10 @@ use longshore_domain::group::ChunkPlan;
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::records::records;
 use longshore_domain::work_file::{End, Entry, OutputSlice};
 
 use super::chain::{OpenItems, open_items, read_chain};
+use super::chunk_records::chunk_records;
 use super::delivery::ChunkError;
 use super::report_groups::ReportChunk;
 use crate::ports::JobFolder;
@@ -113,15 +113,14 @@ impl<F: Files> ChunkReader<'_, F> {
             numbers.skip(position).for_each(|n| rows.push(n, &[]));
             return Ok(());
         };
-        let mut found = 0;
+        let (mut found, encoding) = (0, source.reading.unwrap_or_default().encoding);
         rows.open.reserve((plan.items as usize).saturating_sub(position));
-        for (number, span) in (plan.first..).zip(records(source.format, &bytes)) {
+        rows.bytes = chunk_records(&source, encoding, u64::MAX, bytes, |record| {
             if found >= position {
-                rows.open.push((number, span.start as usize..span.content_end as usize));
+                rows.open.push((plan.first + found as u64, record.range));
             }
             found += 1;
-        }
-        rows.bytes = bytes;
+        });
         if found != plan.items as usize {
             return Err(ChunkError::Plan { found, planned: plan.items });
         }

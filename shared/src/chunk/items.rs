@@ -1,16 +1,19 @@
 //! The items of one round of a chunk: from the message, from a range of the source, or from the previous round.
 
+use std::ops::Range;
+
 use longshore_domain::cursor::Cursor;
 use longshore_domain::group::ChunkPlan;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::message::ChunkMessage;
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::records::{Format, records};
+use longshore_domain::records::{Format, TextEncoding};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, WorkFile};
 use serde_json::Value;
 
 use super::chain::{deferred_in, read_chain};
+use super::chunk_records::{ChunkRecord, chunk_records};
 use super::definition_cache::PreparedDefinition;
 use super::delivery::ChunkError;
 use super::reasons::{source_changed, source_missing};
@@ -134,23 +137,20 @@ impl Items {
         Self { bytes: Vec::new(), pending: numbers.map(pending).collect(), due_by: None }
     }
 
-    /// Returns the records of a chunk. The bytes of records of more than `longest` bytes are omitted.
+    /// Returns the records of a chunk in this `encoding`. The bytes of records of more than `longest` bytes are omitted.
     fn from_chunk(
         message: &ChunkMessage,
         source: &SourceFile,
+        encoding: TextEncoding,
         longest: u64,
         bytes: Vec<u8>,
     ) -> Result<Self, ChunkError> {
-        let spans = records(source.format, &bytes).zip(message.plan.first..);
-        let pending: Vec<_> = spans
-            .map(|(span, number)| {
-                let too_long = span.content_end - span.start > longest;
-                let (start, end) = (span.start as usize, span.content_end as usize);
-                let end = if too_long { start } else { end };
-                let unterminated = span.unterminated;
-                PendingItem { start, end, unterminated, too_long, ..PendingItem::first(number) }
-            })
-            .collect();
+        let mut pending = Vec::with_capacity(message.plan.items as usize);
+        let bytes = chunk_records(source, encoding, longest, bytes, |record| {
+            let ChunkRecord { range: Range { start, end }, unterminated, too_long } = record;
+            let number = message.plan.first + pending.len() as u64;
+            pending.push(PendingItem { start, end, unterminated, too_long, ..PendingItem::first(number) });
+        });
         if pending.len() != message.plan.items as usize {
             return Err(ChunkError::Plan { found: pending.len(), planned: message.plan.items });
         }
@@ -204,10 +204,14 @@ pub(super) async fn find(
         return Ok(Found::Items(Items::from_options(plan.first, &definition.stored.options)));
     };
     if let Some(inline) = &message.inline {
-        return Items::from_chunk(message, source, longest, inline.clone().into_bytes()).map(Found::Items);
+        let rows = inline.clone().into_bytes();
+        return Items::from_chunk(message, source, TextEncoding::UTF_8, longest, rows).map(Found::Items);
     }
     match files.read(&source.key, Some(&source.etag), Some(plan)).await? {
-        Read::Found(bytes) => Items::from_chunk(message, source, longest, bytes).map(Found::Items),
+        Read::Found(bytes) => {
+            let encoding = source.reading.unwrap_or_default().encoding;
+            Items::from_chunk(message, source, encoding, longest, bytes).map(Found::Items)
+        }
         Read::Absent => Ok(Found::SourceGone(source_missing(source))),
         Read::Changed => Ok(Found::SourceGone(source_changed(source))),
     }

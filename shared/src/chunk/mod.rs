@@ -9,6 +9,7 @@ mod attempt;
 mod batch_of_items;
 mod chain;
 mod chunk_reader;
+mod chunk_records;
 mod commit;
 mod definition_cache;
 mod delivery;

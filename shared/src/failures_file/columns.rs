@@ -6,7 +6,7 @@
 
 use std::borrow::Cow;
 
-use longshore_domain::records::{Extent, Format, Span, check_utf8, delimited_records, sniff};
+use longshore_domain::records::{Delimiter, Dialect, Extent, Format, Span, check_utf8, csv_records, sniff};
 
 use crate::formula::original;
 use crate::handler::CellReader;
@@ -91,7 +91,7 @@ pub fn free_name(name: &str, taken: &[&str]) -> String {
 pub const HEAD_BYTES: u64 = 512 << 10;
 
 /// Delimiters that spreadsheets write.
-const DELIMITERS: [u8; 3] = [b',', b';', b'\t'];
+const DELIMITERS: [Delimiter; 3] = [Delimiter::Comma, Delimiter::Semicolon, Delimiter::Tab];
 
 /// Maximum number of columns that a message names.
 const LISTED: usize = 10;
@@ -104,8 +104,8 @@ pub struct NotAFailuresFile(pub String);
 /// Positions of the columns.
 #[derive(Clone, Eq, PartialEq, Debug)]
 pub struct ColumnLayout {
-    /// Delimiter of the cells.
-    pub(super) delimiter: u8,
+    /// Dialect of the file.
+    pub(super) dialect: Dialect,
     /// Index of the column of numbers.
     pub(super) number: usize,
     /// Index of each of the item's own columns, in their order.
@@ -126,7 +126,7 @@ impl ColumnLayout {
         let text = &header[bom_len..];
         let mut best: Option<FirstLine> = None;
         for delimiter in DELIMITERS {
-            let header = FirstLine::read(text, extent, delimiter)?;
+            let header = FirstLine::read(text, extent, Dialect { delimiter, ..Dialect::default() })?;
             if header.misses(columns).is_empty() {
                 return header.layout(columns, bom_len);
             }
@@ -140,25 +140,25 @@ impl ColumnLayout {
     }
 }
 
-/// A first line, split by one delimiter.
+/// A first line, read in one dialect.
 struct FirstLine {
-    delimiter: u8,
+    dialect: Dialect,
     names: Vec<String>,
     span: Span,
 }
 
 impl FirstLine {
-    fn read(text: &[u8], extent: Extent, delimiter: u8) -> Result<Self, NotAFailuresFile> {
-        let mut spans = delimited_records(delimiter, text);
+    fn read(text: &[u8], extent: Extent, dialect: Dialect) -> Result<Self, NotAFailuresFile> {
+        let mut spans = csv_records(dialect, text);
         let span = spans.next().ok_or_else(|| NotAFailuresFile("the file is empty".into()))?;
         if span.unterminated || (extent == Extent::Start && span.end as usize == text.len()) {
             let message = "the first line does not end; check it for a quote that is not closed";
             return Err(NotAFailuresFile(message.into()));
         }
         check_utf8(span.content(text), 0).map_err(|error| NotAFailuresFile(error.to_string()))?;
-        let mut cells = CellReader::delimited(delimiter);
+        let mut cells = CellReader::new(dialect);
         let names = cells.read(span.content(text)).iter().map(name).collect();
-        Ok(Self { delimiter, names, span })
+        Ok(Self { dialect, names, span })
     }
 
     fn misses(&self, columns: &Columns) -> Vec<String> {
@@ -177,7 +177,7 @@ impl FirstLine {
             }
         };
         Ok(ColumnLayout {
-            delimiter: self.delimiter,
+            dialect: self.dialect,
             number: index(&columns.number())?,
             own: columns.own().into_iter().map(index).collect::<Result<_, _>>()?,
             width: self.names.len(),
@@ -217,15 +217,19 @@ mod tests {
     #[test]
     fn columns_are_found_by_name_in_any_order() {
         for (file, delimiter, number, own) in [
-            ("row,id,name,code,field,message\r\n", b',', 0, [1, 2]),
-            ("\u{feff}row;id;name;code;field;message\r\n", b';', 0, [1, 2]),
-            ("row\tid\tname\n", b'\t', 0, [1, 2]),
-            ("message,name,,id,row,,\n", b',', 4, [3, 1]),
-            ("\"row\";\" id \"; name\r", b';', 0, [1, 2]),
-            ("name;row;id", b';', 1, [2, 0]),
+            ("row,id,name,code,field,message\r\n", Delimiter::Comma, 0, [1, 2]),
+            ("\u{feff}row;id;name;code;field;message\r\n", Delimiter::Semicolon, 0, [1, 2]),
+            ("row\tid\tname\n", Delimiter::Tab, 0, [1, 2]),
+            ("message,name,,id,row,,\n", Delimiter::Comma, 4, [3, 1]),
+            ("\"row\";\" id \"; name\r", Delimiter::Semicolon, 0, [1, 2]),
+            ("name;row;id", Delimiter::Semicolon, 1, [2, 0]),
         ] {
             let layout = find(file, &named(&["id", "name"])).unwrap();
-            assert_eq!((layout.delimiter, layout.number, &layout.own[..]), (delimiter, number, &own[..]), "{file:?}");
+            assert_eq!(
+                (layout.dialect.delimiter, layout.number, &layout.own[..]),
+                (delimiter, number, &own[..]),
+                "{file:?}"
+            );
             assert_eq!(layout.rows_from, file.len());
         }
     }

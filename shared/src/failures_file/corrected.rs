@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use csv::{ByteRecord, QuoteStyle, Terminator, WriterBuilder};
 use longshore_domain::job::JobError;
-use longshore_domain::records::{Extent, Span, delimited_records};
+use longshore_domain::records::{Extent, Span, csv_records};
 use longshore_domain::work_file::Entry;
 
 use super::{ColumnLayout, Columns, NotAFailuresFile, key_of};
@@ -80,9 +80,9 @@ impl CorrectedFile {
 
     /// Records the position of each row.
     fn index(&mut self, item_bytes: u64) {
-        let mut reader = CellReader::delimited(self.layout.delimiter);
+        let mut reader = CellReader::new(self.layout.dialect);
         let text = &self.bytes[self.layout.rows_from..];
-        for (span, line) in delimited_records(self.layout.delimiter, text).zip(2..) {
+        for (span, line) in csv_records(self.layout.dialect, text).zip(2..) {
             let content = span.content(text);
             match self.layout.number_of(content, &mut reader) {
                 Numbered::Blank => {}
@@ -117,7 +117,7 @@ impl CorrectedFile {
 
     /// Returns the item's own cells in a row of the file, without the apostrophes that a report adds to formulas.
     fn cells(&self, row: &[u8]) -> Vec<Vec<u8>> {
-        let mut reader = CellReader::delimited(self.layout.delimiter);
+        let mut reader = CellReader::new(self.layout.dialect);
         let cells: Vec<_> = reader.read(row).iter().collect();
         let cell = |column: &usize| original(cells.get(*column).copied().unwrap_or_default(), b',').into_owned();
         self.layout.own.iter().map(cell).collect()

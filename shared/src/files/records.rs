@@ -1,10 +1,16 @@
 //! The records of a file that is read block by block, with their bytes. Memory: a block, and one open record.
 
-use longshore_domain::records::{Cutter, Format, Span};
+use std::mem;
+
+use longshore_domain::job::SourceFile;
+use longshore_domain::records::{Cutter, Span};
+use longshore_tabular::RecordConverter;
 
 /// Cuts a stream of blocks into records, and keeps the bytes of the open one.
 pub struct RecordWindow {
     cutter: Cutter,
+    converter: Option<RecordConverter>,
+    converted: Vec<u8>,
     longest: u64,
     spans: Vec<Span>,
     /// Bytes from `kept_from` to the cutter's offset: a block, preceded by the record that was open.
@@ -15,7 +21,8 @@ pub struct RecordWindow {
 /// A record of a stream.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct StreamedRecord<'a> {
-    /// Its bytes; `None` if they are more than the longest record may have.
+    /// Its bytes, in UTF-8 with commas and double quotes if it is CSV; `None` if they are more than the longest record may
+    /// have.
     pub content: Option<&'a [u8]>,
     /// Byte after its terminator, counted like the first byte of the stream.
     pub end: u64,
@@ -24,11 +31,12 @@ pub struct StreamedRecord<'a> {
 }
 
 impl RecordWindow {
-    /// Creates the window of a stream that begins at byte `offset`, at the start of a record. Records of more than
-    /// `longest` bytes are not kept, so that one endless record does not fill the memory.
-    pub fn starting_at(format: Format, offset: u64, longest: u64) -> Self {
-        let cutter = Cutter::starting_at(format, offset);
-        Self { cutter, longest, spans: Vec::new(), kept: Vec::new(), kept_from: offset }
+    /// Creates the window of a stream that begins at byte `offset` of a file, at the start of a record. Records of more
+    /// than `longest` bytes are not kept, so that one endless record does not fill the memory.
+    pub fn starting_at(source: &SourceFile, offset: u64, longest: u64) -> Self {
+        let (cutter, converter) = (source.cutter(offset), source.reading.and_then(RecordConverter::new));
+        let (converted, spans, kept) = Default::default();
+        Self { cutter, converter, converted, longest, spans, kept, kept_from: offset }
     }
 
     /// Takes the next block, and passes on the records that end in it.
@@ -37,7 +45,9 @@ impl RecordWindow {
         self.spans.clear();
         let spans = &mut self.spans;
         self.cutter.feed(block, &mut |span| spans.push(span));
-        self.spans.iter().for_each(|span| take(self.record(*span)));
+        let spans = mem::take(&mut self.spans);
+        spans.iter().for_each(|span| take(self.record(*span)));
+        self.spans = spans;
         self.drop_bytes();
     }
 
@@ -60,10 +70,15 @@ impl RecordWindow {
         self.cutter.open_since().is_some_and(|since| self.cutter.offset() - since > self.longest + 2)
     }
 
-    fn record(&self, span: Span) -> StreamedRecord<'_> {
+    fn record(&mut self, span: Span) -> StreamedRecord<'_> {
         let range = span.start.checked_sub(self.kept_from).zip(span.content_end.checked_sub(self.kept_from));
         let kept = range.and_then(|(start, end)| self.kept.get(start as usize..end as usize));
-        let content = kept.filter(|bytes| bytes.len() as u64 <= self.longest);
+        let mut content = kept.filter(|bytes| bytes.len() as u64 <= self.longest);
+        if let (Some(raw), Some(converter)) = (content, &mut self.converter) {
+            self.converted.clear();
+            converter.append(raw, span.unterminated, &mut self.converted);
+            content = Some(&self.converted).filter(|bytes| bytes.len() as u64 <= self.longest).map(Vec::as_slice);
+        }
         StreamedRecord { content, end: span.end, unterminated: span.unterminated }
     }
 
@@ -77,13 +92,20 @@ impl RecordWindow {
 
 #[cfg(test)]
 mod tests {
+    use longshore_domain::records::{Format, Reading};
+
     use super::*;
+
+    fn csv(reading: Option<Reading>) -> SourceFile {
+        let (key, etag, name) = Default::default();
+        SourceFile { key, size_bytes: 0, etag, format: Format::Csv, name, reading }
+    }
 
     #[test]
     fn records_have_their_bytes_whatever_the_blocks_and_an_endless_one_has_none() {
         let text = [b"1,a\n2,\"b\nb\"\n".as_slice(), &[b'x'; 50], b"\n3,\"c"].concat();
         for block in [1, 3, 100] {
-            let (mut window, mut found) = (RecordWindow::starting_at(Format::Csv, 7, 20), Vec::new());
+            let (mut window, mut found) = (RecordWindow::starting_at(&csv(None), 7, 20), Vec::new());
             let mut take = |record: StreamedRecord<'_>| {
                 found.push((record.content.map(<[u8]>::to_vec), record.end, record.unterminated));
             };

@@ -17,6 +17,7 @@ mod registry;
 pub use longshore_domain::ids::ItemKey;
 pub use longshore_domain::outcome::{Outcome, Rejection};
 pub use longshore_domain::results::ResultRow;
+pub use longshore_tabular::{CellReader, Cells};
 
 pub(crate) use any_job_type::unterminated;
 pub use any_job_type::{AnyJobType, PreparedJob};
@@ -25,6 +26,6 @@ pub use job_type::{JobContext, JobType};
 pub use limits::{Input, ItemShape, TypeLimits};
 pub use processed::{MAX_OUTPUT_BYTES, Outputs, Processed};
 pub use raw_item::{RawItem, Shape};
+pub use record::Record;
 pub(crate) use record::malformed_json;
-pub use record::{CellReader, Cells, Record};
 pub use registry::{FoundType, Registry};

@@ -51,7 +51,7 @@ impl Serialize for ItemValue<'_> {
             Self::Row { columns, cells } => (columns, cells),
         };
         let mut members = serializer.serialize_map(Some(columns.len()))?;
-        for (column, cell) in columns.iter().zip(cells.texts()) {
+        for (column, cell) in columns.iter().zip(cells.utf8_texts()) {
             members.serialize_entry(column, cell)?;
         }
         members.end()

@@ -106,7 +106,7 @@ async fn put_source(files: &MemoryFiles, job: &Job, items: &EndedItems) -> Sourc
         true => (Format::JsonLines, "file.jsonl".to_owned()),
         false => (Format::Csv, "file.csv".to_owned()),
     };
-    SourceFile { key, size_bytes: source.len() as u64, etag, format, name }
+    SourceFile { key, size_bytes: source.len() as u64, etag, format, name, reading: None }
 }
 
 /// Plans the next chunk, and moves the position after it.
@@ -134,7 +134,7 @@ impl Ending<'_> {
         store.create_job(&self.job, definition, None).await.expect("the job is stored");
         store.begin(id, 0, AT).await.expect("the job begins");
         if let Some(columns) = &definition.columns {
-            store.put_columns(id, columns).await.expect("the columns are stored");
+            store.put_columns(id, columns, None).await.expect("the columns are stored");
         }
     }
 

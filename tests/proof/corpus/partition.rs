@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use super::case::{End, File, Format, Run, Work};
 use super::expected::{Expected, by_key};
-use super::reading::{Input, is_blank, rows};
+use super::reading::{Input, is_blank, rows, table};
 use super::report::{Report, ReportRow};
 
 /// Numbers of rows.
@@ -213,9 +213,8 @@ pub(super) fn check_chunks(stack: &Stack, job: JobId, file: &File, input: &Input
 
 /// Checks that the bytes before the first chunk are the header, or blank if the format has no header.
 fn check_header(bytes: &[u8], format: Format) -> Result<()> {
-    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let expected = usize::from(format == Format::Csv);
-    match rows(bytes, format).len() {
+    match rows(table(bytes), format).len() {
         count if count == expected => Ok(()),
         count => bail!("{count} rows instead of {expected} before the first chunk"),
     }

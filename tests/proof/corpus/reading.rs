@@ -11,6 +11,9 @@ const ROW_BYTES: usize = 16 << 20;
 
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// The line by which Excel is told the delimiter. It is not part of the table.
+const HINT: &[u8] = b"sep=,\n";
+
 /// A file as a table.
 #[derive(Debug)]
 pub(super) struct Input {
@@ -56,13 +59,18 @@ impl Row {
 
 /// Reads a file.
 pub(super) fn read(file: &File) -> Input {
-    let bytes = file.bytes.strip_prefix(MARK).unwrap_or(&file.bytes);
-    let mut rows = rows(bytes, file.format);
+    let mut rows = rows(table(&file.bytes), file.format);
     if file.format == Format::JsonLines {
         return Input { columns: vec!["item".to_owned()], rows };
     }
     let header = if rows.is_empty() { Vec::new() } else { rows.remove(0).cells };
     Input { columns: header.iter().enumerate().map(name).collect(), rows }
+}
+
+/// Returns the bytes behind a byte order mark and a hint.
+pub(super) fn table(bytes: &[u8]) -> &[u8] {
+    let bytes = bytes.strip_prefix(MARK).unwrap_or(bytes);
+    bytes.strip_prefix(HINT).unwrap_or(bytes)
 }
 
 /// The name of a column: the header's cell without surrounding spaces and marks. A column without a name is named by
@@ -79,17 +87,18 @@ pub(super) fn rows(bytes: &[u8], format: Format) -> Vec<Row> {
     if format == Format::JsonLines {
         return lines(bytes).map(|line| Row { cells: vec![line.to_vec()], open: false }).collect();
     }
-    let mut rows: Vec<_> = records(bytes).iter().map(row).collect();
+    let records = records(bytes);
     // A row that is appended after an open quote becomes part of the quoted cell.
-    let swallowed = records(&[bytes, b"\nx"].concat()).len() == rows.len();
-    if let Some(last) = rows.last_mut() {
-        last.open = swallowed;
-    }
-    rows
-}
-
-fn row(record: &ByteRecord) -> Row {
-    Row { cells: record.iter().map(<[u8]>::to_vec).collect(), open: false }
+    let swallowed = self::records(&[bytes, b"\nx"].concat()).len() == records.len();
+    let last = records.len().saturating_sub(1);
+    // Only the bytes of a row distinguish an empty quoted cell from one that has no text.
+    let starts: Vec<usize> = records.iter().map(start).chain([bytes.len()]).collect();
+    let has_text = |i: usize| !is_blank(&bytes[starts[i]..starts[i + 1]], format);
+    let row = |(i, record): (usize, &ByteRecord)| Row {
+        cells: record.iter().map(<[u8]>::to_vec).collect(),
+        open: swallowed && i == last,
+    };
+    records.iter().enumerate().filter(|(i, _)| has_text(*i)).map(row).collect()
 }
 
 /// Parses CSV. The leading blank line keeps the parser from reading the first bytes as a byte order mark.
@@ -97,6 +106,11 @@ fn records(bytes: &[u8]) -> Vec<ByteRecord> {
     let bytes = [b"\n", bytes].concat();
     let reader = csv::ReaderBuilder::new().has_headers(false).flexible(true).from_reader(&bytes[..]);
     reader.into_byte_records().map(|record| record.unwrap_or_else(|error| panic!("{error}"))).collect()
+}
+
+/// Returns the position of a record in the bytes. For the parser, the first one begins at the blank line before them.
+fn start(record: &ByteRecord) -> usize {
+    record.position().map_or(0, |position| (position.byte() as usize).saturating_sub(1))
 }
 
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
@@ -109,8 +123,8 @@ fn after_space(line: &[u8]) -> &[u8] {
     &line[start..]
 }
 
-/// Returns true if these bytes contain no row.
+/// Returns true if these bytes contain no row. A row of delimiters and white space is none.
 pub(super) fn is_blank(bytes: &[u8], format: Format) -> bool {
-    let blank: &[u8] = if format == Format::Csv { b"\r\n" } else { b" \t\r\n" };
+    let blank: &[u8] = if format == Format::Csv { b", \t\r\n" } else { b" \t\r\n" };
     bytes.iter().all(|byte| blank.contains(byte))
 }

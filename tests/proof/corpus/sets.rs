@@ -176,7 +176,12 @@ fn concurrently<T: Sync, R: Send>(inputs: &[T], action: impl Fn(&T) -> R + Sync)
 fn start(stack: &Stack, run: &Run<'_>) -> Result<Started> {
     let dataset = format!("corpus-{}", nonce());
     let (job_type, options) = request(run, &dataset);
-    let id = stack.client.start(job_type, run.file.upload_name(), &run.file.bytes, &options)?;
+    // Small files of oddities: what is found in them is another matter.
+    let reading = match run.file.format {
+        Format::Csv => json!({ "encoding": "utf-8", "delimiter": ",", "quote": "\"", "headerRow": 1 }),
+        Format::JsonLines => json!({}),
+    };
+    let id = stack.client.start_reading(job_type, run.file.upload_name(), &run.file.bytes, &reading, &options)?;
     if run.end == End::Canceled {
         let answer = stack.client.cancel(&id)?;
         // A small job can have ended already.

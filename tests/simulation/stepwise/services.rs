@@ -13,6 +13,7 @@ use longshore_domain::ports::{
     PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload,
     UploadRelease, WakeMark,
 };
+use longshore_domain::records::Reading;
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
@@ -112,7 +113,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
         async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
+        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;

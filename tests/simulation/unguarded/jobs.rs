@@ -9,6 +9,7 @@ use longshore_domain::ports::{
     ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery, PortResult,
     Reopened, Started, UndoCreated, Upload,
 };
+use longshore_domain::records::Reading;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
@@ -149,7 +150,7 @@ impl JobStore for Unguarded<MemoryStore> {
 impl JobTransitions for Unguarded<MemoryStore> {
     as_is! {
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()>;
+        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
     }

@@ -20,7 +20,7 @@ use crate::clock::clock;
 use crate::kinds::Kind;
 use crate::plan::JobPlan;
 use crate::report;
-use crate::rows::{ACTIONS, Dialect, bit, file_of, line};
+use crate::rows::{ACTIONS, Dialect, bit, file_of, line, reading_of, upload_of};
 
 impl World {
     pub(super) fn customer(&self) -> &Customer {
@@ -66,7 +66,8 @@ impl World {
         });
         let results = plan.kind.results(plan.rows.len());
         let registration = (plan.kind == Kind::Lying).then(crate::lying::registration);
-        let definition = Definition { results, registration, ..Definition::new(plan.kind.options(plan.tolerated)) };
+        let (given_reading, options) = (reading_of(plan.dialect), plan.kind.options(plan.tolerated));
+        let definition = Definition { given_reading, results, registration, ..Definition::new(options) };
         now(self.store.create_job(&job, &definition, None)).unwrap();
         if !job.is_scheduled {
             now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
@@ -95,14 +96,14 @@ impl World {
             true => (Format::JsonLines, "file.jsonl"),
             false => (Format::Csv, "file.csv"),
         };
-        SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned() }
+        SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned(), reading: None }
     }
 
     /// Stores the uploaded file. Jobs with the same upload share it.
     fn write_upload(&self, plan: &JobPlan) -> String {
         let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
         let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
-        self.files.put(&key, file_of(&plan.rows, plan.dialect));
+        self.files.put(&key, upload_of(&plan.rows, plan.dialect));
         key
     }
 
@@ -242,7 +243,14 @@ impl World {
         self.files.put(&key, csv);
         let info = now(self.files.info(&key)).unwrap().unwrap();
         self.customer_mut().corrected.insert(key.clone());
-        SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format: Format::Csv, name: "failed.csv".into() }
+        SourceFile {
+            key,
+            size_bytes: info.size_bytes,
+            etag: info.etag,
+            format: Format::Csv,
+            name: "failed.csv".into(),
+            reading: None,
+        }
     }
 
     fn reopen(&mut self, selection: Selection) {

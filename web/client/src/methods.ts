@@ -83,7 +83,7 @@ export interface Finished {
 
 /** The request of `export`: the form of the file, and a selection of records. */
 export interface ExportRequest
-  extends Omit<JobRequest, "jobType" | "fileGuid" | "items" | "source" | "options"> {
+  extends Omit<JobRequest, "jobType" | "fileGuid" | "reading" | "items" | "source" | "options"> {
   /** Exports only records that were written at this time or later: `source.nextSince` of the previous job. */
   readonly updatedSince?: string;
 }

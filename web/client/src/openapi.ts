@@ -1248,6 +1248,11 @@ export interface components {
             /** @description Cursor of the next page; `null` on the last page. */
             nextCursor: string | null;
         };
+        /**
+         * @description A character that separates the cells of a record.
+         * @enum {string}
+         */
+        Delimiter: "," | ";" | "\t" | "|";
         /** @description A page of deliveries. */
         Deliveries: {
             /** @description Deliveries, newest first. */
@@ -1308,6 +1313,13 @@ export interface components {
          * @enum {string}
          */
         DeliveryStatus: "pending" | "delivered" | "failed";
+        /** @description The delimiter and the quote character of a CSV file. The default is that of RFC 4180. */
+        Dialect: {
+            /** @description The delimiter of cells. */
+            delimiter: components["schemas"]["Delimiter"];
+            /** @description The quote character. */
+            quote: components["schemas"]["Quote"];
+        };
         /**
          * @description Why an endpoint is disabled.
          * @enum {string}
@@ -1450,6 +1462,27 @@ export interface components {
          * @description Identifies an upload and its file.
          */
         FileGuid: string;
+        /**
+         * @description The reading of a CSV file, found in its first bytes or given by the client. It holds for the whole file.
+         *
+         *     A row without any text is no record: spreadsheet programs write rows of delimiters. A row that begins with the
+         *     comment character is none either.
+         */
+        FileReading: components["schemas"]["Dialect"] & {
+            /**
+             * @description The encoding of the text, as a name of the Encoding Standard.
+             * @example UTF-8
+             * @example windows-1252
+             */
+            encoding: string;
+            /**
+             * Format: int32
+             * @description The record with the names of the columns: 1 is the first one; 0 if the file has no header.
+             */
+            headerRow: number;
+            /** @description The character that begins a comment row, in ASCII. */
+            comment?: string | null;
+        };
         /** @description An output file. */
         FileReceipt: components["schemas"]["Fingerprint"] & {
             /** @description Name of the downloaded file. */
@@ -1470,6 +1503,11 @@ export interface components {
             /** @description SHA-256 in 64 lower-case hexadecimal digits, as `sha256sum` prints it. */
             sha256: string;
         };
+        /**
+         * @description The format of a file's records.
+         * @enum {string}
+         */
+        Format: "csv" | "jsonl";
         /** @description The error body of API Gateway, for a call that it refuses, or to which no function responds. */
         GatewayError: {
             /**
@@ -1769,6 +1807,7 @@ export interface components {
              */
             jobType: string;
             fileGuid?: components["schemas"]["FileGuid"] | null;
+            reading?: components["schemas"]["ReadingRequest"] | null;
             /**
              * @description The items to process, instead of a file: any JSON values, objects for `import`. They are stored as JSON Lines
              *     without white space between tokens, and may have up to 2 MiB in this form.
@@ -1808,6 +1847,7 @@ export interface components {
              * @description Size in bytes.
              */
             sizeBytes: number;
+            reading?: components["schemas"]["FileReading"] | null;
             /** @enum {string} */
             kind: "file";
         } | {
@@ -2257,6 +2297,35 @@ export interface components {
          * @enum {string}
          */
         Queue: "create" | "chunk" | "complete";
+        /**
+         * @description The character around a cell that contains delimiters or line breaks; empty if there is none.
+         * @enum {string}
+         */
+        Quote: "\"" | "'" | "";
+        /** @description How the file is read. Each member that is absent is found in the file. */
+        ReadingRequest: {
+            format?: components["schemas"]["Format"] | null;
+            /**
+             * @description Encoding of the text, by a name of the [Encoding Standard](https://encoding.spec.whatwg.org).
+             * @example utf-8
+             * @example windows-1252
+             * @example shift_jis
+             */
+            encoding?: string | null;
+            delimiter?: components["schemas"]["Delimiter"] | null;
+            quote?: components["schemas"]["Quote"] | null;
+            /**
+             * Format: int32
+             * @description Row with the names of the columns: 1 is the first one; 0 if the file has no header. Blank rows and comments do not
+             *     count. The rows above it are not processed.
+             */
+            headerRow?: number | null;
+            /**
+             * @description Character at the beginning of rows that are not processed. No file shows it, so there is none by default.
+             * @example #
+             */
+            comment?: string | null;
+        };
         /** @description Input and output of a job. */
         Receipt: {
             /** @description The job. */
@@ -3730,6 +3799,12 @@ export interface operations {
                      *           "source": {
                      *             "kind": "file",
                      *             "name": "people.csv",
+                     *             "reading": {
+                     *               "delimiter": ",",
+                     *               "encoding": "UTF-8",
+                     *               "headerRow": 1,
+                     *               "quote": "\""
+                     *             },
                      *             "sizeBytes": 5242880
                      *           },
                      *           "stage": "done",
@@ -3963,6 +4038,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",
@@ -4233,6 +4314,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "done",
@@ -5800,6 +5887,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "stopping",
@@ -6045,6 +6138,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",
@@ -6319,6 +6418,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",
@@ -6580,6 +6685,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",
@@ -9983,6 +10094,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",
@@ -10593,6 +10710,12 @@ export interface operations {
                      *       "source": {
                      *         "kind": "file",
                      *         "name": "people.csv",
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         },
                      *         "sizeBytes": 5242880
                      *       },
                      *       "stage": "queued",

@@ -35,6 +35,9 @@ export interface ImportChoices {
 /** The stage of a start. */
 export type Stage = "none" | "waiting" | "creating";
 
+/** How a CSV file is read, which is how its preview is shown. */
+const SHOWN: JobRequest["reading"] = { encoding: "utf-8", delimiter: ",", quote: '"', headerRow: 1 };
+
 export class Draft {
   readonly upload = new Upload(FILE_TYPES);
   readonly chosen = signal<ImportChoices>({ dataset: "", key: null, mode: "upsert", schema: null });
@@ -135,7 +138,12 @@ export class Draft {
       mode,
       ...(schema && { schema: schema.document }),
     } satisfies ImportOptions;
-    const request: JobRequest = { jobType: "import", fileGuid, options };
+    const request: JobRequest = {
+      jobType: "import",
+      fileGuid,
+      ...(this.sheet.format === "csv" && { reading: SHOWN }),
+      options,
+    };
     const body = JSON.stringify(request);
     if (this.#lastRequest.body !== body) this.#lastRequest = { body, idempotencyKey: crypto.randomUUID() };
     const { idempotencyKey } = this.#lastRequest;

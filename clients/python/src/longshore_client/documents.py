@@ -207,6 +207,16 @@ class FieldError(TypedDict):
     detail: str
 
 
+class FileReading(TypedDict):
+    """The reading of a CSV file, found in its first bytes or given by the client."""
+
+    delimiter: Delimiter
+    quote: Quote
+    encoding: str
+    headerRow: int
+    comment: NotRequired[str | None]
+
+
 class FileReceipt(TypedDict):
     """An output file."""
 
@@ -221,6 +231,7 @@ class FileSource(TypedDict):
 
     name: str
     sizeBytes: int
+    reading: NotRequired[FileReading | None]
     kind: Literal["file"]
 
 
@@ -339,6 +350,7 @@ class JobRequest(TypedDict):
 
     jobType: str
     fileGuid: NotRequired[FileGuid | None]
+    reading: NotRequired[ReadingRequest | None]
     items: NotRequired[list[Any] | None]
     source: NotRequired[SourceRequest | None]
     priority: NotRequired[Priority | None]
@@ -469,6 +481,17 @@ class Problem(TypedDict):
     detail: str
     errors: NotRequired[list[FieldError]]
     requestId: str
+
+
+class ReadingRequest(TypedDict):
+    """How the file is read."""
+
+    format: NotRequired[Format | None]
+    encoding: NotRequired[str | None]
+    delimiter: NotRequired[Delimiter | None]
+    quote: NotRequired[Quote | None]
+    headerRow: NotRequired[int | None]
+    comment: NotRequired[str | None]
 
 
 class Receipt(TypedDict):
@@ -714,12 +737,14 @@ class Webhooks(TypedDict):
 Basis = Literal["upload", "read", "gone", "too_long"]
 CheckResult = Literal["passed", "wrong_answer", "refused", "no_answer"]
 ClockChange = Literal["forward", "back"]
+Delimiter = Literal[",", ";", "\t", "|"]
 DeliveryStatus = Literal["pending", "delivered", "failed"]
 DisabledReason = Literal["client", "gone", "failing"]
 EndpointId = str
 EventData = Union["JobEventData", "EndpointEventData"]
 EventType = Literal["job.started", "job.waiting", "job.completed", "job.failed", "job.canceled", "endpoint.disabled"]
 FileGuid = str
+Format = Literal["csv", "jsonl"]
 JobId = str
 JobPart = Literal["results", "failed", "skipped", "unprocessed"]
 JobScope = Literal["all", "named"]
@@ -729,6 +754,7 @@ Mode = Literal["upsert", "insert", "update", "delete", "validate"]
 OccurrenceResult = Literal["started", "skipped", "failed"]
 Overlap = Literal["skip", "allow"]
 Priority = Literal["high", "normal", "low"]
+Quote = Literal["\"", "'", ""]
 ResultColumn = TypedDict("ResultColumn", {"name": "str", "as": "NotRequired[str | None]"})
 ScheduleId = str
 SkipReason = Literal["overlap", "too_late"]

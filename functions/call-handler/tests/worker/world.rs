@@ -82,8 +82,14 @@ impl World {
         let rows: String = (1..=chunks * items).map(|n| format!("{{\"n\":{n:06}}}\n").replace(":0", ":1")).collect();
         files.put("k", rows.as_str());
         let FileInfo { size_bytes, etag } = files.info("k").await.unwrap().unwrap();
-        let source =
-            SourceFile { key: "k".into(), size_bytes, etag, format: Format::JsonLines, name: "f.jsonl".into() };
+        let source = SourceFile {
+            key: "k".into(),
+            size_bytes,
+            etag,
+            format: Format::JsonLines,
+            name: "f.jsonl".into(),
+            reading: None,
+        };
         let waiting = Job::waiting(JobId::generate(), TenantId::from_static("acme"), TYPE, clock());
         let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
         let activation = Activation { modes: vec![RequestMode::Run], at: clock() };

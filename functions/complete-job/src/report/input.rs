@@ -43,7 +43,7 @@ pub(super) enum Unsplit {
     /// The only item of a job without a file.
     Item,
     /// The source from this byte on.
-    From(u64),
+    From(Box<SourceFile>, u64),
     /// The whole source, because it cannot be read.
     Unreadable(JobError),
 }
@@ -62,15 +62,15 @@ impl InputLayout {
         let definition =
             if is_listed || ending.totals().succeeded > 0 { ports.store.definition(job.job_id).await? } else { None };
         let definition = definition.unwrap_or_else(|| Definition::new(Value::Null));
-        let results = definition.results.map(|form| form_of_file(form, ending.totals().succeeded, as_csv));
+        let results = definition.results.clone().map(|form| form_of_file(form, ending.totals().succeeded, as_csv));
         let (results, results_as_csv) = results.map_or((None, false), |(form, as_csv)| (Some(form), as_csv));
         let (columns, unsplit) = match &job.source {
             _ if !is_listed => (Columns::Raw, Unsplit::Nothing),
             // A record whose key is in no group is not part of the job. The item of a record is its key.
             Some(Source::Dataset(_)) => (Columns::Key, Unsplit::Nothing),
             // An item that was not copied is not part of the job.
-            Some(Source::Job(part)) => (named(part.format, definition.columns), Unsplit::Nothing),
-            Some(Source::File(file)) => file_layout(&ports.files, ending, file, definition.columns).await?,
+            Some(Source::Job(part)) => (named(part.format, definition.columns.clone()), Unsplit::Nothing),
+            Some(Source::File(file)) => file_layout(&ports.files, ending, file, &definition).await?,
             None if ending.has_unsplit() && job.split.groups == 0 => (Columns::Raw, Unsplit::Item),
             None => (Columns::Raw, Unsplit::Nothing),
         };
@@ -87,12 +87,13 @@ async fn file_layout(
     files: &impl Files,
     ending: &Ending,
     file: &SourceFile,
-    columns: Option<Vec<String>>,
+    definition: &Definition,
 ) -> Result<(Columns, Unsplit), CompleteError> {
     let (job, has_unsplit) = (&ending.job, ending.has_unsplit());
-    let needs_columns = file.format == Format::Csv && columns.is_none();
+    let needs_columns = file.format == Format::Csv && definition.columns.is_none();
+    let known = definition.known_reading(file);
     let header = match (has_unsplit && job.split.groups == 0) || needs_columns {
-        true => read_header(files, file).await.map(Some),
+        true => read_header(files, file, known, known).await.map(Some),
         false => Ok(None),
     };
     let (header, error) = match header {
@@ -103,9 +104,13 @@ async fn file_layout(
     let unsplit = match error {
         _ if !has_unsplit => Unsplit::Nothing,
         Some(error) if job.split.groups == 0 => Unsplit::Unreadable(error),
-        _ => Unsplit::From(unsplit_from(job, header.as_ref())),
+        _ => {
+            let found = header.as_ref().and_then(|header| header.reading).filter(|_| job.split.groups == 0);
+            let source = SourceFile { reading: file.reading.or(found), ..file.clone() };
+            Unsplit::From(Box::new(source), unsplit_from(job, header.as_ref()))
+        }
     };
-    let columns = columns.or_else(|| header.and_then(|header| header.columns));
+    let columns = definition.columns.clone().or_else(|| header.and_then(|header| header.columns));
     Ok((named(file.format, columns), unsplit))
 }
 
@@ -130,7 +135,7 @@ pub(super) async fn write_unsplit<F: Files + MultipartFiles>(
     at: &mut RecordAt,
     due: &(impl Fn() -> bool + Sync),
 ) -> Result<Option<Reached>, CompleteError> {
-    let mut rows = RecordWindow::starting_at(source.format, at.offset, ROW_BYTES);
+    let mut rows = RecordWindow::starting_at(source, at.offset, ROW_BYTES);
     let mut reader = ResumingReader::new(files, source, at.offset);
     let start = at.offset;
     loop {

@@ -8,11 +8,11 @@ use std::io::Write;
 use longshore::formula::harmless;
 use longshore_domain::results::{ColumnsFrom, Formulas, ResultRow, ResultsForm};
 use longshore_domain::text::{NAME_CHARS, shortened};
+use longshore_tabular::push_cell;
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
 use super::members::{ResultCells, members, output_of};
-use super::row::push_cell;
 use crate::CompleteError;
 
 /// Heading of the column with the number of the item.

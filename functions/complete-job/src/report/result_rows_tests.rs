@@ -1,7 +1,8 @@
 //! Rows of results, from lines.
 
 use longshore::result::lines_of;
-use longshore_domain::results::{Delimiter, ResultColumn};
+use longshore_domain::records::Delimiter;
+use longshore_domain::results::ResultColumn;
 
 use super::*;
 

@@ -10,7 +10,8 @@ use csv::ByteRecord;
 use longshore::failures_file::{Columns, free_name, key_of};
 use longshore::formula::harmless;
 use longshore::handler::CellReader;
-use memchr::{memchr, memchr_iter, memchr3};
+use longshore_tabular::push_cell;
+use memchr::{memchr_iter, memchr3};
 
 /// Writes rows one after the other, with reused buffers.
 pub(crate) struct RowBuilder {
@@ -107,21 +108,6 @@ fn push_record(out: &mut Vec<u8>, record: &ByteRecord) {
         push_cell(out, cell, b',');
     }
     out.extend_from_slice(b"\r\n");
-}
-
-/// Appends a cell, quoted if it has a delimiter, a quote or a line end.
-pub(super) fn push_cell(out: &mut Vec<u8>, cell: &[u8], delimiter: u8) {
-    if memchr3(b'"', delimiter, b'\n', cell).is_none() && memchr(b'\r', cell).is_none() {
-        return out.extend_from_slice(cell);
-    }
-    out.push(b'"');
-    let mut start = 0;
-    for quote in memchr_iter(b'"', cell) {
-        out.extend_from_slice(&cell[start..=quote]);
-        start = quote;
-    }
-    out.extend_from_slice(&cell[start..]);
-    out.push(b'"');
 }
 
 fn push_safe(record: &mut ByteRecord, cell: &[u8]) {

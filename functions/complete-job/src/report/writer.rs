@@ -167,7 +167,7 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         if self.at.ended {
             return Ok(Reached::End);
         }
-        if self.at != start && due() && matches!(self.layout.unsplit, Unsplit::From(_)) {
+        if self.at != start && due() && matches!(self.layout.unsplit, Unsplit::From(..)) {
             return Ok(Reached::Due);
         }
         self.write_unsplit(due).await
@@ -235,9 +235,9 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
 
     async fn write_unsplit(&mut self, due: &(impl Fn() -> bool + Sync)) -> Result<Reached, CompleteError> {
         let job = &self.ending.job;
-        match (&self.layout.unsplit, job.file()) {
-            (Unsplit::Item, _) => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
-            (Unsplit::From(start), Some(source)) => {
+        match &self.layout.unsplit {
+            Unsplit::Item => self.tables[UNPROCESSED].push(1, &self.layout.options, &[]),
+            Unsplit::From(source, start) => {
                 let first = RecordAt { offset: *start, number: job.split.item_count + 1 };
                 let at = self.at.unsplit.get_or_insert(first);
                 match write_unsplit(&mut self.tables[UNPROCESSED], self.files, source, at, due).await? {
@@ -246,11 +246,11 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
                     None => self.issues.push(unsplit_unreadable()),
                 }
             }
-            (Unsplit::Unreadable(error), _) => {
+            Unsplit::Unreadable(error) => {
                 let own = job.stop.as_ref().and_then(|stop| stop.error.as_ref());
                 self.issues.extend((own != Some(error)).then(|| error.clone()));
             }
-            (Unsplit::Nothing | Unsplit::From(_), _) => {}
+            Unsplit::Nothing => {}
         }
         self.issues.extend(self.source_gone.then(source_gone));
         let has_results = self.results.as_ref().is_some_and(|results| results.len() > 0);

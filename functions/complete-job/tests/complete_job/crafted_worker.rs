@@ -7,7 +7,6 @@ use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::outcome::{Counts, Rejection};
 use longshore_domain::ports::Ledger;
-use longshore_domain::records::records;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, OutputSlice, WorkFile, WorkFileHeader};
 
@@ -201,5 +200,5 @@ fn texts(fixture: &Fixture, plan: &ChunkPlan) -> Vec<String> {
     }
     let bytes = fixture.ports.files.inner.get(&source.key).unwrap();
     let bytes = &bytes[plan.start as usize..plan.end as usize];
-    records(source.format, bytes).map(|span| String::from_utf8_lossy(span.content(bytes)).into_owned()).collect()
+    source.records(bytes).map(|span| String::from_utf8_lossy(span.content(bytes)).into_owned()).collect()
 }

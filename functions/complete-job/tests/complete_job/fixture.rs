@@ -13,7 +13,7 @@ use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::job::{Job, JobError, JobTimes, SourceFile, Status, Stop, Tolerance, Transition};
 use longshore_domain::message::CompleteMessage;
 use longshore_domain::ports::{Definition, Files, JobProgress, JobStore, JobTransitions, Ledger};
-use longshore_domain::records::{Format, records};
+use longshore_domain::records::{Format, Reading};
 use longshore_domain::results::ResultsForm;
 use longshore_domain::split::{ChunkLimits, Chunker, chunks_in_group};
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
@@ -57,7 +57,7 @@ impl Fixture {
         ports.files.inner.put(SOURCE_KEY, bytes);
         let info = now(ports.files.info(SOURCE_KEY)).unwrap().unwrap();
         let (key, name) = (SOURCE_KEY.to_owned(), "people.csv".to_owned());
-        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name };
+        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name, reading: None };
         Self::stored(ports, Some(source), tolerance, json!({}))
     }
 
@@ -73,12 +73,14 @@ impl Fixture {
         let other = Self::csv(text);
         let (job, ports) = (other.job(), other.ports);
         let ports = TestPorts { store: MemoryStore::default(), ..ports };
-        let definition = Definition { results: Some(form), ..Definition::new(json!({})) };
+        let given_reading = Reading::default().into();
+        let definition = Definition { given_reading, results: Some(form), ..Definition::new(json!({})) };
         Self::defined(ports, waiting(job.file().cloned(), Tolerance::default()), &definition)
     }
 
     fn stored(ports: TestPorts, source: Option<SourceFile>, tolerance: Tolerance, options: Value) -> Self {
-        Self::defined(ports, waiting(source, tolerance), &Definition::new(options))
+        let given_reading = Reading::default().into();
+        Self::defined(ports, waiting(source, tolerance), &Definition { given_reading, ..Definition::new(options) })
     }
 
     fn defined(ports: TestPorts, job: Job, definition: &Definition) -> Self {
@@ -100,42 +102,39 @@ impl Fixture {
     /// of the split.
     pub(crate) fn split(&self, chunk_items: u32, groups: Option<usize>) -> Plans {
         let source = self.job().file().unwrap().clone();
-        let header = now(read_header(&self.ports.files, &source)).unwrap();
+        let given = Reading::default().into();
+        let header = now(read_header(&self.ports.files, &source, given, given)).unwrap();
         if let Some(columns) = &header.columns {
-            now(self.ports.store.put_columns(self.id, columns)).unwrap();
+            now(self.ports.store.put_columns(self.id, columns, header.reading)).unwrap();
         }
+        let source = SourceFile { reading: header.reading, ..source };
         let bytes = self.ports.files.inner.get(SOURCE_KEY).unwrap();
         let limits = ChunkLimits { items: chunk_items, bytes: self.chunk_bytes, item_bytes: 40 };
         let (mut chunker, mut plans) = (Chunker::new(limits, 1), Vec::new());
-        for mut span in records(source.format, &bytes[header.start as usize..]) {
+        for mut span in source.records(&bytes[header.start as usize..]) {
             span.start += header.start;
             span.content_end += header.start;
             span.end += header.start;
             chunker.push(span, &mut |plan| plans.push(plan));
         }
         plans.extend(chunker.finish());
-        self.commit(plans, groups)
+        self.commit(plans, header.reading, groups)
     }
 
     /// Commits the only chunk of a job without a file.
     pub(crate) fn split_options(&self) -> Plans {
-        self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None }], None)
+        self.commit(vec![ChunkPlan { first: 1, items: 1, start: 0, end: 0, oversize: false, keys: None }], None, None)
     }
 
-    fn commit(&self, plans: Vec<ChunkPlan>, groups: Option<usize>) -> Plans {
+    fn commit(&self, plans: Vec<ChunkPlan>, reading: Option<Reading>, groups: Option<usize>) -> Plans {
         let (mut rest, mut committed, mut number) = (plans.as_slice(), Plans::new(), 0);
         while !rest.is_empty() && groups.is_none_or(|groups| groups > number as usize) {
             let (chunks, after) = rest.split_at(rest.len().min(chunks_in_group(number)));
             let manifest = Manifest { group: number, chunks: chunks.to_vec() };
             let end = chunks[chunks.len() - 1].end;
-            job_after(
-                now(self.ports.store.commit_group(
-                    &self.job(),
-                    &GroupPlan::from_file(0, manifest.clone(), self.job().split.offset..end),
-                    Timestamp(3_000),
-                ))
-                .unwrap(),
-            );
+            let plan = GroupPlan::from_file(0, manifest.clone(), self.job().split.offset..end);
+            let plan = GroupPlan { reading: reading.filter(|_| number == 0), ..plan };
+            job_after(now(self.ports.store.commit_group(&self.job(), &plan, Timestamp(3_000))).unwrap());
             committed.extend((0..).zip(chunks).map(|(n, plan)| (ChunkId::new(number, n), plan.clone())));
             (rest, number) = (after, number + 1);
         }

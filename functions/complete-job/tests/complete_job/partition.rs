@@ -7,7 +7,7 @@ use complete_job::CompleteEnd;
 use longshore::formula::original;
 use longshore_domain::group::CommitOutcome;
 use longshore_domain::job::{Status, Tolerance};
-use longshore_domain::records::{Format, records};
+use longshore_domain::records::{Cutter, Format, Reading, Span};
 use proptest::prelude::*;
 
 use crate::crafted_worker::{CraftedWorker, Outcome};
@@ -89,7 +89,8 @@ impl Story {
             return (self.rows.iter().map(line).collect::<String>() + "0\n", Format::JsonLines);
         }
         let rows: String = self.rows.iter().map(|i| format!("{}\n", ROWS[*i])).collect();
-        (format!("name,=b,c\n{rows}"), Format::Csv)
+        // As with JSON Lines, at least one row has text.
+        (format!("name,=b,c\n{rows}x\n"), Format::Csv)
     }
 }
 
@@ -145,10 +146,12 @@ fn work(fixture: &Fixture, plans: &Plans, story: &Story, end: JobEnd) -> Outcome
 
 /// Returns number and text of every item, by the definition of a record.
 fn input(source: &str, format: Format) -> BTreeMap<u64, String> {
-    let items = records(format, source.as_bytes());
-    let text =
-        |span: longshore_domain::records::Span| String::from_utf8_lossy(span.content(source.as_bytes())).into_owned();
-    (1..).zip(items.map(text).skip(usize::from(format == Format::Csv))).collect()
+    let cutter = match format {
+        Format::Csv => Reading::default().cutter(0),
+        Format::JsonLines => Cutter::new(format),
+    };
+    let text = |span: Span| String::from_utf8_lossy(span.content(source.as_bytes())).into_owned();
+    (1..).zip(cutter.all(source.as_bytes()).map(text).skip(usize::from(format == Format::Csv))).collect()
 }
 
 /// Converts a row of the report to the form of `meaning`: without apostrophes, and without empty cells at the end.

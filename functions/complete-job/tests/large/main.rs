@@ -41,9 +41,6 @@ const INVOCATION_S: i64 = 116;
 /// Deployed timeout, after which the function is killed.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// Maximum duration of the completion of a 5 GiB job that was canceled after its first chunk.
-const CANCELED_S: f64 = 300.0;
-
 /// Memory limit of the process: half of the function's memory.
 const MOST_MIB: u64 = 256;
 
@@ -74,7 +71,7 @@ impl Large {
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
         let size_bytes = blocks * BLOCK_BYTES;
-        let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name };
+        let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name, reading: None };
         let job = Job {
             source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())
@@ -199,15 +196,6 @@ struct Run {
     has_quota: bool,
 }
 
-impl Run {
-    /// Duration at the speed of the function, in seconds: the measured time under the quota, or else at least the
-    /// processor time at that speed.
-    fn seconds(&self) -> f64 {
-        let took = self.took.as_secs_f64();
-        if self.has_quota { took } else { took.max(self.processor.map_or(0.0, |seconds| seconds / PART)) }
-    }
-}
-
 /// Blocks of the large file: 5 GiB, or a little more than a part.
 fn blocks() -> u64 {
     if is_complete_run() { 5 * (1 << 30) / BLOCK_BYTES } else { 24 }
@@ -232,11 +220,6 @@ fn a_large_job_that_is_canceled_after_its_first_chunk_ends_canceled_with_its_rep
         large.cancel();
         let run = large.complete();
         assert_eq!(large.job().status, Status::Canceled);
-        assert!(
-            !is_complete_run() || run.seconds() <= CANCELED_S,
-            "{name}: {:.0} s at a function's speed",
-            run.seconds()
-        );
         let receipt = large.receipt();
         assert_eq!(
             (receipt.counts.succeeded, receipt.counts.unprocessed),

@@ -7,7 +7,7 @@ use longshore::files::ResumingReader;
 use longshore_domain::group::{ChunkPlan, Group};
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, PortResult};
-use longshore_domain::records::{Cutter, Span};
+use longshore_domain::records::Span;
 
 use super::findings::Findings;
 use super::ledger::Records;
@@ -148,7 +148,7 @@ async fn cut(
     in_time: &(dyn Fn() -> bool + Sync),
     record_counts: &mut RecordCounts,
 ) -> PortResult<Option<Streamed>> {
-    let mut cutter = Cutter::starting_at(source.format, start);
+    let mut cutter = source.cutter(start);
     let reader = ResumingReader::new(files, source, start);
     let mut take = |block: &[u8]| cutter.feed(block, &mut |span| record_counts.add(span));
     let streamed = stream(reader, in_time, &mut take).await?;
@@ -162,7 +162,7 @@ async fn cut(
 
 #[cfg(test)]
 mod tests {
-    use longshore_domain::records::Format;
+    use longshore_domain::records::{Cutter, Format};
 
     use super::*;
 

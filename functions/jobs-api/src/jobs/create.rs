@@ -19,6 +19,7 @@ use super::export::with_columns;
 use super::items::CreateBody;
 use super::known_types::KnownTypes;
 use super::part_source::find_part;
+use super::reading_request::ParsedReading;
 use super::request::{BadRequest, Draft, JobRequest, unknown_callback};
 use super::scheduled_start::check_start;
 use super::source::{discard_items, store_items};
@@ -127,7 +128,7 @@ pub(super) async fn store_job<B: Backend>(
         admit(api, tenant, job.chunk_queue()).await?;
     }
     job.source = match (request.file, request.items, request.source) {
-        (Some(file), ..) => Some(find_source(api, tenant, file).await?.into()),
+        (Some(file), ..) => Some(find_source(api, tenant, file, request.reading).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
         (None, None, Some(ParsedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
         (None, None, Some(ParsedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
@@ -140,7 +141,8 @@ pub(super) async fn store_job<B: Backend>(
         None => None,
     };
     let registration = request.registration;
-    let definition = Definition { results, registration, ..Definition::new(request.options) };
+    let given_reading = request.reading.csv;
+    let definition = Definition { given_reading, results, registration, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.
@@ -197,7 +199,7 @@ pub(super) async fn answered_before<B: Backend>(
 async fn refusal<B: Backend>(api: &Api<B>, tenant: &Tenant, BadRequest { problem, file }: BadRequest) -> Failure {
     let names_file = problem.errors.iter().any(|error| error.pointer == "/fileGuid");
     if let Some(file) = file.filter(|_| !names_file) {
-        match find_source(api, tenant, file).await {
+        match find_source(api, tenant, file, ParsedReading::default()).await {
             Err(Failure::Problem(more)) => {
                 return Problem::invalid([problem.errors, more.errors].concat()).into();
             }

@@ -17,6 +17,7 @@ use serde_json::{Map, Value, json};
 
 use super::create::{answered_before, store_job};
 use super::document::JobDocument;
+use super::reading_request::ParsedReading;
 use super::request::JobRequest;
 use super::source_request::ParsedSource;
 use crate::backend::{Api, Backend};
@@ -77,6 +78,7 @@ fn deletion(dataset: String, timeout_s: i64) -> JobRequest {
     JobRequest {
         job_type: NAME.to_owned(),
         file: None,
+        reading: ParsedReading::default(),
         items: None,
         source: Some(ParsedSource::Dataset(DatasetSource { dataset, updated_since: None })),
         priority: Priority::default(),

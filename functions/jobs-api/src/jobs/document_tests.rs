@@ -4,7 +4,7 @@ use longshore_domain::group::Group;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{CompletionState, Job, JobTimes, SourceFile, SplitState, Stage, Status, Validation};
 use longshore_domain::outcome::Counts;
-use longshore_domain::records::Format;
+use longshore_domain::records::{Format, Reading};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
@@ -19,6 +19,7 @@ pub(crate) fn running() -> Job {
         etag: "e".into(),
         format: Format::Csv,
         name: "people.csv".into(),
+        reading: Some(Reading::default()),
     };
     Job {
         status: Status::Running,
@@ -56,7 +57,10 @@ fn the_document_has_every_property_of_the_contract() {
     let path = format!("/api/jobs/{}", job.job_id);
     let expected = json!({
         "jobId": job.job_id, "jobType": "import", "fileName": "people.csv",
-        "source": {"kind": "file", "name": "people.csv", "sizeBytes": 1_000},
+        "source": {
+            "kind": "file", "name": "people.csv", "sizeBytes": 1_000,
+            "reading": {"encoding": "UTF-8", "delimiter": ",", "quote": "\"", "headerRow": 1},
+        },
         "priority": "normal", "status": "running", "stage": "splitting",
         "metadata": {"team": "crm"},
         "message": "Job running, 50% complete...",

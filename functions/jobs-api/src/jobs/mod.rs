@@ -37,6 +37,7 @@ pub(crate) mod list;
 pub(crate) mod metadata;
 mod part_source;
 mod poll_interval;
+mod reading_request;
 mod request;
 mod results_request;
 pub(crate) mod retry;

@@ -18,6 +18,7 @@ use utoipa::ToSchema;
 use super::items::{CreateBody, Items, check_items};
 use super::known_types::KnownTypes;
 use super::metadata::{self, Metadata};
+use super::reading_request::{ParsedReading, ReadingRequest, read_reading};
 use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
 use super::upload_source::unknown_file;
@@ -36,6 +37,9 @@ pub(super) struct JobRequest {
     /// job type takes neither file nor items.
     #[schema(rename = "fileGuid")]
     pub(super) file: Option<FileGuid>,
+    /// How the file is read. What is absent is found in the file.
+    #[schema(value_type = Option<ReadingRequest>)]
+    pub(super) reading: ParsedReading,
     /// The items to process, instead of a file: any JSON values, objects for `import`. They are stored as JSON Lines
     /// without white space between tokens, and may have up to 2 MiB in this form.
     #[schema(value_type = Option<Vec<Value>>, min_items = 1, max_items = 10_000)]
@@ -92,6 +96,7 @@ pub(super) struct Draft<'a> {
     fields: Fields,
     job_type: Option<&'a dyn AnyJobType>,
     file: Option<FileGuid>,
+    reading: ParsedReading,
     items: Option<Items>,
     source: Option<ParsedSource>,
     priority: Priority,
@@ -111,6 +116,7 @@ impl<'a> Draft<'a> {
         let file = fields.optional("fileGuid", |value| Ok(value.as_str().and_then(FileGuid::parse)));
         // The body's reader has taken the items; this adds them to the known fields.
         fields.optional("items", |_| Ok(()));
+        let reading = read_reading(&mut fields, file.is_some());
         let source = read_source(&mut fields, job_type, file.is_some() || items.is_some());
         let priority = fields.optional("priority", check_priority).unwrap_or_default();
         let metadata = fields.optional("metadata", |value| Ok(metadata::from_body(value))).transpose();
@@ -139,6 +145,7 @@ impl<'a> Draft<'a> {
             fields,
             job_type,
             file,
+            reading,
             items,
             source,
             priority,
@@ -152,7 +159,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Returns the canonical form of a valid request, or `None`. Two bodies with the same meaning have the same form.
-    /// A request without metadata, callback, start and items has the form of earlier versions, which did not know them.
+    /// A request without metadata, reading, callback, start and items has the form of earlier versions, which did not know them.
     pub(super) fn canonical(&self) -> Option<Value> {
         let job_type = self.job_type.filter(|_| self.fields.is_valid())?;
         let mut form = json!({
@@ -161,6 +168,9 @@ impl<'a> Draft<'a> {
         });
         if !self.metadata.is_empty() {
             form["metadata"] = json!(self.metadata);
+        }
+        if !self.reading.is_empty() {
+            form["reading"] = json!(self.reading);
         }
         if let Some(callback) = self.callback {
             form["callback"] = json!(callback);
@@ -189,6 +199,7 @@ impl<'a> Draft<'a> {
             mut fields,
             job_type,
             file,
+            reading,
             items,
             source,
             priority,
@@ -219,6 +230,7 @@ impl<'a> Draft<'a> {
         Ok(JobRequest {
             job_type,
             file,
+            reading,
             items,
             source,
             priority,

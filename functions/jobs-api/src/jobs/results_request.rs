@@ -4,7 +4,8 @@ use std::collections::BTreeSet;
 
 use longshore::field_error::FieldError;
 use longshore::http::{Bad, Fields};
-use longshore_domain::results::{ColumnsFrom, Delimiter, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
+use longshore_domain::records::Delimiter;
+use longshore_domain::results::{ColumnsFrom, Formulas, ResultColumn, ResultFormat, ResultRow, ResultsForm};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use utoipa::ToSchema;

@@ -17,6 +17,7 @@ use longshore_domain::text::listed;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::reading_request::ParsedReading;
 use super::upload_source::{find_source, refused, unknown_file};
 use crate::backend::{Api, Backend};
 use crate::output::stored::stored_result;
@@ -128,7 +129,7 @@ async fn find_corrected<B: Backend>(
     id: FileGuid,
 ) -> Result<SourceFile, Failure> {
     let Some(format) = job.record_format() else { return Err(refused(no_file_to_correct())) };
-    let file = find_source(api, tenant, id).await?;
+    let file = find_source(api, tenant, id, ParsedReading::default()).await?;
     if file.size_bytes > CORRECTED_BYTES {
         return Err(refused(too_large(file.size_bytes)));
     }

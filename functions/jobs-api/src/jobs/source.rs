@@ -10,7 +10,7 @@ use longshore::telemetry;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{DatasetSource, Job, Part, PartSource, Source, SourceFile};
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::records::Format;
+use longshore_domain::records::{Format, Reading};
 use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -29,6 +29,10 @@ pub enum JobSource {
         /// Size in bytes.
         #[serde(rename = "sizeBytes")]
         size_bytes: u64,
+        /// How the file is read: what was given, and what was found. Absent before the first items of CSV are counted, and
+        /// for JSON Lines.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reading: Option<Reading>,
     },
     /// The items of the request that created the job, or the validated one from which it was started.
     Items {
@@ -83,7 +87,7 @@ impl From<&SourceFile> for JobSource {
         let size_bytes = file.size_bytes;
         match file.is_in_job_folder() {
             true => Self::Items { size_bytes },
-            false => Self::File { name: file.name.clone(), size_bytes },
+            false => Self::File { name: file.name.clone(), size_bytes, reading: file.reading },
         }
     }
 }
@@ -99,6 +103,7 @@ pub(super) async fn store_items(files: &impl Files, job: &Job, lines: Vec<u8>) -
         etag: info.etag,
         format: Format::JsonLines,
         name: ITEMS_NAME.to_owned(),
+        reading: None,
     })
 }
 

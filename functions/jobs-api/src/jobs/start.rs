@@ -112,8 +112,10 @@ fn was_refused(started: Started, own: JobId) -> bool {
 async fn started_definition(store: &impl JobStore, registry: &Registry, checked: &Job) -> Result<Definition, Failure> {
     let definition = store.definition(checked.job_id).await?;
     let job_type = registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
-    let started = job_type.zip(definition).and_then(|(job_type, Definition { options, results, .. })| {
-        Some(Definition { results, ..Definition::new(job_type.started(&options)?) })
+    let started = job_type.zip(definition).and_then(|(job_type, definition)| {
+        let options = job_type.started(&definition.options)?;
+        let given_reading = definition.given_again();
+        Some(Definition { given_reading, results: definition.results, ..Definition::new(options) })
     });
     let definition = started.ok_or_else(nothing_to_start)?;
     match (checked.status, &checked.error) {

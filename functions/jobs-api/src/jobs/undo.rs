@@ -164,8 +164,9 @@ async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> 
     if import.job_type != IMPORT {
         return Err(not_undoable("only imports can be undone").into());
     }
-    let options = store.definition(import.job_id).await?.ok_or_else(no_such_job)?.options;
-    let options = undo_options(import.job_id, &options, preview).map_err(|why| not_undoable(&why.to_string()))?;
+    let definition = store.definition(import.job_id).await?.ok_or_else(no_such_job)?;
+    let options =
+        undo_options(import.job_id, &definition.options, preview).map_err(|why| not_undoable(&why.to_string()))?;
     if !import.status.is_final() {
         return Err(not_ended("cancel the import, or wait until it ends").into());
     }
@@ -176,7 +177,7 @@ async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> 
     if import.split.groups == 0 {
         return Err(not_undoable("the import ended before its first row").into());
     }
-    Ok(Definition::new(options))
+    Ok(Definition { given_reading: definition.given_again(), ..Definition::new(options) })
 }
 
 /// Checks that no worker of the import can still write, unless for a preview, and that an undo has time. Returns the

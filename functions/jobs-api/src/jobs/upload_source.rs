@@ -8,17 +8,20 @@ use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{FileInfo, Files, JobStore, Upload};
 use longshore_domain::records::Format;
 
+use super::reading_request::{ParsedReading, not_for_json_lines};
 use crate::backend::{Api, Backend};
 
 /// Returns the file of an upload in its current version, identified by its entity tag: if the file changes, the job
 /// fails.
 ///
 /// # Errors
-/// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`.
+/// 422 at `/fileGuid`: `unknown_file`, `file_not_uploaded`, `file_size_mismatch`, `file_too_large`; 422 at `/reading`:
+/// `reading_not_allowed`.
 pub(super) async fn find_source<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
     id: FileGuid,
+    reading: ParsedReading,
 ) -> Result<SourceFile, Failure> {
     let now_s = (api.clock)().seconds();
     let upload = api.ports.store.upload(id).await?;
@@ -26,12 +29,18 @@ pub(super) async fn find_source<B: Backend>(
     let upload = upload.ok_or_else(unknown_file).map_err(refused)?;
     let info = api.ports.files.info(&upload.key).await?.ok_or_else(not_uploaded).map_err(refused)?;
     check_size(&upload, &info, api.limits.max_file_bytes).map_err(refused)?;
+    let format = reading.format.unwrap_or_else(|| Format::from_file(&upload.file_name, &upload.content_type));
+    if format == Format::JsonLines && !reading.csv.is_empty() {
+        let Bad { code, detail } = not_for_json_lines();
+        return Err(Problem::invalid(vec![FieldError::new("/reading", code, detail)]).into());
+    }
     Ok(SourceFile {
-        format: Format::from_file(&upload.file_name, &upload.content_type),
+        format,
         key: upload.key,
         size_bytes: info.size_bytes,
         etag: info.etag,
         name: upload.file_name,
+        reading: None,
     })
 }
 

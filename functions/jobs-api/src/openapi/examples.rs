@@ -9,6 +9,7 @@ use longshore_domain::event::{Event, EventType, PendingEvent};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, Stage, Status};
 use longshore_domain::outcome::Counts;
+use longshore_domain::records::Reading;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::json;
@@ -95,7 +96,11 @@ pub(crate) fn completed() -> JobDocument {
         job_id: id(),
         job_type: "import".to_owned(),
         file_name: Some("people.csv".to_owned()),
-        source: Some(JobSource::File { name: "people.csv".to_owned(), size_bytes: 5_242_880 }),
+        source: Some(JobSource::File {
+            name: "people.csv".to_owned(),
+            size_bytes: 5_242_880,
+            reading: Some(Reading::default()),
+        }),
         priority: Priority::Normal,
         metadata: [("team", "crm"), ("run", "2026-07-01")]
             .map(|(key, value)| (key.to_owned(), value.to_owned()))

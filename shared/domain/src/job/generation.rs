@@ -181,6 +181,7 @@ mod tests {
             etag: "e".into(),
             format: crate::records::Format::Csv,
             name: "f.csv".into(),
+            reading: None,
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
         (job.source, job.retry.replanned) = (Some(file(1).into()), ChunkId { group: 2, chunk: 0 });

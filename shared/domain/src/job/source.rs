@@ -8,7 +8,7 @@ use super::{Job, PartSource};
 use crate::dataset::Dataset;
 use crate::group::ChunkPlan;
 use crate::ids::{FileGuid, JobId};
-use crate::records::Format;
+use crate::records::{Cutter, Format, Reading, Span};
 use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 
@@ -120,6 +120,7 @@ impl Job {
             etag: etag.clone(),
             format: self.record_format().unwrap_or(Format::JsonLines),
             name: source.name().to_owned(),
+            reading: None,
         }))
     }
 }
@@ -138,12 +139,26 @@ pub struct SourceFile {
     pub format: Format,
     /// The client's name for the file.
     pub name: String,
+    /// The reading of a CSV file, which the commit of the first group stores. `None` before that, for JSON Lines, and for
+    /// jobs of versions that read only UTF-8 with commas, and rows of commas as records.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reading: Option<Reading>,
 }
 
 /// Prefix of the keys of all files in the folders of jobs. Uploads have another one.
 const JOB_FOLDERS: &str = "jobs/";
 
 impl SourceFile {
+    /// Creates a cutter of its records, whose first byte is at `offset`; see [`Cutter::starting_at`].
+    pub fn cutter(&self, offset: u64) -> Cutter {
+        self.reading.map_or_else(|| Cutter::starting_at(self.format, offset), |reading| reading.cutter(offset))
+    }
+
+    /// Returns all records of a chunk in memory; see [`Cutter::all`].
+    pub fn records(&self, bytes: &[u8]) -> impl Iterator<Item = Span> {
+        self.cutter(0).all(bytes)
+    }
+
     /// Returns the upload that the file came from: the last part of its key. `None` if the file is in its job's own
     /// folder.
     pub fn upload(&self) -> Option<FileGuid> {
@@ -195,7 +210,7 @@ mod tests {
             (String::new(), false, None),
         ] {
             let (etag, name) = (String::new(), String::new());
-            let file = SourceFile { key, size_bytes: 1, etag, format: Format::JsonLines, name };
+            let file = SourceFile { key, size_bytes: 1, etag, format: Format::JsonLines, name, reading: None };
             assert_eq!((file.is_in_job_folder(), file.upload()), (is_in_job_folder, expected), "{}", file.key);
         }
     }

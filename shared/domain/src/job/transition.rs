@@ -3,7 +3,7 @@
 //! Each is a pure function that returns its outcome. The DynamoDB adapter writes the same as one conditional update,
 //! and the conformance suite compares the two.
 
-use super::{Job, JobError, Stage, Status, Stop};
+use super::{Job, JobError, Source, Stage, Status, Stop};
 use crate::event::{Event, EventType, PendingEvent};
 use crate::group::{GroupPlan, SplitStep};
 use crate::ids::JobId;
@@ -131,6 +131,9 @@ impl Job {
                 self.split.place = Some(upto.clone());
             }
             SplitStep::Replanned { upto, .. } => self.retry.replanned = *upto,
+        }
+        if let (Some(reading), Some(Source::File(file))) = (plan.reading, &mut self.source) {
+            file.reading = Some(reading);
         }
         self.resends = 0;
         self.touch(now)

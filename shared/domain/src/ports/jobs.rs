@@ -7,8 +7,9 @@ use serde_json::Value;
 
 use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, PortResult, Started, UndoCreated};
 use crate::ids::{FileGuid, JobId};
-use crate::job::{Job, MarkUndone};
+use crate::job::{Job, MarkUndone, SourceFile};
 use crate::parts::Multipart;
+use crate::records::{GivenReading, Reading};
 use crate::registration::VersionedRegistration;
 use crate::results::ResultsForm;
 use crate::tenant::TenantId;
@@ -21,6 +22,10 @@ pub struct Definition {
     pub options: Value,
     /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
     pub columns: Option<Vec<String>>,
+    /// What the client has given of the reading of its CSV file.
+    pub given_reading: GivenReading,
+    /// The reading of a CSV file, once the splitter has found it, together with the columns.
+    pub reading: Option<Reading>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
     /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
@@ -30,7 +35,25 @@ pub struct Definition {
 impl Definition {
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
-        Self { options, columns: None, results: None, registration: None }
+        let given_reading =
+            GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
+        Self { options, columns: None, given_reading, reading: None, results: None, registration: None }
+    }
+
+    /// Returns what another job over the same file is given: what the client has given, or the reading of an earlier
+    /// version.
+    pub fn given_again(&self) -> GivenReading {
+        match (&self.columns, self.reading) {
+            (Some(_), None) => Reading::default().into(),
+            _ => self.given_reading,
+        }
+    }
+
+    /// Returns what is known of the reading of the job's file. An earlier version stored columns without a reading: it
+    /// read UTF-8 with commas.
+    pub fn known_reading(&self, source: &SourceFile) -> GivenReading {
+        let of_columns = self.columns.as_ref().map(|_| Reading::default());
+        source.reading.or(self.reading).or(of_columns).map_or(self.given_reading, GivenReading::from)
     }
 }
 

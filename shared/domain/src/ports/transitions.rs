@@ -6,6 +6,7 @@ use super::{PortResult, Reopened};
 use crate::group::GroupPlan;
 use crate::ids::JobId;
 use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
+use crate::records::Reading;
 use crate::timestamp::Timestamp;
 
 /// A job's transitions. Each is one conditional write with the meaning of the function of the same name on [`Job`]. On
@@ -23,8 +24,14 @@ pub trait JobTransitions: Send + Sync {
         generation: u32,
         since: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Stores the names of the columns with the job's definition. The first write counts; later ones change nothing.
-    fn put_columns(&self, id: JobId, columns: &[String]) -> impl Future<Output = PortResult<()>> + Send;
+    /// Stores the names of the columns, and the reading of a CSV file, with the job's definition. The first write counts;
+    /// later ones change nothing. Returns the stored reading; `None` if columns were stored without one.
+    fn put_columns(
+        &self,
+        id: JobId,
+        columns: &[String],
+        reading: Option<Reading>,
+    ) -> impl Future<Output = PortResult<Option<Reading>>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
     /// last read it: only its id and its expiry, which the group takes over, are used.
     fn commit_group(

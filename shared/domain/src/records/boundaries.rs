@@ -2,20 +2,22 @@
 //!
 //! Only offsets are passed on, not bytes: a chunk of millions of rows is described by two numbers.
 //!
-//! **CSV** has a state machine with the rules of the `csv` crate's default reader and the speed of `memchr`. The crate's
-//! own state machine takes one byte at a time and copies cells, which the splitter does not need. This one jumps from
-//! one significant byte to the next. The two must agree on every input, or a chunk's rows differ from the file's rows:
-//! `tests/records_properties.rs` compares them.
+//! **CSV** has a state machine with the rules of the `csv` crate, for any [`Dialect`], and the speed of `memchr`. The
+//! crate's own state machine takes one byte at a time and copies cells, which the splitter does not need. This one jumps
+//! from one significant byte to the next. Both must agree on every input: `tests/records_properties.rs` compares them.
 //!
 //! **JSON Lines** has one value per line. JSON never contains a bare line break, so a broken value cannot swallow its
 //! neighbors: it fails alone.
 
-use memchr::{memchr, memchr3};
+use memchr::{memchr, memchr2, memchr3};
+
+use super::dialect::Dialect;
+use super::reading::Reading;
 
 /// The position of one record, in bytes from the start of the file (or of the slice that was cut).
 ///
 /// `start < content_end <= end` always holds. Spans of one file never overlap and come in order. Between `end` and the
-/// next `start` there are only blank lines, which belong to no record.
+/// next `start` there are only blank lines, and rows that are no records; see [`Reading`].
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
 pub struct Span {
     /// First byte of the record.
@@ -54,20 +56,38 @@ enum State {
     QuoteSeen,
     /// After the `\r` that ended the record: a `\n` still belongs to it.
     ReturnSeen,
+    /// Only delimiters and white space since the start of the row, which is no record yet.
+    Blank {
+        /// True if a field begins here.
+        is_field_start: bool,
+    },
+    /// In a comment row.
+    Comment,
 }
 
 /// The state machine of CSV.
 #[derive(Clone, Debug)]
 pub(super) struct CsvMachine {
     delimiter: u8,
+    quote: Option<u8>,
+    /// True if a row of delimiters and white space is no record.
+    skips_blank: bool,
+    comment: Option<u8>,
     state: State,
     start: u64,
 }
 
 impl CsvMachine {
-    /// Creates a machine with this delimiter: no quote and no line break.
-    pub(super) fn new(delimiter: u8) -> Self {
-        Self { delimiter, state: State::default(), start: 0 }
+    /// Creates a machine for a file of this dialect, in which every row but an empty line is a record.
+    pub(super) fn new(Dialect { delimiter, quote }: Dialect) -> Self {
+        let (delimiter, quote, state) = (delimiter.byte(), quote.byte(), State::default());
+        Self { delimiter, quote, skips_blank: false, comment: None, state, start: 0 }
+    }
+
+    /// Creates a machine for a file of this reading.
+    pub(super) fn reading(reading: &Reading) -> Self {
+        let comment = reading.comment.and_then(|comment| u8::try_from(comment).ok());
+        Self { skips_blank: true, comment, ..Self::new(reading.dialect) }
     }
 
     /// Returns the next record that ends in `block`, searched from `at` on; `None` once the block is used up.
@@ -82,6 +102,8 @@ impl CsvMachine {
                     }
                 }
                 State::Quoted => self.skip_to_quote(block, at),
+                State::Blank { is_field_start } => self.skip_blank_or_open(byte, is_field_start, at),
+                State::Comment => self.skip_comment(block, at),
                 State::ReturnSeen => {
                     let content_end = base + *at as u64 - 1;
                     *at += usize::from(byte == b'\n');
@@ -97,6 +119,10 @@ impl CsvMachine {
         let state = self.state;
         let content_end = match state {
             State::Between => return None,
+            State::Blank { .. } | State::Comment => {
+                self.state = State::Between;
+                return None;
+            }
             State::ReturnSeen => offset - 1,
             _ => offset,
         };
@@ -117,13 +143,41 @@ impl CsvMachine {
             *at += 1;
         } else {
             self.start = base + *at as u64;
-            self.quote_or_text(byte, at);
+            if Some(byte) == self.comment {
+                self.state = State::Comment;
+            } else if self.skips_blank {
+                self.skip_blank_or_open(byte, true, at);
+            } else {
+                self.quote_or_text(byte, at);
+            }
+        }
+    }
+
+    /// Skips a byte of a row that has no text so far, or opens its record.
+    fn skip_blank_or_open(&mut self, byte: u8, is_field_start: bool, at: &mut usize) {
+        match byte {
+            // The line break is skipped in that state.
+            b'\r' | b'\n' => self.state = State::Between,
+            _ if byte == self.delimiter || matches!(byte, b' ' | b'\t') => {
+                *at += 1;
+                self.state = State::Blank { is_field_start: byte == self.delimiter };
+            }
+            _ if is_field_start => self.quote_or_text(byte, at),
+            _ => self.state = State::InField,
+        }
+    }
+
+    /// Skips to the line break, or to the end of the block.
+    fn skip_comment(&mut self, block: &[u8], at: &mut usize) {
+        match memchr2(b'\r', b'\n', &block[*at..]) {
+            Some(jump) => (*at, self.state) = (*at + jump, State::Between),
+            None => *at = block.len(),
         }
     }
 
     /// Reads a quote that opens a field or doubles the one before it. Leaves any other byte to the unquoted state.
     fn quote_or_text(&mut self, byte: u8, at: &mut usize) {
-        if byte == b'"' {
+        if Some(byte) == self.quote {
             *at += 1;
             self.state = State::Quoted;
         } else {
@@ -138,7 +192,9 @@ impl CsvMachine {
         let from = *at;
         let delimiter = self.delimiter;
         let after_delimiter = |here: usize| here > from && block[here - 1] == delimiter;
-        let Some(jump) = memchr3(b'\n', b'\r', b'"', &block[from..]) else {
+        // Without quotes, a line feed is searched twice: `memchr3` needs three bytes.
+        let quote = self.quote.unwrap_or(b'\n');
+        let Some(jump) = memchr3(b'\n', b'\r', quote, &block[from..]) else {
             *at = block.len();
             if after_delimiter(block.len()) {
                 self.state = State::FieldStart;
@@ -148,8 +204,11 @@ impl CsvMachine {
         let found = from + jump;
         *at = found + 1;
         match block[found] {
-            b'"' if after_delimiter(found) => self.state = State::Quoted,
-            b'"' => {}
+            byte if Some(byte) == self.quote => {
+                if after_delimiter(found) {
+                    self.state = State::Quoted;
+                }
+            }
             b'\r' => match block.get(*at) {
                 None => self.state = State::ReturnSeen,
                 Some(next) => {
@@ -164,9 +223,10 @@ impl CsvMachine {
 
     /// Scans to the next quote; where every field is quoted, directly on through the next one.
     fn skip_to_quote(&mut self, block: &[u8], at: &mut usize) {
-        while let Some(jump) = memchr(b'"', &block[*at..]) {
+        while let Some(quote) = self.quote {
+            let Some(jump) = memchr(quote, &block[*at..]) else { break };
             *at += jump + 1;
-            if !block[*at..].starts_with(&[self.delimiter, b'"']) {
+            if !block[*at..].starts_with(&[self.delimiter, quote]) {
                 self.state = State::QuoteSeen;
                 return;
             }

@@ -4,10 +4,9 @@
 //! effect: the spans depend on the bytes alone, so a second run of a crashed splitter finds the same ones.
 
 use super::boundaries::{CsvMachine, JsonLinesMachine, Span};
+use super::dialect::Dialect;
 use super::format::Format;
-
-/// The default delimiter between the cells of a source.
-const COMMA: u8 = b',';
+use super::reading::Reading;
 
 /// Finds the ends of records in a stream that arrives in blocks of any size.
 ///
@@ -43,15 +42,20 @@ impl Cutter {
     /// record.
     pub fn starting_at(format: Format, offset: u64) -> Self {
         let machine = match format {
-            Format::Csv => Machine::Csv(CsvMachine::new(COMMA)),
+            Format::Csv => Machine::Csv(CsvMachine::new(Dialect::default())),
             Format::JsonLines => Machine::JsonLines(JsonLinesMachine::default()),
         };
         Self { machine, offset }
     }
 
-    /// Creates a cutter of CSV with another delimiter than a comma, counting from 0.
-    fn delimited(delimiter: u8) -> Self {
-        Self { machine: Machine::Csv(CsvMachine::new(delimiter)), offset: 0 }
+    /// Creates a cutter of CSV of this dialect, counting from 0.
+    fn csv(dialect: Dialect) -> Self {
+        Self { machine: Machine::Csv(CsvMachine::new(dialect)), offset: 0 }
+    }
+
+    /// Creates a cutter of CSV of this reading, whose first byte is at `offset`.
+    pub(super) fn reading(reading: &Reading, offset: u64) -> Self {
+        Self { machine: Machine::Csv(CsvMachine::reading(reading)), offset }
     }
 
     /// Takes the next block and passes on, in order, every record known to have ended.
@@ -93,6 +97,12 @@ impl Cutter {
         self.offset
     }
 
+    /// Returns all records of a chunk in memory; see [`records()`].
+    pub fn all(mut self, bytes: &[u8]) -> impl Iterator<Item = Span> {
+        let mut at = 0;
+        std::iter::from_fn(move || self.next_in(bytes, &mut at))
+    }
+
     /// Returns the next record of a slice that is complete.
     fn next_in(&mut self, bytes: &[u8], at: &mut usize) -> Option<Span> {
         let span = match &mut self.machine {
@@ -108,17 +118,12 @@ impl Cutter {
 ///
 /// The slice begins at a record boundary, and ends at one or at the end of the file.
 pub fn records(format: Format, bytes: &[u8]) -> impl Iterator<Item = Span> {
-    all(Cutter::new(format), bytes)
+    Cutter::new(format).all(bytes)
 }
 
-/// Returns all records of CSV with another delimiter than a comma; no quote and no line break.
-pub fn delimited_records(delimiter: u8, bytes: &[u8]) -> impl Iterator<Item = Span> {
-    all(Cutter::delimited(delimiter), bytes)
-}
-
-fn all(mut cutter: Cutter, bytes: &[u8]) -> impl Iterator<Item = Span> {
-    let mut at = 0;
-    std::iter::from_fn(move || cutter.next_in(bytes, &mut at))
+/// Returns all records of CSV of this dialect.
+pub fn csv_records(dialect: Dialect, bytes: &[u8]) -> impl Iterator<Item = Span> {
+    Cutter::csv(dialect).all(bytes)
 }
 
 #[cfg(test)]

@@ -3,9 +3,10 @@
 //! Browsers send an empty or wrong content type for most data files, so the guess uses both the name and the type.
 
 use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// The format of a file's records.
-#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, ToSchema)]
 pub enum Format {
     /// Comma-separated values with double quotes; written `csv`.
     #[serde(rename = "csv")]

@@ -8,16 +8,25 @@
 //! | file | contents |
 //! | --- | --- |
 //! | `format` | the two formats, and the guess from name and content type |
+//! | `dialect` | the delimiter and the quote character of CSV |
+//! | `encoding` | the encoding of text |
+//! | `reading` | the encoding, the dialect and the header row of a file |
 //! | `boundaries` | the position of one record, and a state machine for each format |
 //! | `cutter` | the public cutter and the iterator over a slice |
 //! | `sniff` | inspection of the first block, and the reasons to refuse a file |
 
 mod boundaries;
 mod cutter;
+mod dialect;
+mod encoding;
 mod format;
+mod reading;
 mod sniff;
 
 pub use self::boundaries::Span;
-pub use self::cutter::{Cutter, delimited_records, records};
+pub use self::cutter::{Cutter, csv_records, records};
+pub use self::dialect::{Delimiter, Dialect, Quote};
+pub use self::encoding::{TextEncoding, UnknownEncoding};
 pub use self::format::Format;
+pub use self::reading::{GivenReading, Reading};
 pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, UnreadableFile, check_utf8, sniff};

@@ -231,7 +231,7 @@ fn replan(
     }
     let upto = ChunkId { group: source.group, chunk: source.chunk + 1 };
     let (manifest, replanned) = (Manifest { group, chunks }, replanned.into_iter().collect());
-    (GroupPlan { generation, manifest, replanned, step: SplitStep::Replanned { from, upto } }, items)
+    (GroupPlan { generation, manifest, replanned, step: SplitStep::Replanned { from, upto }, reading: None }, items)
 }
 
 fn write_file(world: &mut World, chunk: ChunkId, entries: Vec<(u8, Mark)>) -> Replanned {

@@ -53,6 +53,10 @@ impl DynamoStore {
             (":zero", number(0)),
             (":now", time(now)),
         ];
+        if let Some(reading) = &plan.reading {
+            set.push_str(", #source.#reading = :reading");
+            values.push((":reading", nested(reading).map_err(failed(OPERATION))?));
+        }
         match &plan.step {
             &SplitStep::File { from, upto } => {
                 set.push_str(", #itemCount = #itemCount + :items, #splitOffset = :upto");

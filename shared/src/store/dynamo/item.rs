@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
+use serde::de::DeserializeOwned;
 
 /// An item, by attribute.
 pub(super) type Item = HashMap<String, AttributeValue>;
@@ -44,6 +45,11 @@ pub(super) fn time(value: Timestamp) -> AttributeValue {
 /// Converts any value to DynamoDB's own types.
 pub(super) fn nested(value: &impl Serialize) -> Result<AttributeValue, ItemError> {
     Ok(serde_dynamo::to_attribute_value(value)?)
+}
+
+/// Returns the value of a nested attribute; `None` if the item has none.
+pub(super) fn optional_nested<T: DeserializeOwned>(item: &Item, name: &str) -> Result<Option<T>, ItemError> {
+    Ok(item.get(name).cloned().map(serde_dynamo::from_attribute_value).transpose()?)
 }
 
 pub(super) fn read_number<T: std::str::FromStr>(item: &Item, name: &'static str) -> Result<T, ItemError> {

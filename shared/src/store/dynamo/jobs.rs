@@ -14,7 +14,7 @@ use serde::de::DeserializeOwned;
 use super::active_jobs::ATTEMPTS;
 use super::due::{DueKind, Reading, oldest};
 use super::idempotency::{KeyOf, Keyed};
-use super::item::{Item, ItemError, nested, number, read_text, text};
+use super::item::{Item, ItemError, nested, number, optional_nested, read_text, text};
 use super::job_item::{CREATED_AT, UNFINISHED, parse_job_id, position_of};
 use super::keys::Key;
 use super::retry::unanswered;
@@ -203,6 +203,12 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
     if let Some(columns) = &definition.columns {
         item.insert("columns".into(), nested(columns)?);
     }
+    if !definition.given_reading.is_empty() {
+        item.insert("givenReading".into(), nested(&definition.given_reading)?);
+    }
+    if let Some(reading) = &definition.reading {
+        item.insert("reading".into(), nested(reading)?);
+    }
     if let Some(results) = &definition.results {
         item.insert("results".into(), text(serde_json::to_string(results)?));
     }
@@ -218,9 +224,11 @@ fn optional_json<T: DeserializeOwned>(item: &Item, name: &'static str) -> Result
 }
 
 fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
-    let columns = item.get("columns").cloned().map(serde_dynamo::from_attribute_value).transpose()?;
+    let (columns, reading) = (optional_nested(item, "columns")?, optional_nested(item, "reading")?);
+    let given_reading = optional_nested(item, "givenReading")?.unwrap_or_default();
     let (results, registration) = (optional_json(item, "results")?, optional_json(item, "registration")?);
-    Ok(Definition { options: serde_json::from_str(read_text(item, "options")?)?, columns, results, registration })
+    let options = serde_json::from_str(read_text(item, "options")?)?;
+    Ok(Definition { options, columns, given_reading, reading, results, registration })
 }
 
 fn start_of_unfinished(after: JobPosition) -> Item {

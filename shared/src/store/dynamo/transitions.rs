@@ -6,10 +6,11 @@ use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
 
 use super::events::pending;
-use super::item::{ItemError, nested, number, text, time};
+use super::item::{ItemError, nested, number, optional_nested, text, time};
 use super::keys::Key;
 use super::update::{Update, Updated};
 use super::{DynamoStore, failed, job_item};
@@ -84,16 +85,28 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::recorded_outage(job, generation, since)).await
     }
 
-    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names.
-    async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
-        let update = Update {
-            operation: "put_columns",
-            key: Key::definition(id),
-            update: "SET #columns = if_not_exists(#columns, :columns)".into(),
-            condition: "attribute_exists(#PK)".into(),
-            values: vec![(":columns", nested(&columns).map_err(failed("put_columns"))?)],
-        };
-        self.update(update).await.map(|_| ())
+    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names and the first reading.
+    async fn put_columns(
+        &self,
+        id: JobId,
+        columns: &[String],
+        reading: Option<Reading>,
+    ) -> PortResult<Option<Reading>> {
+        const PUT: &str = "put_columns";
+        let mut set = "SET #columns = if_not_exists(#columns, :columns)".to_owned();
+        let mut condition = "attribute_exists(#PK)".to_owned();
+        let mut values = vec![(":columns", nested(&columns).map_err(failed(PUT))?)];
+        if let Some(reading) = &reading {
+            set.push_str(", #reading = if_not_exists(#reading, :reading)");
+            // An earlier version has stored columns without a reading.
+            condition.push_str(" AND (attribute_not_exists(#columns) OR attribute_exists(#reading))");
+            values.push((":reading", nested(reading).map_err(failed(PUT))?));
+        }
+        let update = Update { operation: PUT, key: Key::definition(id), update: set, condition, values };
+        match self.update(update).await? {
+            Updated::Applied(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
+            Updated::Refused(_) | Updated::Absent => Ok(None),
+        }
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {

@@ -4,6 +4,7 @@ use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
 
 use super::MemoryStore;
@@ -66,14 +67,23 @@ impl JobTransitions for MemoryStore {
         self.transition(("begin", id), |job| job.begin(generation, now), own)
     }
 
-    async fn put_columns(&self, id: JobId, columns: &[String]) -> PortResult<()> {
-        if let Some(of_job) = self.records().jobs.get_mut(&id) {
-            let mut next = of_job.definition.clone();
-            next.columns.get_or_insert_with(|| columns.to_vec());
-            items::check_definition(&of_job.job, &next)?;
-            of_job.definition = next;
+    async fn put_columns(
+        &self,
+        id: JobId,
+        columns: &[String],
+        reading: Option<Reading>,
+    ) -> PortResult<Option<Reading>> {
+        let mut records = self.records();
+        let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
+        let mut next = of_job.definition.clone();
+        if reading.is_some() && next.columns.is_some() && next.reading.is_none() {
+            return Ok(None);
         }
-        Ok(())
+        next.columns.get_or_insert_with(|| columns.to_vec());
+        next.reading = next.reading.or(reading);
+        items::check_definition(&of_job.job, &next)?;
+        of_job.definition = next;
+        Ok(of_job.definition.reading)
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {

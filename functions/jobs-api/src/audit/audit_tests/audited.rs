@@ -152,6 +152,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         etag: info.etag,
         format: Format::Csv,
         name: "p.csv".into(),
+        reading: None,
     };
     let mut job = Job {
         source: Some(source.into()),

@@ -1,0 +1,268 @@
+//! The rows of a sheet, read one cell after another.
+
+use std::io::Read;
+use std::ops::ControlFlow;
+
+use quick_xml::events::{BytesStart, Event};
+
+use crate::cell::{CellError, CellValue, DateSystem, number};
+use crate::error::WorkbookError;
+use crate::styles::NumberFormat;
+use crate::text::{SharedStrings, TextKind, read_text, unescape};
+use crate::xml::{XmlPart, attribute};
+
+/// Rows of a sheet in Excel.
+const SHEET_ROWS: u32 = 1_048_576;
+
+/// Columns of a sheet in Excel.
+const SHEET_COLUMNS: usize = 16_384;
+
+/// Maximum size of a row's texts. A few bytes can refer to a long shared string.
+const ROW_BYTES: usize = 4 << 20;
+
+/// Maximum number of events that belong to no cell: rows, white space, and elements that are not known.
+const OTHER_EVENTS: u64 = 8_000_000;
+
+/// A row with at least one filled cell.
+#[derive(Clone, Eq, PartialEq, Debug, Default)]
+pub struct Row {
+    /// Its number in the sheet; the first is 1.
+    pub number: u32,
+    /// The cells up to the last filled one.
+    pub cells: Vec<CellValue>,
+    /// True if the row has filled cells beyond the columns that are read.
+    pub is_truncated: bool,
+    /// True if the sheet hides the row.
+    pub is_hidden: bool,
+}
+
+/// What the cells of a sheet refer to.
+pub(crate) struct Context<'a> {
+    pub(crate) strings: &'a SharedStrings,
+    pub(crate) formats: &'a [NumberFormat],
+    pub(crate) dates: DateSystem,
+    /// Maximum number of cells.
+    pub(crate) cells: u64,
+    /// Maximum number of columns that are read.
+    pub(crate) max_columns: usize,
+}
+
+/// Reads a sheet.
+pub(crate) struct SheetReader<'a, R: Read> {
+    part: XmlPart<R>,
+    context: Context<'a>,
+    row: Row,
+    /// Index of the next cell's column, if the cell does not name it.
+    column: usize,
+    cells: u64,
+    other_events: u64,
+    /// Size of the texts of the current row.
+    row_bytes: usize,
+    /// The text of the current cell; its memory is reused.
+    text: String,
+}
+
+impl<'a, R: Read> SheetReader<'a, R> {
+    /// Creates a reader.
+    pub(crate) fn new(part: XmlPart<R>, context: Context<'a>) -> Self {
+        Self {
+            part,
+            context,
+            row: Row::default(),
+            column: 0,
+            cells: 0,
+            other_events: 0,
+            row_bytes: 0,
+            text: String::new(),
+        }
+    }
+
+    /// Passes each row to `visit`, until it breaks. Blank rows are left out.
+    ///
+    /// # Errors
+    /// If the sheet is damaged, or exceeds a limit.
+    pub(crate) fn read(mut self, mut visit: impl FnMut(&Row) -> ControlFlow<()>) -> Result<(), WorkbookError> {
+        loop {
+            self.other_events += 1;
+            if self.other_events - self.cells > OTHER_EVENTS {
+                return Err(WorkbookError::damaged("a sheet has too many elements that are no cells"));
+            }
+            let cell = match self.part.next()? {
+                Event::Start(element) => match element.local_name().as_ref() {
+                    "row" => {
+                        let (number, hidden) = (attribute(&element, "r")?, attribute(&element, "hidden")?);
+                        let is_hidden = matches!(hidden.as_deref(), Some("1" | "true"));
+                        self.begin_row(number.as_deref(), is_hidden)?;
+                        continue;
+                    }
+                    "c" => CellStart::new(&element)?,
+                    _ => continue,
+                },
+                Event::End(element) if element.local_name().as_ref() == "row" => {
+                    let is_blank = self.row.cells.is_empty() && !self.row.is_truncated;
+                    if !is_blank && visit(&self.row).is_break() {
+                        return Ok(());
+                    }
+                    continue;
+                }
+                Event::End(element) if element.local_name().as_ref() == "sheetData" => return Ok(()),
+                Event::Eof => return Err(WorkbookError::damaged("a sheet ends too early")),
+                _ => continue,
+            };
+            self.read_cell(cell)?;
+        }
+    }
+
+    /// Begins a row. Its number must be higher than that of the last one.
+    fn begin_row(&mut self, number: Option<&str>, is_hidden: bool) -> Result<(), WorkbookError> {
+        let next = self.row.number + 1;
+        let number = match number {
+            Some(number) => number.parse().map_err(|_| WorkbookError::damaged("a row has no number"))?,
+            None => next,
+        };
+        if number < next || number > SHEET_ROWS {
+            return Err(WorkbookError::damaged(format!("row {number} is not in its place")));
+        }
+        self.row.number = number;
+        self.row.is_hidden = is_hidden;
+        self.row.is_truncated = false;
+        self.row.cells.clear();
+        self.row_bytes = 0;
+        self.column = 0;
+        Ok(())
+    }
+
+    fn read_cell(&mut self, cell: CellStart) -> Result<(), WorkbookError> {
+        self.cells += 1;
+        if self.cells > self.context.cells {
+            return Err(WorkbookError::TooManyCells(self.context.cells));
+        }
+        let column = cell.column.unwrap_or(self.column);
+        if column >= SHEET_COLUMNS || self.row.number == 0 {
+            return Err(WorkbookError::damaged("a cell is outside of its sheet"));
+        }
+        self.column = column + 1;
+        let has_formula = self.read_content()?;
+        let is_empty = self.text.is_empty() && !has_formula;
+        if is_empty {
+            return Ok(());
+        }
+        if column >= self.context.max_columns {
+            self.row.is_truncated = true;
+            return Ok(());
+        }
+        let value = self.value(&cell)?;
+        self.row_bytes += value.as_ref().map_or(0, String::len);
+        if self.row_bytes > ROW_BYTES {
+            return Err(WorkbookError::RowTooLarge(self.row.number));
+        }
+        if self.row.cells.len() <= column {
+            self.row.cells.resize(column + 1, Ok(String::new()));
+        }
+        self.row.cells[column] = value;
+        Ok(())
+    }
+
+    /// Reads the elements of a cell up to its end: its text, and if it has a formula.
+    fn read_content(&mut self) -> Result<bool, WorkbookError> {
+        self.text.clear();
+        let mut has_formula = false;
+        loop {
+            let kind = match self.part.next()? {
+                Event::Start(element) => match element.local_name().as_ref() {
+                    "v" => Some(TextKind::Plain),
+                    "is" => Some(TextKind::Rich),
+                    "f" => {
+                        has_formula = true;
+                        None
+                    }
+                    _ => None,
+                },
+                Event::End(element) if element.local_name().as_ref() == "c" => return Ok(has_formula),
+                Event::Eof => return Err(WorkbookError::damaged("a sheet ends within a cell")),
+                _ => None,
+            };
+            if let Some(kind) = kind {
+                self.text.clear();
+                read_text(&mut self.part, kind, &mut self.text)?;
+            }
+        }
+    }
+
+    fn value(&mut self, cell: &CellStart) -> Result<CellValue, WorkbookError> {
+        if self.text.is_empty() {
+            return Ok(Err(CellError::FormulaWithoutResult));
+        }
+        Ok(match cell.kind.as_deref() {
+            Some("s") => {
+                let index: usize = self.text.trim().parse().unwrap_or(usize::MAX);
+                let string = self.context.strings.get(index);
+                Ok(string.ok_or_else(|| WorkbookError::damaged("a cell has a text that does not exist"))?.to_owned())
+            }
+            Some("b") => Ok(if self.text.trim() == "0" { "false" } else { "true" }.to_owned()),
+            Some("e") => Err(CellError::Formula(self.text.chars().take(40).collect())),
+            Some("inlineStr" | "str") => {
+                unescape(&mut self.text, 0);
+                Ok(self.text.clone())
+            }
+            Some("d") => Ok(self.text.trim().to_owned()),
+            _ => {
+                let format = self.context.formats.get(cell.format).copied().unwrap_or_default();
+                number(&self.text, format, self.context.dates)
+            }
+        })
+    }
+}
+
+/// The attributes of a cell.
+struct CellStart {
+    /// Index of its column, if it names one.
+    column: Option<usize>,
+    /// Index of its format.
+    format: usize,
+    /// Its type.
+    kind: Option<String>,
+}
+
+impl CellStart {
+    fn new(element: &BytesStart<'_>) -> Result<Self, WorkbookError> {
+        let mut start = Self { column: None, format: 0, kind: None };
+        for attribute in element.attributes().with_checks(false) {
+            let attribute = attribute.map_err(WorkbookError::damaged)?;
+            match attribute.key.as_ref() {
+                "r" => start.column = Some(column(&attribute.value)?),
+                "s" => start.format = attribute.value.parse().unwrap_or_default(),
+                "t" => start.kind = Some(attribute.value.chars().take(16).collect()),
+                _ => {}
+            }
+        }
+        Ok(start)
+    }
+}
+
+/// Returns the index of the column of a reference such as `AB12`.
+fn column(reference: &str) -> Result<usize, WorkbookError> {
+    let name = reference.bytes().take_while(u8::is_ascii_alphabetic).take(4);
+    let column = name.fold(0, |column, digit| column * 26 + usize::from(digit.to_ascii_uppercase() - b'A') + 1);
+    match column {
+        1..=SHEET_COLUMNS => Ok(column - 1),
+        _ => Err(WorkbookError::damaged("a cell is outside of its sheet")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::column;
+
+    #[test]
+    fn a_column_is_found_by_its_name() {
+        for (reference, expected) in
+            [("A1", Some(0)), ("Z9", Some(25)), ("AA1", Some(26)), ("xfd1048576", Some(16_383))]
+        {
+            assert_eq!(column(reference).ok(), expected, "{reference}");
+        }
+        for reference in ["XFE1", "AAAA1", "AAAAAAAAAAAAAAAAAAAAAAAA1", "1", ""] {
+            assert!(column(reference).is_err(), "{reference}");
+        }
+    }
+}
