@@ -13,7 +13,7 @@ pub fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
     let memory_kib: u64 = field("/proc/meminfo", "MemTotal").and_then(|value| digits(&value)).unwrap_or(0);
     Ok(vec![
         ("Date", output_of("date", &["-u", "+%Y-%m-%d %H:%M UTC"])),
-        ("Commit", commit(&project.root, None)),
+        ("Commit", checked_out(project)),
         ("CPU", format!("{model}, {cores} cores")),
         ("Memory", format!("{:.0} GiB", memory_kib as f64 / f64::from(1 << 20))),
         ("Kernel", output_of("uname", &["-srm"])),
@@ -21,6 +21,11 @@ pub fn describe(project: &Project) -> Result<Vec<(&'static str, String)>> {
         ("Emulator", emulator(project)?),
         ("Profile", profile(project).to_owned()),
     ])
+}
+
+/// Returns the checked-out commit, which says if the checkout is modified.
+pub fn checked_out(project: &Project) -> String {
+    commit(&project.root, None)
 }
 
 /// Returns the time and the checked-out commit. Changes of the file `record`, which gets the stamp, do not mark the

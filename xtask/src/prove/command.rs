@@ -1,6 +1,6 @@
 //! Options and steps of `prove`.
 
-use super::{metrics, part, release, report};
+use super::{metrics, part, passed, release, report};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -23,6 +23,9 @@ pub(crate) struct Options {
     /// Run only these parts and do not record the results [default: all]
     #[arg(value_enum, value_name = "PART")]
     parts: Vec<Part>,
+    /// Continue an interrupted or failed run: parts that have passed at the checked-out commit are not repeated
+    #[arg(long, conflicts_with_all = ["parts", "without"])]
+    resume: bool,
     /// Remove this condition or redundant layer from the model and the simulation: without a condition the run must
     /// fail, without a redundant layer it must pass
     #[arg(long, value_name = "NAME", value_parser = removable())]
@@ -55,12 +58,20 @@ impl Options {
 
 /// Runs the command.
 pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
-    let parts = options.parts();
+    let folder = project.home_dir().join("proof");
+    let commit = machine::checked_out(project);
+    if options.resume && commit.contains(' ') {
+        bail!("--resume requires a checkout without changes, because results belong to a commit; it is {commit}");
+    }
+    if !options.resume {
+        clear(&folder)?;
+    }
+    let mut outcomes = passed::read(&folder, &commit)?;
+    let mut parts = options.parts();
+    parts.retain(|part| outcomes.iter().all(|outcome| outcome.part != *part));
     let needs_emulator = parts.iter().any(|part| part.needs_emulator());
     let venv = if needs_emulator { Some(set_up(project)?) } else { None };
     let probe = if parts.contains(&Part::Release) { Some(release::build_probe(project)?) } else { None };
-    let folder = project.home_dir().join("proof");
-    clear(&folder)?;
     let run = part::Run {
         project,
         folder: &folder,
@@ -68,7 +79,14 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         venv: venv.as_deref(),
         without: options.without.as_deref(),
     };
-    let outcomes: Vec<Outcome> = parts.iter().map(|part| run.part(*part)).collect::<Result<_>>()?;
+    for part in &parts {
+        let outcome = run.part(*part)?;
+        if options.is_complete() {
+            passed::store(&folder, &commit, &outcome)?;
+        }
+        outcomes.push(outcome);
+    }
+    outcomes.sort_by_key(|outcome| Part::ALL.iter().position(|part| *part == outcome.part));
     let tables = metrics::read(&folder)?;
     let text = report::write(&machine::describe(project)?, &outcomes, &tables);
     println!("\n{text}");
@@ -76,7 +94,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
         record(project, &text)?;
     }
     check_outcomes(&outcomes, metrics::violations(&tables), options.without.as_deref())?;
-    check_tables(&parts, &tables, options.without.as_deref())
+    check_tables(&options.parts(), &tables, options.without.as_deref())
 }
 
 /// Installs and builds what the parts on the emulator need: the tools, the functions, and the probe that replaces some
@@ -93,7 +111,7 @@ fn clear(folder: &Path) -> Result<()> {
     if folder.exists() {
         fs::remove_dir_all(folder).with_context(|| format!("cannot empty {}", folder.display()))?;
     }
-    fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))
+    Ok(())
 }
 
 fn record(project: &Project, text: &str) -> Result<()> {

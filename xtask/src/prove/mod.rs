@@ -8,6 +8,7 @@
 mod command;
 mod metrics;
 mod part;
+mod passed;
 mod release;
 mod report;
 mod second_engine;
