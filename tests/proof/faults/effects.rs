@@ -34,6 +34,8 @@ pub(super) enum Processed {
     Exactly,
     /// Up to so many times more. A fault can also spend the try in which the handler would have asked for another one.
     UpToMore(u64),
+    /// Up to twice as often, because messages come twice, and up to so many times more.
+    UpToTwiceAndMore(u64),
 }
 
 /// What a handler has recorded of one job.
@@ -70,6 +72,7 @@ impl Effects {
             let expected = match processed {
                 Processed::Exactly => asked..=asked,
                 Processed::UpToMore(more) => 1..=asked + more,
+                Processed::UpToTwiceAndMore(more) => 1..=2 * asked + more,
             };
             if !expected.contains(&times) {
                 wrong.push(format!("{number}: {times} times, not {expected:?}"));
@@ -110,5 +113,7 @@ mod tests {
         repeated.processed.insert(1, 3);
         assert_eq!(repeated.differences(Processed::UpToMore(1)).len(), 1);
         assert_eq!(repeated.differences(Processed::UpToMore(2)), [""; 0]);
+        assert_eq!(repeated.differences(Processed::UpToTwiceAndMore(0)).len(), 1);
+        assert_eq!(repeated.differences(Processed::UpToTwiceAndMore(1)), [""; 0]);
     }
 }

@@ -52,6 +52,11 @@ impl Call {
         }
     }
 
+    /// Returns true for calls that send messages of chunks.
+    fn sends_chunks(self) -> bool {
+        matches!(self, Self::OfCallHandler(Operation { name: "SendMessage" | "SendMessageBatch", .. }))
+    }
+
     fn name(self) -> String {
         let Operation { service, name } = self.operation();
         match self {
@@ -167,12 +172,18 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
     faults.add(&secret.restricted(refusal, stack)?)?;
     let rules: Result<Vec<_>> = wave.iter().map(|(call, kind)| faults.add(&call.rule(*kind, stack)?)).collect();
     let rules = rules?;
-    // Only an invocation whose reply is lost has an effect, and is followed by another one with its items.
+    // An invocation whose reply is lost has an effect, and is followed by another one with its items.
     let is_lost = |(call, kind): &Injection| *call == Call::OfCallHandler(OF_HANDLERS[0]) && *kind == Kind::Lost;
     let lost = wave.iter().position(is_lost).map(|i| &rules[i]);
-    let processed = |target| match lost {
-        Some(rule) if target != Target::Endpoint => Ok(Processed::UpToMore(rule.fired()?)),
-        _ => Ok(Processed::UpToMore(0)),
+    // A send whose reply is lost is repeated by the SDK: the message of a chunk comes twice, and two workers can process its
+    // items at the same time.
+    let is_doubled = wave.iter().any(|(call, kind)| call.sends_chunks() && *kind == Kind::Lost);
+    let processed = |target| {
+        let more = match lost {
+            Some(rule) if target != Target::Endpoint => rule.fired()?,
+            _ => 0,
+        };
+        Ok(if is_doubled { Processed::UpToTwiceAndMore(more) } else { Processed::UpToMore(more) })
     };
     let outcome = sweeping(stack, || {
         std::thread::scope(|scope| {

@@ -4,6 +4,7 @@ use super::{metrics, part, passed, release, report};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
+use std::process::Command;
 
 use anyhow::{Context, Result, bail};
 use clap::builder::PossibleValue;
@@ -23,7 +24,8 @@ pub(crate) struct Options {
     /// Run only these parts and do not record the results [default: all]
     #[arg(value_enum, value_name = "PART")]
     parts: Vec<Part>,
-    /// Continue an interrupted or failed run: parts that have passed at the checked-out commit are not repeated
+    /// Continue an interrupted or failed run: parts that have passed at a commit from which nothing that they run has
+    /// changed are not repeated
     #[arg(long, conflicts_with_all = ["parts", "without"])]
     resume: bool,
     /// Remove this condition or redundant layer from the model and the simulation: without a condition the run must
@@ -66,7 +68,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     if !options.resume {
         clear(&folder)?;
     }
-    let mut outcomes = passed::read(&folder, &commit)?;
+    let mut outcomes = passed::read(&folder, |part, at| is_unchanged(project, part, at, &commit))?;
     let mut parts = options.parts();
     parts.retain(|part| outcomes.iter().all(|outcome| outcome.part != *part));
     let needs_emulator = parts.iter().any(|part| part.needs_emulator());
@@ -74,6 +76,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     let probe = if parts.contains(&Part::Release) { Some(release::build_probe(project)?) } else { None };
     let run = part::Run {
         project,
+        commit: &commit,
         folder: &folder,
         probe: probe.as_deref(),
         venv: venv.as_deref(),
@@ -82,7 +85,7 @@ pub(crate) fn run(project: &Project, options: &Options) -> Result<()> {
     for part in &parts {
         let outcome = run.part(*part)?;
         if options.is_complete() {
-            passed::store(&folder, &commit, &outcome)?;
+            passed::store(&folder, &outcome)?;
         }
         outcomes.push(outcome);
     }
@@ -104,6 +107,17 @@ fn set_up(project: &Project) -> Result<std::path::PathBuf> {
     functions::build_all(project)?;
     cargo::build_binaries(project, &["probe".to_owned()])?;
     Ok(tools.venv)
+}
+
+/// Returns true if nothing that a part runs has changed between two commits.
+fn is_unchanged(project: &Project, part: Part, from: &str, to: &str) -> bool {
+    let mut diff = Command::new("git");
+    diff.args(["diff", "--quiet", from, to, "--", "."]).current_dir(&project.root);
+    diff.args(part.unaffected_by().iter().map(|files| match files.strip_prefix(":(glob)") {
+        Some(pattern) => format!(":(exclude,glob){pattern}"),
+        None => format!(":(exclude){files}"),
+    }));
+    diff.status().is_ok_and(|status| status.success())
 }
 
 /// Deletes the measurements of an earlier run.

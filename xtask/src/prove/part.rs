@@ -104,17 +104,32 @@ impl Part {
     }
 }
 
+impl Part {
+    /// Returns the files that change nothing that this part runs, as pathspecs of git.
+    pub(crate) fn unaffected_by(self) -> Vec<&'static str> {
+        let mut files = vec![":(glob)**/*.md", "xtask", "infra/proof"];
+        if self != Self::Faults {
+            files.push("tests/proof/faults");
+        }
+        files
+    }
+}
+
 /// The result of a part.
 #[derive(Debug)]
 pub(crate) struct Outcome {
     pub(crate) part: Part,
     pub(crate) passed: bool,
     pub(crate) duration: Duration,
+    /// The commit at which it ran.
+    pub(crate) commit: String,
 }
 
 /// Settings that all parts of a run share.
 pub(crate) struct Run<'a> {
     pub(crate) project: &'a Project,
+    /// The checked-out commit.
+    pub(crate) commit: &'a str,
     /// Folder for measurements and logs.
     pub(crate) folder: &'a Path,
     /// Path of a release binary, if a part needs it.
@@ -142,7 +157,7 @@ impl Run<'_> {
             drop(step);
             eprintln!("✗ Part: {}: failed; its output is in {}\n{}", part.name(), log.display(), tail(&log)?);
         }
-        Ok(Outcome { part, passed, duration })
+        Ok(Outcome { part, passed, duration, commit: self.commit.to_owned() })
     }
 
     fn command(&self, part: Part) -> Result<Command> {

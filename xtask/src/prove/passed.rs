@@ -8,23 +8,23 @@ use anyhow::{Context, Result};
 
 use super::part::{Outcome, Part};
 
-/// Stores that a part has passed at a commit.
-pub(super) fn store(folder: &Path, commit: &str, outcome: &Outcome) -> Result<()> {
+/// Stores that a part has passed.
+pub(super) fn store(folder: &Path, outcome: &Outcome) -> Result<()> {
     if outcome.passed {
         let path = path(folder, outcome.part);
-        fs::write(&path, format!("{commit}\n{}\n", outcome.duration.as_secs()))
+        fs::write(&path, format!("{}\n{}\n", outcome.commit, outcome.duration.as_secs()))
             .with_context(|| format!("cannot write {}", path.display()))?;
     }
     Ok(())
 }
 
-/// Returns the parts that have passed at a commit. Deletes the measurements of the others.
-pub(super) fn read(folder: &Path, commit: &str) -> Result<Vec<Outcome>> {
+/// Returns the parts that have passed at a commit that is still valid for them. Deletes the measurements of the others.
+pub(super) fn read(folder: &Path, is_valid: impl Fn(Part, &str) -> bool) -> Result<Vec<Outcome>> {
     fs::create_dir_all(folder).with_context(|| format!("cannot create {}", folder.display()))?;
     let mut outcomes = Vec::new();
     for part in Part::ALL {
-        if let Some(duration) = duration(&path(folder, part), commit) {
-            outcomes.push(Outcome { part, passed: true, duration });
+        if let Some(outcome) = stored(folder, part).filter(|outcome| is_valid(part, &outcome.commit)) {
+            outcomes.push(outcome);
             continue;
         }
         let tables = part.tables().iter().map(|table| folder.join(format!("{table}.jsonl")));
@@ -35,10 +35,11 @@ pub(super) fn read(folder: &Path, commit: &str) -> Result<Vec<Outcome>> {
     Ok(outcomes)
 }
 
-fn duration(path: &Path, commit: &str) -> Option<Duration> {
-    let text = fs::read_to_string(path).ok()?;
-    let (_, seconds) = text.trim().split_once('\n').filter(|(at, _)| *at == commit)?;
-    seconds.parse().ok().map(Duration::from_secs)
+fn stored(folder: &Path, part: Part) -> Option<Outcome> {
+    let text = fs::read_to_string(path(folder, part)).ok()?;
+    let (commit, seconds) = text.trim().split_once('\n')?;
+    let duration = Duration::from_secs(seconds.parse().ok()?);
+    Some(Outcome { part, passed: true, duration, commit: commit.to_owned() })
 }
 
 fn path(folder: &Path, part: Part) -> PathBuf {
@@ -49,24 +50,24 @@ fn path(folder: &Path, part: Part) -> PathBuf {
 mod tests {
     use super::*;
 
-    fn outcome(part: Part, passed: bool) -> Outcome {
-        Outcome { part, passed, duration: Duration::from_secs(7) }
+    fn outcome(part: Part, passed: bool, commit: &str) -> Outcome {
+        Outcome { part, passed, duration: Duration::from_secs(7), commit: commit.to_owned() }
     }
 
     #[test]
-    fn parts_that_passed_at_the_commit_are_kept_with_their_measurements() -> Result<()> {
+    fn parts_that_passed_at_a_valid_commit_are_kept_with_their_measurements() -> Result<()> {
         let dir = tempfile::tempdir()?;
         let folder = dir.path();
         for part in [Part::Corpus, Part::Completion, Part::Release] {
             fs::write(folder.join(format!("{}.jsonl", part.tables()[0])), "{}\n")?;
         }
-        store(folder, "abc", &outcome(Part::Corpus, true))?;
-        store(folder, "abc", &outcome(Part::Completion, false))?;
-        store(folder, "older", &outcome(Part::Release, true))?;
-        let kept = read(folder, "abc")?;
+        store(folder, &outcome(Part::Corpus, true, "abc"))?;
+        store(folder, &outcome(Part::Completion, false, "abc"))?;
+        store(folder, &outcome(Part::Release, true, "older"))?;
+        let kept = read(folder, |_, commit| commit == "abc")?;
         assert_eq!(
-            kept.iter().map(|kept| (kept.part, kept.duration.as_secs())).collect::<Vec<_>>(),
-            [(Part::Corpus, 7)]
+            kept.iter().map(|kept| (kept.part, kept.duration.as_secs(), kept.commit.as_str())).collect::<Vec<_>>(),
+            [(Part::Corpus, 7, "abc")]
         );
         let mut files: Vec<_> = fs::read_dir(folder)?.map(|entry| Ok(entry?.file_name())).collect::<Result<_>>()?;
         files.sort();

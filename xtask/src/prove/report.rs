@@ -44,7 +44,7 @@ pub(super) fn write(
         &["", ""],
         machine.iter().map(|(name, value)| vec![(*name).to_owned(), value.clone()]).collect(),
     );
-    table(&mut text, "Parts", &["part", "", "seconds"], outcomes.iter().map(part).collect());
+    table(&mut text, "Parts", &["part", "", "seconds", "commit"], outcomes.iter().map(part).collect());
     let titled = TITLES.iter().filter_map(|(name, title)| Some((*title, tables.get(*name)?)));
     let others = tables.iter().filter(|(name, _)| TITLES.iter().all(|(known, _)| known != name));
     for (title, metrics) in titled.chain(others.map(|(name, metrics)| (name.as_str(), metrics))) {
@@ -56,5 +56,6 @@ pub(super) fn write(
 
 fn part(outcome: &Outcome) -> Vec<String> {
     let result = if outcome.passed { "passed" } else { "FAILED" };
-    vec![outcome.part.name().to_owned(), result.to_owned(), format!("{:.0}", outcome.duration.as_secs_f32())]
+    let seconds = format!("{:.0}", outcome.duration.as_secs_f32());
+    vec![outcome.part.name().to_owned(), result.to_owned(), seconds, outcome.commit.clone()]
 }
