@@ -15,8 +15,8 @@ use serde_json::Value;
 use super::item_value::ItemValue;
 use crate::field_error::FieldError;
 use crate::handler::{
-    AnyJobType, CellReader, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob, Processed, RawItem, Rejection,
-    TypeLimits,
+    AnyJobType, CellReader, CheckedHeader, Header, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob,
+    Processed, RawItem, Rejection, TypeLimits,
 };
 use crate::json_schema::JsonSchema;
 
@@ -190,8 +190,8 @@ fn bad_output(rejection: Rejection) -> Rejection {
 }
 
 impl PreparedJob for RemoteJob {
-    fn check_columns(&self, _: &[String]) -> Result<Vec<JobError>, JobError> {
-        Ok(Vec::new())
+    fn check_header(&self, _: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        Ok(CheckedHeader::default())
     }
 
     fn tolerance(&self) -> Tolerance {
