@@ -108,7 +108,7 @@ fn run_all(project: &Project, options: &Options, notes: &Path) -> Result<()> {
         ]);
         // These tests wait for visibility timeouts and backoffs. Two suites at the same time would not be faster on two
         // cores, and waits with a limit would end too early.
-        flows.args(["--", "--test-threads", "8"]);
+        flows.args(["--", "--test-threads", "6"]);
         configure(&mut flows);
         check(&mut flows)?;
     }
