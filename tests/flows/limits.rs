@@ -191,20 +191,16 @@ fn a_limited_job_type_never_exceeds_its_concurrency_limit() -> Story {
     let (other, _) = work(stack, "probe", &others, &json!({}))?;
     assert_eq!((other["status"].as_str(), counts(&other)), (Some("completed"), [100, 0, 0]), "{other}");
     ensure!(stack.client.job(&low)?["status"] == "running", "the limited job ended before the other one");
-    // On a busy machine, a worker can exceed its timeout and be killed. The sweeper then wakes the parked chunks.
     for (id, watch) in [(&low, watch), (&high, Watch::new(stack, &high))] {
-        let (job, _) = end(watch.sweeping(), stack, id, &file)?;
+        let (job, _) = end(watch, stack, id, &file)?;
         assert_eq!((job["status"].as_str(), counts(&job)), (Some("completed"), [100, 0, 0]), "{job}");
         let dead_letters = stack.peek("ChunkDlqUrl")?;
         ensure!(!dead_letters.iter().any(|dead_letter| dead_letter.contains(id)), "a parked chunk was dead-lettered");
     }
     assert_eq!(marks.most_inside()?, 2);
-    // A chunk that got a permit after it was parked stays parked until its worker ends, or the sweeper has removed it.
-    wait_until(|| {
-        stack.sweep()?;
-        Ok(stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty())
-    })
-    .context("a chunk of an ended job is still parked")
+    // A chunk that got a permit after it was parked stays parked until its worker ends.
+    wait_until(|| Ok(stack.run(stack.store()?.parked("probe-limited", 1))?.is_empty()))
+        .context("a chunk of an ended job is still parked")
 }
 
 #[test]
