@@ -175,8 +175,8 @@ fn inject(handlers: &Handlers, wave: &[Injection]) -> Result<(Outcome, Vec<u64>)
     // An invocation whose reply is lost has an effect, and is followed by another one with its items.
     let is_lost = |(call, kind): &Injection| *call == Call::OfCallHandler(OF_HANDLERS[0]) && *kind == Kind::Lost;
     let lost = wave.iter().position(is_lost).map(|i| &rules[i]);
-    // A send whose reply is lost is repeated by the SDK: the message of a chunk comes twice, and two workers can process its
-    // items at the same time.
+    // A send whose reply is lost is repeated by the SDK: the message of a round comes twice, and two workers process its
+    // items at the same time. The bodies that the proxy passed on showed it: two calls in one round, 0.2 s apart.
     let is_doubled = wave.iter().any(|(call, kind)| call.sends_chunks() && *kind == Kind::Lost);
     let processed = |target| {
         let more = match lost {
