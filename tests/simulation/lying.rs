@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use longshore::remote::{CallHandlers, Calling, RemoteCall, RemoteReply};
 use longshore_domain::ids::JobId;
+use longshore_domain::job::Job;
 use longshore_domain::registration::{Activation, Registration, Target, TypeName, Version, VersionedRegistration};
 use longshore_domain::remote::{ConnectionError, Mode};
 use longshore_domain::timestamp::Timestamp;
@@ -41,6 +42,9 @@ const LIES: u32 = 300;
 /// Bad pings per thousand.
 const BAD_PINGS: u32 = 150;
 
+/// Changes of the registration per thousand retries.
+const CHANGED: u32 = 500;
+
 thread_local! {
     static RNG: RefCell<Rng> = RefCell::new(Rng::from_seed(0));
     /// Number of calls in progress.
@@ -65,6 +69,18 @@ pub(crate) fn registration() -> VersionedRegistration {
     registration.output_schema = Some(json!({}));
     let activation = Activation { modes: vec![Mode::Run], at: Timestamp(0) };
     VersionedRegistration { version: Version::stored("1-a"), registration, activation }
+}
+
+/// The registration that a retry of a job takes: for a job of this type sometimes a newer one, without an output.
+pub(crate) fn newest(job: &Job) -> Option<Box<VersionedRegistration>> {
+    let is_changed = job.is_registered && RNG.with_borrow_mut(|rng| rng.often(CHANGED));
+    is_changed.then(|| {
+        count_fault("registration without an output");
+        let mut newest = registration();
+        newest.version = Version::stored("2-b");
+        newest.registration.output_schema = None;
+        Box::new(newest)
+    })
 }
 
 /// The handler.

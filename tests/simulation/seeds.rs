@@ -156,7 +156,7 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
 }
 
 /// Kinds of faults that must occur in a test run.
-const FAULT_KINDS: [&str; 36] = [
+const FAULT_KINDS: [&str; 37] = [
     "bad ping",
     "dead-lettered",
     "clock skew",
@@ -175,6 +175,7 @@ const FAULT_KINDS: [&str; 36] = [
     "record removed",
     "record undone",
     "record written",
+    "registration without an output",
     "reordered",
     "replay of a completion",
     "replay of given-up items",

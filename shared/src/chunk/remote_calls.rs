@@ -169,6 +169,8 @@ impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
             }
             CallOutcome::Fatal(rejection) => {
                 self.note_answer().await?;
+                // The outcomes behind a gap count. The items in the gap stay unprocessed.
+                self.close_gaps(remote, items, &Outcome::Busy { reason: rejection.message.clone() })?;
                 Ok(Some(rejection))
             }
             CallOutcome::Parked(Backpressure { after, reason }) => {

@@ -16,7 +16,7 @@ use crate::remote::{NotCalled, RemoteJob};
 
 impl<'a, S: Store, Q: Queues, F: Files> Attempt<'a, S, Q, F> {
     /// Gives each item in a gap this outcome, and takes all outcomes.
-    fn close_gaps(
+    pub(super) fn close_gaps(
         &mut self,
         remote: &RemoteJob,
         items: &Items,

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::item_value::ItemValue;
+use super::options_schema::OptionsSchema;
 use crate::field_error::FieldError;
 use crate::handler::{
     AnyJobType, CellReader, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob, Processed, RawItem, Rejection,
@@ -24,9 +25,6 @@ use crate::json_schema::JsonSchema;
 const BATCHES_PER_CHUNK: u32 = 4;
 /// Minimum and maximum number of items in a chunk.
 const CHUNK_ITEMS: (u32, u32) = (20, 1_000);
-
-/// Pointer of the options in a request.
-const OPTIONS: &str = "/options";
 
 /// A registered job type.
 #[derive(Clone, Debug)]
@@ -84,9 +82,8 @@ impl AnyJobType for RegisteredType {
         let compile = |name: &str, schema: &Option<Value>| {
             schema.as_ref().map(|schema| JsonSchema::compile(name, schema)).transpose().map_err(|error| vec![error])
         };
-        if let Some(schema) = compile("/optionsSchema", &registration.options_schema)? {
-            schema.check(options).map_err(|rejection| vec![in_options(&rejection)])?;
-        }
+        let schema = OptionsSchema::compile(registration).map_err(|error| vec![error])?;
+        schema.check(options).map_err(|error| vec![error])?;
         Ok(Box::new(RemoteJob {
             item_schema: compile("/itemSchema", &registration.item_schema)?,
             output_schema: compile("/outputSchema", &registration.output_schema)?,
@@ -94,12 +91,6 @@ impl AnyJobType for RegisteredType {
             options: options.clone(),
         }))
     }
-}
-
-/// Returns the error of options that do not match their schema.
-fn in_options(rejection: &Rejection) -> FieldError {
-    let path = rejection.field.as_ref().map(|field| format!("{OPTIONS}/{field}"));
-    FieldError::new(path.unwrap_or_else(|| OPTIONS.into()), "invalid_option", rejection.message.clone())
 }
 
 fn limits(registration: &Registration) -> TypeLimits {
@@ -165,9 +156,10 @@ impl RemoteJob {
         }
     }
 
-    /// Appends the outcome of an item. An output that does not match its schema fails its item.
+    /// Appends the outcome of an item. An output that does not match its schema fails its item. The job decides if outputs
+    /// are kept: a retry can have replaced its registration by one without an output.
     pub(crate) fn append(&self, to: &mut Processed, number: u64, outcome: ItemOutcome, outputs: Outputs) {
-        if outputs == Outputs::Dropped || !self.registration().has_output() {
+        if outputs == Outputs::Dropped {
             return to.push_without_output(outcome);
         }
         let checked = outcome.and_then(|output| match (&self.output_schema, &output) {

@@ -19,6 +19,7 @@ use serde_json::{Value, json};
 use crate::api::{self, Answer};
 use crate::clock::clock;
 use crate::faults;
+use crate::lying;
 use crate::stepwise::Stepwise;
 use crate::unguarded::Unguarded;
 
@@ -118,7 +119,7 @@ async fn retry(shared: &Shared, job: Job, selection: Selection) -> PortResult<&'
         return Ok("409");
     }
     let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-    let reopen = Reopen { generation, at, deadline_at, selection, registration: None };
+    let reopen = Reopen { generation, at, deadline_at, selection, registration: lying::newest(&job) };
     let Reopened::Made(job) = shared.ports.store.reopen(&job, &reopen).await? else { return Ok("409") };
     // If this fails, the sweeper sends the message.
     drop(shared.ports.queues.send_create(&CreateMessage::new(&job)).await);

@@ -18,6 +18,7 @@ use super::state::{Customer, Seen};
 use super::{World, now};
 use crate::clock::clock;
 use crate::kinds::Kind;
+use crate::lying;
 use crate::plan::JobPlan;
 use crate::report;
 use crate::rows::{ACTIONS, Dialect, bit, file_of, line, reading_of, upload_of};
@@ -259,7 +260,8 @@ impl World {
             return;
         }
         let deadline_at = deadline(at, job.times.timeout_s, job.times.expires_at);
-        let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration: None };
+        let registration = lying::newest(&job);
+        let reopen = Reopen { generation: job.generation, at, deadline_at, selection, registration };
         if let Reopened::Made(job) = now(self.store.reopen(&job, &reopen)).unwrap() {
             now(self.queues.send_create(&CreateMessage::new(&job))).unwrap();
         }

@@ -2,8 +2,9 @@
 
 use longshore::chunk::ChunkEnd;
 use longshore_domain::outcome::Counts;
+use longshore_domain::registration::Registration;
 use longshore_domain::work_file::End;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use crate::scripted::{Scripted, all, ok, returned};
 use crate::world::{World, registration};
@@ -85,6 +86,35 @@ async fn a_fatal_answer_stops_the_job_and_counts_nothing() {
     assert_eq!(world.run(9).await, [ChunkEnd::NotLive]);
     assert_eq!(world.counts().await, Counts::default());
     assert_eq!(handler.batches().len(), 1);
+}
+
+#[tokio::test]
+async fn a_fatal_answer_keeps_the_outcomes_that_came_before() {
+    // Leaves the first item out, and stops the job when it comes again.
+    let handler = Scripted::new(|received| match received.numbers[..] {
+        [1, _, ..] => ok(received, 2..=8),
+        _ => returned(&json!({ "fatal": { "code": "licence_expired", "message": "m" } })),
+    });
+    let world = World::new(&handler, registration(), 1, 20).await;
+    assert_eq!(world.run(9).await, [ChunkEnd::NotLive]);
+    assert_eq!(handler.batches()[1], [1]);
+    assert_eq!(world.counts().await, Counts { succeeded: 7, ..Counts::default() });
+    let rows: Vec<_> = world.outputs().iter().map(|row| row["number"].as_u64().unwrap()).collect();
+    assert_eq!(rows, (2..=8).collect::<Vec<_>>());
+}
+
+/// A retry takes the newest registration, and keeps the results that its job was created with.
+#[tokio::test]
+async fn each_success_of_a_job_with_results_has_a_row_even_if_the_type_has_no_output_any_more() {
+    let handler = Scripted::new(|received| match received.numbers[0] {
+        1 => all(received),
+        _ => returned(&json!({ "all": "ok" })),
+    });
+    let world = World::new(&handler, Registration { output_schema: None, ..registration() }, 1, 10).await;
+    assert_eq!(world.run(9).await, [ChunkEnd::Finished]);
+    let output = |n: u64| if n <= 8 { json!({ "n": n }) } else { Value::Null };
+    let rows: Vec<_> = (1..=10).map(|n| json!({ "number": n, "output": output(n) })).collect();
+    assert_eq!(world.outputs(), rows);
 }
 
 #[tokio::test]
