@@ -25,7 +25,7 @@ def lambda_handler(event, context):
     if "unknown" in faults:
         results.append({"key": "no-key-of-this-batch", "outcome": "ok"})
     if "huge" in faults:
-        results[0]["output"]["text"] = "x" * (5 << 20)
+        results[0]["output"]["text"] = "x" * 6_000_000
     if "empty" in faults:
         return {}
     return {"results": results}

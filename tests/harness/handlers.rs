@@ -54,6 +54,14 @@ impl Endpoint {
         Ok(Self { port: free_port()?, certificate: self.certificate.clone(), key: self.key.clone() })
     }
 
+    /// An endpoint on the same port, with a certificate that the stack does not trust.
+    ///
+    /// # Errors
+    /// If no port is free.
+    pub fn with_another_certificate(&self) -> Result<Self> {
+        Ok(Self { port: self.port, ..Self::new()? })
+    }
+
     /// The URL that a registration names.
     pub fn url(&self) -> String {
         format!("https://localhost:{}/", self.port)
@@ -87,14 +95,14 @@ impl Client {
         self.call("PUT", &format!("/api/job-types/{name}"), &headers, content.to_string().as_bytes())
     }
 
-    /// Returns true if the job type is active. It is an error if its handler's ping was not good.
+    /// Returns true if the job type is active as it was last registered. It is an error if its handler's ping was not good.
     ///
     /// # Errors
     /// If the candidate is refused.
     pub fn is_active(&self, name: &str) -> Result<bool> {
         let found = self.get(&format!("/api/job-types/{name}"))?.expect(200)?;
         ensure!(found["candidate"]["status"] != "refused", "{found}");
-        Ok(found["status"] == "active")
+        Ok(found["status"] == "active" && found["candidate"].is_null())
     }
 }
 

@@ -2,24 +2,28 @@
 //! while it cannot be reached.
 
 use anyhow::{Context, Result, ensure};
+use longshore_tests::harness::watch::Watch;
+use serde_json::json;
 
 use super::effects::{ITEMS, Processed};
-use super::handled::{Handled, Target, run_all};
+use super::handled::{Handled, Target, create, run_all};
 use super::handlers::{Handlers, handlers};
 use super::images::{IMAGES, run_images};
 use super::jobs::{Outcome, record_outcome, sweeping};
 use super::server::wait_until;
 
 /// The faults of batches, each with the number of times that the batch was processed.
-const FAULTS: [(&str, u64); 12] = [
+const FAULTS: [(&str, u64); 14] = [
     ("reset", 0),
     ("lost", 1),
     ("slow", 1),
     ("drip", 1),
     ("cut", 1),
     ("text", 1),
+    ("large", 1),
     ("307", 0),
     ("404", 0),
+    ("410", 0),
     ("413", 0),
     ("429", 0),
     ("500", 0),
@@ -39,7 +43,9 @@ fn with_every_fault_of_an_endpoint_every_item_is_counted_as_it_said() {
     let command = "cargo test -p longshore-tests --test proof with_every_fault_of_an_endpoint";
     record_outcome("faults of an HTTPS endpoint", &count, &outcome, command);
     let outcome = Outcome::of(ITEMS, stopped(&handlers));
-    record_outcome("HTTPS endpoint stopped and started", &1, &outcome, command);
+    record_outcome("HTTPS endpoint stopped, then with a wrong certificate", &2, &outcome, command);
+    let outcome = Outcome::of(3, gone(&handlers));
+    record_outcome("HTTPS endpoint that answers 410 for one item", &1, &outcome, command);
 }
 
 /// Runs jobs until each fault has occurred. Returns the number of the faults.
@@ -65,7 +71,25 @@ fn with_faults(handlers: &Handlers) -> Result<(Outcome, usize)> {
     Ok((outcome, count))
 }
 
-/// Stops the endpoint during a job, and starts it again when the job waits for it.
+/// Runs a job with an item for which the endpoint answers 410: it fails alone.
+fn gone(handlers: &Handlers) -> Result<Vec<String>> {
+    let (name, content) = (Target::Endpoint.job_type(), handlers.content(Target::Endpoint));
+    let mut once = content.clone();
+    once["tries"] = 1.into();
+    handlers.activate(name, &once)?;
+    let items: Vec<_> = ["ok", "gone", "ok"].iter().map(|action| json!({ "id": action, "action": action })).collect();
+    let options = json!({ "effects": handlers.effects()? });
+    let id = create(&handlers.operator, &json!({ "jobType": name, "items": items, "options": options }))?;
+    let job = Watch::new(&handlers.stack, &id).with_client(&handlers.operator).end()?;
+    let failures = handlers.operator.get(&format!("/api/jobs/{id}/failures"))?.expect(200)?;
+    handlers.activate(name, &content)?;
+    let failure = &failures["failures"][0];
+    let counts = json!({ "succeeded": 2, "failed": 1, "skipped": 0, "pending": 0 });
+    let is_alone = job["counts"] == counts && failure["number"] == 2 && failure["code"] == "handler_failed";
+    Ok(if is_alone { Vec::new() } else { vec![format!("job {id}: {}, {failures}", job["counts"])] })
+}
+
+/// Stops the endpoint during a job, starts it with a wrong certificate when the job waits for it, and then with its own.
 fn stopped(handlers: &Handlers) -> Result<Vec<String>> {
     sweeping(&handlers.stack, || {
         let job = Handled::start(handlers, Target::Endpoint)?;
@@ -76,6 +100,12 @@ fn stopped(handlers: &Handlers) -> Result<Vec<String>> {
             ensure!(document["status"] == "running", "{document}");
             Ok(document["waitingFor"]["reason"] == "handler_unavailable")
         })?;
+        let next_try = || -> Result<_> { Ok(handlers.stack.client.job(&job.id)?["waitingFor"]["nextTry"].clone()) };
+        let (calls, before) = (job.calls()?, next_try()?);
+        handlers.serve_with_a_wrong_certificate()?;
+        wait_until("a ping is refused", || Ok(next_try()? != before))?;
+        ensure!(job.calls()? == calls, "an endpoint with a wrong certificate was called");
+        handlers.stop_serving();
         handlers.serve().context("the endpoint does not start")?;
         // The batches that were processed when it was stopped.
         let document = job.end()?;

@@ -71,6 +71,8 @@ class Endpoint(https_endpoint.Endpoint):
         if not is_signed(self.headers, body, os.environ["LONGSHORE_SECRETS"]):
             return self.send(401, {"error": "no valid signature"})
         message = json.loads(body)
+        if any(item["value"]["action"] == "gone" for item in message.get("items", ())):
+            return self.send(410, {"error": "gone"})
         fault = take_fault("ping" if message["schema"] == "longshore.ping/1" else "items")
         if fault == "reset":
             return self.reset()
@@ -83,6 +85,8 @@ class Endpoint(https_endpoint.Endpoint):
             time.sleep(SLOW_SECONDS)
         if fault == "text":
             content = "done"
+        if fault == "large":
+            content = {**content, "padding": "x" * 6_000_000}
         self.send(200, content, paused=fault == "drip", cut=fault == "cut")
 
     def do_GET(self):

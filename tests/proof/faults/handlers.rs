@@ -88,7 +88,12 @@ impl Handlers {
 
     /// Registers a job type with this target, and waits until it is active.
     pub(super) fn register(&self, name: &str, target: Target) -> Result<()> {
-        self.operator.put_job_type(name, &self.content(target))?.expect(202)?;
+        self.activate(name, &self.content(target))
+    }
+
+    /// Registers a job type, and waits until it is active.
+    pub(super) fn activate(&self, name: &str, content: &Value) -> Result<()> {
+        self.operator.put_job_type(name, content)?.expect(202)?;
         wait_until("a job type is active", || self.operator.is_active(name))
     }
 
@@ -130,15 +135,19 @@ impl Handlers {
 
     /// Starts the endpoint.
     pub(super) fn serve(&self) -> Result<()> {
+        self.serve_as(&self.endpoint)
+    }
+
+    /// Starts the endpoint with a certificate that the stack does not trust.
+    pub(super) fn serve_with_a_wrong_certificate(&self) -> Result<()> {
+        self.serve_as(&self.endpoint.with_another_certificate()?)
+    }
+
+    fn serve_as(&self, endpoint: &Endpoint) -> Result<()> {
         let faults = self.faults();
         let arguments = [faults.to_str().context("no path")?];
-        let server = Server::start(
-            &self.endpoint,
-            self.folder.path(),
-            &self.secret,
-            "tests/proof/faults/handler.py",
-            &arguments,
-        )?;
+        let server =
+            Server::start(endpoint, self.folder.path(), &self.secret, "tests/proof/faults/handler.py", &arguments)?;
         self.set_server(Some(server));
         Ok(())
     }

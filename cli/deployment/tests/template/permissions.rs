@@ -88,6 +88,25 @@ fn the_api_can_write_and_remove_only_the_items_of_requests() {
     assert_eq!(changed, ["Bucket/jobs/*/source.jsonl"].into());
 }
 
+/// Functions whose roles permit to read a secret.
+fn readers_of_secrets(template: &str) -> Vec<String> {
+    let functions = functions(&Template::parse(template).unwrap()).unwrap();
+    let reads = |function: &&Function| {
+        let mut actions = function.statements.iter().flat_map(|statement| &statement.actions);
+        actions.any(|action| action.starts_with("secretsmanager:") || action.contains('*'))
+    };
+    functions.values().filter(reads).map(|function| function.id.clone()).collect()
+}
+
+#[test]
+fn only_the_functions_that_sign_or_show_secrets_can_read_the_root_secret() {
+    let expected = ["CallHandler", "Deliver", "JobsApi"];
+    assert_eq!(readers_of_secrets(TEMPLATE), expected);
+    let logs = "Action: [logs:CreateLogStream, logs:PutLogEvents]\n                Resource: !GetAtt SweepLogs.Arn";
+    let with_another = TEMPLATE.replace(logs, &logs.replace("logs:PutLogEvents", "secretsmanager:GetSecretValue"));
+    assert_eq!(readers_of_secrets(&with_another), [&expected[..], &["Sweep"]].concat());
+}
+
 #[test]
 fn a_removed_permission_is_reported() {
     let rows = [
