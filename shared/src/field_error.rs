@@ -24,6 +24,11 @@ impl FieldError {
         Self { pointer: pointer.into(), code: code.to_owned(), detail: detail.into() }
     }
 
+    /// Returns the position and the error as one text.
+    pub fn text(&self) -> String {
+        format!("{}: {}", self.pointer, self.detail)
+    }
+
     /// Creates an error from serde's error in the options.
     pub fn in_options(path: &serde_path_to_error::Path, detail: &str) -> Self {
         let code = if detail.starts_with("unknown field") { "unknown_option" } else { "invalid_option" };

@@ -31,6 +31,7 @@
 //! | `throughput` | services that accept fewer calls per second than the functions make |
 //! | `schedules` | sweepers that fire schedules: one job or one reason for each occurrence |
 //! | `webhooks` | deliveries of events to endpoints that fail: each event arrives under one id |
+//! | `webhook_checks` | deliveries to an endpoint whose URL changes: none waits for hours once a check has passed |
 //! | `tasks` | functions of a small simulation, step by step |
 //! | `limits` | workers of registered types on a clock: rate limit, concurrency limit, and the share of one type |
 //! | `stories` | situations that random runs seldom reach, and a queue that is never empty |
@@ -75,5 +76,6 @@ mod undo_races;
 mod undos;
 mod unguarded;
 mod versions;
+mod webhook_checks;
 mod webhooks;
 mod world;

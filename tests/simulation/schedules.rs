@@ -2,18 +2,22 @@
 //! makes exactly one job, or has exactly one reason.
 //!
 //! The firing is that of the sweeper and of the API. Every call of the store can be interrupted before and after it; a
-//! sweeper can be killed at every step.
+//! sweeper can be killed at every step. Meanwhile an operator registers the job type again, now with a schema that
+//! refuses the options, now with one that accepts them.
 
 use std::collections::BTreeMap;
 
 use longshore_domain::ids::{JobId, ScheduleId};
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::outcome::Counts;
-use longshore_domain::ports::{JobStore, JobTransitions, JobsQuery, OccurrencesQuery, Schedules, TenantLimits};
+use longshore_domain::ports::{
+    JobStore, JobTransitions, JobTypes, JobsQuery, OccurrencesQuery, PingRecord, Schedules, TenantLimits, TypeWrite,
+};
+use longshore_domain::registration::{Activation, Candidate, Registration, StoredRegistration, Target, TypeName};
 use longshore_domain::schedule::{JobTemplate, LATE_S, Occurrence, OccurrenceResult, Overlap, Schedule, Timing};
 use longshore_domain::tenant::DEFAULT_TENANT;
 use longshore_domain::timestamp::Timestamp;
-use longshore_schedules::{FireEnd, Firer, Recurrence, next_after};
+use longshore_schedules::{CheckOptions, Checked, FireEnd, Firer, Recurrence, next_after};
 use longshore_testing::MemoryStore;
 use serde_json::json;
 
@@ -28,11 +32,31 @@ const START: Timestamp = Timestamp(1_782_896_400_000);
 /// Runs of the test.
 const SEEDS: u64 = 2_000;
 /// Events of a run.
-const EVENTS: usize = 400;
+const EVENTS: usize = 600;
 /// Runs within which a run without the condition has two results of an occurrence.
 const SEEDS_TO_VIOLATION: u64 = 2_000;
 
 type Store = Stepwise<Unguarded<MemoryStore>>;
+
+/// The check of the options: a registration with an even number refuses them.
+enum Checks {
+    Later,
+    Now,
+}
+
+impl CheckOptions for Checks {
+    fn check(&self, registration: &Registration, _: &JobTemplate) -> Checked {
+        match self {
+            Self::Later => Checked::Later,
+            Self::Now if is_refusing(registration) => Checked::Refused("/options: even".into()),
+            Self::Now => Checked::Accepted,
+        }
+    }
+}
+
+fn is_refusing(registration: &Registration) -> bool {
+    registration.concurrency.is_multiple_of(2)
+}
 
 /// A run: the schedule of a tenant, and functions that are under way.
 struct Run {
@@ -43,6 +67,8 @@ struct Run {
     schedule: Schedule,
     /// True if a client has paused or changed the schedule: then times can have no occurrence.
     is_changed: bool,
+    /// Number of the registration; 0 if the job type is not registered.
+    registered: u32,
 }
 
 fn schedule(rng: &mut Rng) -> Schedule {
@@ -74,26 +100,49 @@ impl Run {
         let memory = MemoryStore::default().with_limits(TenantLimits { active_jobs: 1, ..TenantLimits::default() });
         let schedule = schedule(&mut rng);
         let store = Stepwise(Unguarded(memory.clone()));
-        let mut run = Self { rng, memory, store, tasks: Vec::new(), schedule, is_changed: false };
+        let mut run = Self { rng, memory, store, tasks: Vec::new(), schedule, is_changed: false, registered: 0 };
+        if run.rng.often(500) {
+            run.schedule.job.is_registered = true;
+            run.register();
+        }
         run.put(None);
         run
+    }
+
+    /// An operator registers the job type, or registers it again.
+    fn register(&mut self) {
+        self.registered += 1;
+        let name = TypeName::parse(&self.schedule.job.job_type).unwrap();
+        let registration = Registration {
+            concurrency: self.registered,
+            options_schema: Some(json!({})),
+            ..Registration::new(name.clone(), Target::Url("https://example.com/".into()))
+        };
+        let candidate = Candidate::new(registration, true_time());
+        let seen = now(self.memory.job_type(&name)).unwrap().as_ref().map(StoredRegistration::revision);
+        let write = now(self.memory.put_candidate(&name, Some(&candidate), seen.as_ref())).unwrap();
+        let activation = Activation { modes: Vec::new(), at: true_time() };
+        let record = now(self.memory.activate(&name, &candidate.version, &activation)).unwrap();
+        assert_eq!((write, record), (TypeWrite::Stored, PingRecord::Recorded));
     }
 
     fn put(&mut self, read: Option<&Schedule>) {
         let _ = now(self.memory.put_schedule(&self.schedule, read)).unwrap();
     }
 
-    /// A sweep as the sweeper makes it: it reads what is due, and fires until nothing is.
+    /// A sweep as the sweeper makes it: it reads what is due, and fires until nothing is, first without checks.
     fn sweep(&self) -> Task<()> {
         let store = self.store.clone();
         Box::pin(async move {
-            let firer = Firer { store: &store, job_types: &store, retention_days: 14 };
-            let Ok(due) = store.due_schedules(clock(), 10).await else { return };
-            for key in due {
-                while let Ok(Some(schedule)) = store.schedule(&key).await {
-                    let Ok(end) = firer.fire(&schedule, clock()).await else { break };
-                    if end == FireEnd::NotDue {
-                        break;
+            for options in &[Checks::Later, Checks::Now] {
+                let firer = Firer { store: &store, job_types: &store, options, retention_days: 14 };
+                let Ok(due) = store.due_schedules(clock(), 10).await else { return };
+                for key in due {
+                    while let Ok(Some(schedule)) = store.schedule(&key).await {
+                        let Ok(end) = firer.fire(&schedule, clock()).await else { break };
+                        if matches!(end, FireEnd::NotDue | FireEnd::Unchecked) {
+                            break;
+                        }
                     }
                 }
             }
@@ -103,7 +152,7 @@ impl Run {
     fn trigger(&self) -> Task<()> {
         let (store, key) = (self.store.clone(), self.schedule.key());
         Box::pin(async move {
-            let firer = Firer { store: &store, job_types: &store, retention_days: 14 };
+            let firer = Firer { store: &store, job_types: &store, options: &Checks::Now, retention_days: 14 };
             if let Ok(Some(schedule)) = store.schedule(&key).await {
                 let _ = firer.trigger(&schedule, clock()).await;
             }
@@ -111,7 +160,7 @@ impl Run {
     }
 
     fn event(&mut self) {
-        match self.rng.weighted(&[20, 15, 100, 8, 4, 1, 3]) {
+        match self.rng.weighted(&[20, 15, 100, 8, 4, 1, 3, 2]) {
             0 => CLOCK.set(CLOCK.get() + self.rng.between(0, 240_000)),
             1 if self.tasks.len() < 4 => self.tasks.push(self.sweep()),
             2 if !self.tasks.is_empty() => {
@@ -130,6 +179,7 @@ impl Run {
             5 => CLOCK.set(CLOCK.get() + (LATE_S + 600) * 1_000 + 1),
             6 if self.rng.often(300) => self.change(),
             6 => self.tasks.push(self.trigger()),
+            7 if self.registered > 0 => self.register(),
             _ => {}
         }
     }
@@ -202,9 +252,10 @@ impl Run {
             let result = match &occurrence.result {
                 OccurrenceResult::Started { job_id } => {
                     started.push(*job_id);
-                    "started"
+                    self.verify_job(*job_id)?
                 }
                 OccurrenceResult::Skipped { .. } => "skipped",
+                OccurrenceResult::Failed { code, .. } if code == "options_refused" => "refused",
                 OccurrenceResult::Failed { .. } => "failed",
             };
             *results.entry(result).or_default() += 1;
@@ -217,6 +268,16 @@ impl Run {
         }
         Ok(results)
     }
+
+    /// Verifies that a job has a registration that accepts its options.
+    fn verify_job(&self, id: JobId) -> Result<&'static str, String> {
+        let definition = now(self.memory.definition(id)).unwrap().unwrap();
+        let registered = definition.registration.map(|registered| registered.registration);
+        if registered.as_ref().is_some_and(is_refusing) {
+            return Err(format!("the options of {id} are refused"));
+        }
+        Ok(if registered.is_some() { "started, registered" } else { "started" })
+    }
 }
 
 #[test]
@@ -227,7 +288,7 @@ fn each_occurrence_makes_one_job_or_has_one_reason_whatever_dies() {
         results.into_iter().for_each(|(result, count)| *all.entry(result).or_default() += count);
     }
     let is_frequent = |result: &&str| all.get(result).is_some_and(|count| *count > SEEDS / 10);
-    assert!(["started", "skipped", "failed"].iter().all(is_frequent), "{all:?}");
+    assert!(["started", "started, registered", "skipped", "failed", "refused"].iter().all(is_frequent), "{all:?}");
 }
 
 #[test]

@@ -193,7 +193,7 @@ impl Run {
                 }
                 WebhookMessage::Replay { tenant, endpoint_id, after, requested_at, only_waiting } => {
                     let what = (*requested_at, *only_waiting);
-                    replay(store, queues, (tenant, *endpoint_id), after, what).await.is_ok()
+                    replay(store, queues, (tenant, *endpoint_id), after, what, clock()).await.is_ok()
                 }
                 WebhookMessage::Check { .. } => true,
             }

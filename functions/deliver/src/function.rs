@@ -44,7 +44,7 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> MessageHandler for Deliver<S, Q, 
             }
             WebhookMessage::Replay { tenant, endpoint_id, after, requested_at, only_waiting } => {
                 let what = (*requested_at, *only_waiting);
-                let replayed = replay(store, queues, (tenant, *endpoint_id), after, what).await?;
+                let replayed = replay(store, queues, (tenant, *endpoint_id), after, what, clock()).await?;
                 format!("{replayed} deliveries are replayed")
             }
         };

@@ -1,5 +1,5 @@
-//! Work that is due at a time: scheduled jobs, schedules, and overdue deliveries. The first two have a quarter of the remaining
-//! time each.
+//! Work that is due at a time: scheduled jobs, schedules, schedules whose options must be checked first, and overdue
+//! deliveries. Each has a quarter of the remaining time.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,10 @@ use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{JobTypes, PortResult, QueueDepth, Queues, Store};
 use longshore_domain::schedule::ScheduleKey;
 use longshore_domain::timestamp::Timestamp;
-use longshore_schedules::{FireEnd, Firer};
+use longshore_schedules::{CheckOptions, FireEnd, Firer};
 
 use crate::jobs::SweepSummary;
+use crate::options::{ChecksInTime, LeftToLater};
 use crate::overdue::TimeBudget;
 
 /// Seconds after which a delivery is overdue: its message has had the time to be processed.
@@ -26,17 +27,38 @@ const QUEUED_DELIVERIES: u64 = 2_000;
 /// tenant's messages delay no other tenant's. An outage multiplies no more than these.
 const MIN_DELIVERIES: u64 = 200;
 
+/// Number of messages about webhooks that are sent before the time is checked.
+const SENT_DELIVERIES: usize = 100;
+
 /// Number of due items that are read at once.
 const PAGE: usize = 500;
 
 /// Number of due items that are processed at the same time.
 const CONCURRENT: usize = 16;
 
-/// Maximum number of failed items that a sweep passes over.
-const MAX_FAILED: usize = 2_000;
+/// Maximum number of items that a part of a sweep passes over: they have failed, or are left to a later part.
+const MAX_PASSED: usize = 2_000;
 
 /// Maximum number of occurrences of a schedule in one sweep: after an outage, those that were missed have a reason each.
 const MAX_OCCURRENCES: usize = 12;
+
+/// The result of processing a due item.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+struct Processed {
+    /// Number of what was done.
+    count: u32,
+    /// True if the item stays due, for a later part of the sweep.
+    is_left: bool,
+}
+
+/// The result of processing due items.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+struct Drained {
+    /// Sum of what was done.
+    count: u32,
+    /// Number of items that are left to a later part of the sweep.
+    left: usize,
+}
 
 /// The part of a sweep that processes what is due.
 pub(crate) struct DueSweep<'a, S, Q, F> {
@@ -50,30 +72,52 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
     /// sweep of the jobs sends another one.
     pub(crate) async fn enqueue_jobs(&self, until: Timestamp, summary: &mut SweepSummary) {
         let list = async |limit| self.ports.store.due_jobs((self.clock)(), limit).await;
-        let act = async |id: &JobId| self.enqueue(*id).await.map(u32::from);
-        summary.enqueued = self.drain(until, list, act, ("scheduled jobs", summary)).await;
+        let act = async |id: &JobId| {
+            let is_enqueued = self.enqueue(*id).await?;
+            Ok(Processed { count: is_enqueued.into(), is_left: false })
+        };
+        summary.enqueued = self.drain(until, list, act, ("scheduled jobs", summary)).await.count;
     }
 
-    /// Fires the schedules whose time has come. Tenants take turns.
-    pub(crate) async fn fire_schedules(&self, until: Timestamp, summary: &mut SweepSummary) {
+    /// Fires the schedules whose time has come. Tenants take turns. Returns the number of those that are left, because
+    /// their options must be checked first.
+    pub(crate) async fn fire_schedules(&self, until: Timestamp, summary: &mut SweepSummary) -> usize {
+        let drained = self.drain_schedules(until, &LeftToLater, summary).await;
+        summary.occurrences = drained.count;
+        drained.left
+    }
+
+    /// Fires the schedules whose time has come, and checks their options if that is needed. Tenants take turns. What is
+    /// not checked in time is left to the next sweep.
+    pub(crate) async fn check_schedules(&self, until: Timestamp, summary: &mut SweepSummary) {
+        let checks = ChecksInTime::new(TimeBudget { clock: self.clock, until });
+        summary.occurrences += self.drain_schedules(until, &checks, summary).await.count;
+    }
+
+    async fn drain_schedules(
+        &self,
+        until: Timestamp,
+        options: &impl CheckOptions,
+        summary: &mut SweepSummary,
+    ) -> Drained {
         let list = async |limit| self.ports.store.due_schedules((self.clock)(), limit).await;
-        let act = async |key: &ScheduleKey| self.fire_schedule(key, until).await;
-        summary.occurrences = self.drain(until, list, act, ("due schedules", summary)).await;
+        let act = async |key: &ScheduleKey| self.fire_schedule(key, options, until).await;
+        self.drain(until, list, act, ("due schedules", summary)).await
     }
 
-    /// Processes due items until none is left or the time is over. Returns the sum of the results. An item that fails is left to
-    /// the next sweep, and does not hold up the others.
+    /// Processes due items until none is left or the time is over. An item that fails is left to the next sweep, and does
+    /// not hold up the others.
     async fn drain<K: Ord + Clone>(
         &self,
         until: Timestamp,
         list: impl AsyncFn(usize) -> PortResult<Vec<K>>,
-        act: impl AsyncFn(&K) -> PortResult<u32>,
+        act: impl AsyncFn(&K) -> PortResult<Processed>,
         (what, summary): (&str, &mut SweepSummary),
-    ) -> u32 {
+    ) -> Drained {
         let budget = TimeBudget { clock: self.clock, until };
-        let (mut failed, mut done) = (BTreeSet::new(), 0);
-        while !budget.is_over() && failed.len() < MAX_FAILED {
-            let limit = PAGE + failed.len();
+        let (mut passed, mut drained) = (BTreeSet::new(), Drained::default());
+        while !budget.is_over() && passed.len() < MAX_PASSED {
+            let limit = PAGE + passed.len();
             let due = match list(limit).await {
                 Ok(due) => due,
                 Err(error) => {
@@ -82,28 +126,34 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
                 }
             };
             let is_last = due.len() < limit;
-            let next: Vec<_> = due.into_iter().filter(|key| !failed.contains(key)).collect();
+            let next: Vec<_> = due.into_iter().filter(|key| !passed.contains(key)).collect();
             let calls = next.iter().map(|key| async {
-                let result = if budget.is_over() { Ok(0) } else { act(key).await };
+                let result = if budget.is_over() { Ok(Processed::default()) } else { act(key).await };
                 (key.clone(), result)
             });
             let results: Vec<_> = stream::iter(calls).buffer_unordered(CONCURRENT).collect().await;
-            let before = (done, failed.len());
+            let before = (drained.count, passed.len());
             for (key, result) in results {
                 match result {
-                    Ok(count) => done += count,
+                    Ok(Processed { count, is_left }) => {
+                        drained.count += count;
+                        if is_left {
+                            drained.left += 1;
+                            passed.insert(key);
+                        }
+                    }
                     Err(error) => {
                         summary.record_failure(&format!("cannot process one of the {what}"), &error);
-                        failed.insert(key);
+                        passed.insert(key);
                     }
                 }
             }
             // The index may lag, and list the same items again.
-            if is_last || (done, failed.len()) == before {
+            if is_last || (drained.count, passed.len()) == before {
                 break;
             }
         }
-        done
+        drained
     }
 
     /// Puts a scheduled job into its queue. Returns false if another call has done so, or if the job was stopped.
@@ -114,11 +164,16 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
         Ok(true)
     }
 
-    /// Fires the occurrences of a schedule that are due, and sends the messages of their jobs. Returns their number.
-    async fn fire_schedule(&self, key: &ScheduleKey, until: Timestamp) -> PortResult<u32> {
+    /// Fires the occurrences of a schedule that are due, and sends the messages of their jobs.
+    async fn fire_schedule(
+        &self,
+        key: &ScheduleKey,
+        options: &impl CheckOptions,
+        until: Timestamp,
+    ) -> PortResult<Processed> {
         let (store, budget) = (&self.ports.store, TimeBudget { clock: self.clock, until });
-        let firer = Firer { store, job_types: store, retention_days: self.retention_days };
-        let mut occurrences = 0;
+        let firer = Firer { store, job_types: store, options, retention_days: self.retention_days };
+        let mut processed = Processed::default();
         for _ in 0..MAX_OCCURRENCES {
             if budget.is_over() {
                 break;
@@ -128,6 +183,10 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
             let (schedule_id, tenant) = (schedule.schedule_id, &schedule.tenant);
             match &end {
                 FireEnd::NotDue | FireEnd::Changed => break,
+                FireEnd::Unchecked => {
+                    processed.is_left = true;
+                    break;
+                }
                 FireEnd::Started(job) => {
                     tracing::info!(schedule.id = %schedule_id, %tenant, job.id = %job.job_id, "a schedule has made a job");
                     self.ports.send_create(job).await;
@@ -140,22 +199,26 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
                     tracing::warn!(schedule.id = %schedule_id, %tenant, code, "an occurrence has failed");
                 }
             }
-            occurrences += 1;
+            processed.count += 1;
         }
-        Ok(occurrences)
+        Ok(processed)
     }
 
     /// Sends messages for deliveries whose attempt is overdue: those whose wait is longer than the delay of a queue,
     /// and those whose message was lost. Tenants take turns. A message that waits in a long queue gets a duplicate, which
-    /// is harmless.
-    pub(crate) async fn send_deliveries(&self, summary: &mut SweepSummary) -> PortResult<()> {
+    /// is harmless. Ends at a time, because jobs must be visited too.
+    pub(crate) async fn send_deliveries(&self, until: Timestamp, summary: &mut SweepSummary) -> PortResult<()> {
         let waiting = self.ports.queues.webhooks().await?;
         let room = QUEUED_DELIVERIES.saturating_sub(waiting).max(MIN_DELIVERIES);
         let before = (self.clock)().plus_seconds(-OVERDUE_S);
         let due = self.ports.store.due_deliveries(before, usize::try_from(room).unwrap_or(usize::MAX)).await?;
-        summary.deliveries = u32::try_from(due.len()).unwrap_or(u32::MAX);
         let messages: Vec<_> = due.into_iter().map(|delivery| WebhookMessage::Deliver { delivery }).collect();
-        if messages.is_empty() { Ok(()) } else { self.ports.queues.send_webhooks(&messages, 0).await }
+        let budget = TimeBudget { clock: self.clock, until };
+        for messages in messages.chunks(SENT_DELIVERIES).take_while(|_| !budget.is_over()) {
+            self.ports.queues.send_webhooks(messages, 0).await?;
+            summary.deliveries += u32::try_from(messages.len()).unwrap_or(u32::MAX);
+        }
+        Ok(())
     }
 }
 

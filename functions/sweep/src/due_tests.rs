@@ -12,6 +12,8 @@ use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use super::*;
 
 const START: Timestamp = Timestamp(1_700_000_000_000);
+/// A time after the clock.
+const LATER: Timestamp = Timestamp(1_700_000_200_000);
 
 /// Returns a store with these numbers of overdue deliveries of tenants.
 async fn overdue(tenants: &[(&'static str, usize)]) -> MemoryStore {
@@ -59,13 +61,24 @@ async fn the_deliveries_of_a_tenant_delay_no_other_and_a_full_queue_gets_few_mor
     let has_one = |sent: &[longshore_testing::SentWebhook]| {
         sent.iter().filter(|sent| sent.message.tenant().as_str() == "one").count()
     };
-    sweep.send_deliveries(&mut summary).await.unwrap();
+    sweep.send_deliveries(LATER, &mut summary).await.unwrap();
     assert_eq!(summary.deliveries, 2_000);
-    sweep.send_deliveries(&mut summary).await.unwrap();
+    sweep.send_deliveries(LATER, &mut summary).await.unwrap();
     let sent = queues.take_webhooks();
     assert_eq!((sent.len(), has_one(&sent[..2_000]), has_one(&sent[2_000..])), (2_200, 1, 1), "the queue is full");
-    sweep.send_deliveries(&mut summary).await.unwrap();
+    sweep.send_deliveries(LATER, &mut summary).await.unwrap();
     assert_eq!(queues.take_webhooks().len(), 2_000, "the queue is empty again");
+}
+
+#[tokio::test]
+async fn messages_for_deliveries_are_sent_within_their_time() {
+    let (store, queues) = (overdue(&[("a", 300)]).await, MemoryQueues::default());
+    let ports = Ports { store, queues, files: MemoryFiles::default() };
+    let (sweep, mut summary) = (DueSweep { ports: &ports, clock, retention_days: 14 }, SweepSummary::default());
+    sweep.send_deliveries(clock(), &mut summary).await.unwrap();
+    assert_eq!(summary.deliveries, 0);
+    sweep.send_deliveries(LATER, &mut summary).await.unwrap();
+    assert_eq!(summary.deliveries, 300);
 }
 
 fn schedule(tenant: &'static str, place: u8) -> Schedule {

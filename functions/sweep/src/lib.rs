@@ -6,7 +6,8 @@
 //!   has ended it removes files, upload, records and the job. For job types with a concurrency limit it wakes parked
 //!   chunks if there are free permits.
 //! - **Scheduled jobs:** puts those whose time has come into their queue.
-//! - **Schedules:** fires those whose time has come: each occurrence makes one job, or has one reason why not.
+//! - **Schedules:** fires those whose time has come: each occurrence makes one job, or has one reason why not. After
+//!   that, it checks the options of those whose job type was registered again, and fires them.
 //! - **Webhooks:** sends messages for deliveries whose attempt is overdue.
 //! - **Run twice at once:** both runs send their pushes, which is harmless, and one of the two is counted. So work that
 //!   is given up after four pushes was sent at four different times.
@@ -24,6 +25,7 @@ mod dead_letters;
 pub mod decide;
 mod due;
 mod jobs;
+mod options;
 pub mod overdue;
 mod push;
 mod run;

@@ -38,11 +38,13 @@ impl<S: Store + Removal + Sweeps + JobTypes, Q: Queues + QueueDepth, F: Files, D
         let mut summary = SweepSummary::default();
         let due = DueSweep { ports, clock, retention_days: self.retention_days };
         due.enqueue_jobs(self.part_of(deadline), &mut summary).await;
-        due.fire_schedules(self.part_of(deadline), &mut summary).await;
+        if due.fire_schedules(self.part_of(deadline), &mut summary).await > 0 {
+            due.check_schedules(self.part_of(deadline), &mut summary).await;
+        }
         if let Err(error) = self.dead_letters(&executor, &mut summary).await {
             summary.record_failure("cannot read the dead letters", &error);
         }
-        if let Err(error) = due.send_deliveries(&mut summary).await {
+        if let Err(error) = due.send_deliveries(self.part_of(deadline), &mut summary).await {
             summary.record_failure("cannot send messages for overdue deliveries", &error);
         }
         JobSweep::new(executor, self.stall_s).run(&mut summary).await;

@@ -190,9 +190,10 @@ pub enum WebhookMessage {
         endpoint_id: EndpointId,
         /// Only deliveries with greater ids.
         after: DeliveryId,
-        /// Time of the request: deliveries that were created later are not replayed.
+        /// Time of the request: deliveries that were created later are not replayed, unless they wait for a check.
         requested_at: Timestamp,
-        /// True if only deliveries are replayed that wait for a later attempt.
+        /// True for the release after a passed check: only deliveries are replayed that wait for it, or for a later
+        /// attempt.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         only_waiting: bool,
     },

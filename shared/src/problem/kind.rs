@@ -155,8 +155,8 @@ kinds! {
         "Retry after the number of seconds in Retry-After, with the same Idempotency-Key if the call takes one.";
     ScheduleNotRunnable = 409 "schedule-not-runnable" "Schedule not runnable"
         "The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is \
-         not active, or takes another kind of input. Nothing was done."
-        "Wait until that job ends, cancel it, or change the schedule.";
+         not active, takes another kind of input, or refuses the options since it was changed. Nothing was done."
+        "Wait until that job ends, cancel it, or change the schedule. An operator can accept the former options again.";
     TooManyJobTypes = 409 "too-many-job-types" "Too many job types"
         "The deployment has its maximum of 200 registered job types. Nothing was done."
         "Delete a job type that is not needed.";
@@ -203,6 +203,11 @@ kinds! {
     WebhookDisabled = 409 "webhook-disabled" "Webhook disabled"
         "The webhook is disabled, so nothing is delivered to it. Nothing was done."
         "Enable the webhook, and repeat the call once it is active.";
+    WebhookPending = 409 "webhook-pending" "Webhook pending"
+        "The webhook has passed no check since its URL was set or it was enabled, so nothing is delivered to it yet. \
+         Nothing was done."
+        "Repeat the call once the webhook is active. If its check has failed, repair the endpoint, and request another \
+         check.";
 }
 
 impl Kind {

@@ -13,15 +13,14 @@ use serde::{Deserialize, Serialize};
 
 use super::calls::{CallEndpoints, Called, EndpointCall};
 use super::deliver::{Deliverer, WebhookError, check_time, find_endpoint};
+use super::replay::RELEASE_S;
 
 /// Type of the message.
 pub const TYPE: &str = "webhook.check";
 
-/// Age in days of the oldest deliveries that a passed check releases; older ones have failed.
+/// Age in days of the oldest deliveries that a passed check releases. Older ones wait only if a replay was interrupted
+/// by another URL, or if their endpoint had asked for long waits; they are due within hours.
 const WAITING_DAYS: i64 = 5;
-
-/// Seconds from a passed check until waiting deliveries are released.
-const RELEASE_S: i32 = 5;
 
 /// End of a message that asks for a check.
 #[derive(Copy, Clone, Eq, PartialEq, Debug)]
@@ -69,21 +68,22 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         let Some(endpoint) = find_endpoint(self.store, tenant, id).await? else { return Ok(CheckEnd::Stale) };
         let check = endpoint.check.as_ref().filter(|check| check.challenge == challenge && check.result.is_none());
         let Some(check) = check else { return Ok(CheckEnd::Stale) };
-        let now = (self.clock)();
         let document = CheckDocument {
             message_type: TYPE,
             timestamp: check.requested_at.to_rfc3339(),
             data: CheckData { webhook_id: id, challenge },
         };
         let (id_of_message, body) = (format!("check-{challenge}"), serde_json::to_string(&document)?);
-        check_time(now, deadline)?;
+        check_time((self.clock)(), deadline)?;
         let call = EndpointCall { endpoint: &endpoint, id: &id_of_message, body: &body, deadline };
         let result = result_of(&self.calls.call(call).await?, challenge);
+        let (answered_at, mut is_release_sent) = ((self.clock)(), false);
         let mut current = Some(endpoint);
         while let Some(endpoint) = current {
             let Some(checked) = endpoint.checked(challenge, result) else { return Ok(CheckEnd::Stale) };
-            if endpoint.state != checked.state {
-                self.release_waiting(&checked, now).await?;
+            if endpoint.state != checked.state && !is_release_sent {
+                self.release_waiting(&checked, answered_at).await?;
+                is_release_sent = true;
             }
             if self.store.put_endpoint(&checked, Some(&endpoint)).await? == ConditionalWrite::Stored {
                 return Ok(CheckEnd::Checked(result));
@@ -93,14 +93,14 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         Ok(CheckEnd::Stale)
     }
 
-    /// Asks for the deliveries that have waited for the check. The message is sent before the endpoint is active, so that a crash
-    /// in between loses none, and arrives afterwards.
-    async fn release_waiting(&self, endpoint: &Endpoint, now: Timestamp) -> PortResult<()> {
+    /// Asks for the deliveries that have waited for the check. The message is sent before the endpoint is active, so
+    /// that a crash in between loses none. It has no effect until the endpoint is active.
+    async fn release_waiting(&self, endpoint: &Endpoint, answered_at: Timestamp) -> PortResult<()> {
         let message = WebhookMessage::Replay {
             tenant: endpoint.tenant.clone(),
             endpoint_id: endpoint.endpoint_id,
-            after: DeliveryId::before(now.plus_days(-WAITING_DAYS)),
-            requested_at: now,
+            after: DeliveryId::before(answered_at.plus_days(-WAITING_DAYS)),
+            requested_at: answered_at,
             only_waiting: true,
         };
         self.queues.send_webhooks(&[message], RELEASE_S).await

@@ -9,6 +9,7 @@
 
 use longshore_domain::event::Event;
 use longshore_domain::ids::EndpointId;
+use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{ConditionalWrite, PortError, PortResult, Queues, Webhooks};
 use longshore_domain::random::fraction;
 use longshore_domain::retry;
@@ -37,7 +38,7 @@ const SHORT_PAUSE_S: i64 = 60;
 /// Milliseconds over which the deliveries are spread that have waited for an endpoint together.
 const SPREAD_MS: f64 = 5_000.0;
 
-/// Seconds for which a delivery waits whose endpoint has passed no check. A passed check releases it.
+/// Seconds for which a delivery waits whose endpoint has passed no check, unless a passed check releases it.
 const UNCHECKED_S: i64 = 6 * 3_600;
 
 /// Error of a message about webhooks. The message is delivered again.
@@ -110,7 +111,9 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
     pub async fn deliver(&self, key: &DeliveryKey, deadline: Timestamp) -> Result<DeliveryEnd, WebhookError> {
         let Some(delivery) = self.store.delivery(key).await? else { return Ok(DeliveryEnd::Absent) };
         let now = (self.clock)();
-        if delivery.due().is_none_or(|due| due.millis_since(now) > EARLY_MS) {
+        let is_due = delivery.due().is_some_and(|due| due.millis_since(now) <= EARLY_MS);
+        // One that waits for a check is due as soon as the endpoint is active.
+        if !is_due && delivery.unchecked_since().is_none() {
             return Ok(DeliveryEnd::NotDue);
         }
         let endpoint = find_endpoint(self.store, &key.tenant, key.endpoint_id).await?;
@@ -120,6 +123,9 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
             EndpointState::Disabled { .. } => false,
         };
         let Some(endpoint) = endpoint.filter(is_open) else { return self.abandon(delivery).await };
+        if endpoint.state == EndpointState::Pending {
+            return if is_due { self.wait_for_check(delivery, now).await } else { Ok(DeliveryEnd::NotDue) };
+        }
         let called = match self.decide(&delivery, endpoint, now, deadline).await? {
             Decision::Call(endpoint) => self.call(&delivery, &endpoint, deadline).await?,
             Decision::Fail(refused) => refused,
@@ -140,9 +146,6 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         now: Timestamp,
         deadline: Timestamp,
     ) -> Result<Decision, WebhookError> {
-        if endpoint.state == EndpointState::Pending {
-            return Ok(Decision::Wait(now.plus_seconds(UNCHECKED_S), false));
-        }
         let admission = endpoint.health.admit(now);
         if let Admission::Paused(until) = admission {
             let pause_s = until.millis_since(now).max(0).div_euclid(1_000) + 1;
@@ -236,6 +239,20 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         delivery.postpone(until, is_reserved);
         if self.store.put_delivery(&delivery, read_revision).await? == ConditionalWrite::Stored {
             self.send_next(&delivery).await;
+        }
+        Ok(DeliveryEnd::Postponed)
+    }
+
+    /// Puts off an attempt until the endpoint has passed a check. It can pass while this is stored, and the release
+    /// miss the delivery, so the endpoint is read again. If this function dies in between, its message comes again.
+    async fn wait_for_check(&self, mut delivery: Delivery, now: Timestamp) -> Result<DeliveryEnd, WebhookError> {
+        let read_revision = delivery.revision;
+        delivery.wait_for_check(now, now.plus_seconds(UNCHECKED_S));
+        if self.store.put_delivery(&delivery, read_revision).await? == ConditionalWrite::Stored {
+            let endpoint = find_endpoint(self.store, &delivery.tenant, delivery.endpoint_id).await?;
+            if endpoint.is_some_and(|endpoint| endpoint.state == EndpointState::Active) {
+                self.queues.send_webhooks(&[WebhookMessage::Deliver { delivery: delivery.key() }], 0).await?;
+            }
         }
         Ok(DeliveryEnd::Postponed)
     }

@@ -49,6 +49,7 @@ export const PROBLEM_KINDS = [
   "upload-quota-exceeded",
   "uri-too-long",
   "webhook-disabled",
+  "webhook-pending",
 ] as const;
 
 /**

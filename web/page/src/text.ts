@@ -1,6 +1,6 @@
 /** All texts of the page, in one place for translation. */
 
-import type { Failure, Job } from "longshore-client";
+import type { Failure, Job, Occurrence } from "longshore-client";
 import { errorText, FAILED, UNREACHABLE } from "./text/errors";
 import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
@@ -54,6 +54,13 @@ export function failureReason({ code, field }: Pick<Failure, "code" | "field">):
   const { reasons, bySchema, theRow } = text.failures;
   const words = reasons[code] ?? (code.startsWith("schema_") ? bySchema : undefined);
   return words?.(field === null ? theRow : `"${field}"`).replace(/^./, (first) => first.toUpperCase());
+}
+
+/** Returns the reason of an occurrence that made no job. */
+export function occurrenceReason({ reason, code, detail }: Occurrence): string {
+  const { reasons, failures } = text.schedules.occurrences;
+  if (reason) return reasons[reason];
+  return [code && failures[code], detail].filter(Boolean).join(" ");
 }
 
 export const text = {

@@ -3,5 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a failed step fails the test")]
 
 mod attempts;
+mod checks;
 mod endpoints;
 mod world;

@@ -1,12 +1,14 @@
 //! The job of a schedule: a request that is validated when the schedule is stored, and that needs nothing that expires.
 
+use std::collections::BTreeMap;
+
 use longshore::field_error::FieldError;
 use longshore::handler::Input;
 use longshore::http::{Failure, Fields, Tenant};
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Source};
-use longshore_domain::schedule::{JOB_BYTES, JobTemplate};
+use longshore_domain::job::{Job, Priority, Source};
+use longshore_domain::schedule::{JOB_BYTES, JobTemplate, OptionsCheck};
 use serde_json::{Map, Value, json};
 
 use super::create::check_callback;
@@ -14,6 +16,7 @@ use super::export::with_columns;
 use super::items::CreateBody;
 use super::known_types::KnownTypes;
 use super::request::Draft;
+use super::results_request::ResultsRequest;
 use super::source_request::{ParsedSource, find_dataset};
 use crate::backend::{Api, Backend};
 
@@ -27,6 +30,35 @@ pub(crate) async fn template<B: Backend>(
     members: Map<String, Value>,
 ) -> Result<JobTemplate, Failure> {
     read(api, tenant, members).await.map_err(in_job)
+}
+
+/// Returns true if a request is for the stored job of a schedule. It calls no service and needs no job type, so it also
+/// works for a job that is no longer valid.
+pub(crate) fn is_same<B: Backend>(api: &Api<B>, stored: &JobTemplate, members: &Map<String, Value>) -> bool {
+    let own_limit_s = api.registry.find(&stored.job_type).and_then(|job_type| job_type.limits().job_time_limit_s);
+    let limit_s = own_limit_s.unwrap_or(api.limits.job_time_limit_s);
+    let stored = stored.request.as_object();
+    stored.is_some_and(|stored| without_defaults(stored, limit_s) == without_defaults(members, limit_s))
+}
+
+/// Returns the members of a request that do not have their default values.
+fn without_defaults(members: &Map<String, Value>, limit_s: i64) -> BTreeMap<&str, Value> {
+    let results = |value: &Value| match ResultsRequest::read(value) {
+        Ok(form) => Some(json!(form)).filter(|_| form != ResultsRequest::default()),
+        Err(_) => Some(value.clone()),
+    };
+    let unless = |value: &Value, default: Value| Some(value).filter(|value| **value != default).cloned();
+    let members = members.iter().filter(|(_, value)| !value.is_null()).filter_map(|(name, value)| {
+        let value = match name.as_str() {
+            "priority" => unless(value, json!(Priority::default())),
+            "options" | "metadata" | "reading" => unless(value, json!({})),
+            "timeoutSeconds" => unless(value, json!(limit_s)),
+            "results" => results(value),
+            _ => Some(value.clone()),
+        };
+        Some((name.as_str(), value?))
+    });
+    members.collect()
 }
 
 async fn read<B: Backend>(api: &Api<B>, tenant: &Tenant, members: Map<String, Value>) -> Result<JobTemplate, Failure> {
@@ -63,6 +95,7 @@ async fn read<B: Backend>(api: &Api<B>, tenant: &Tenant, members: Map<String, Va
     }
     let template = JobTemplate {
         is_registered: request.registration.is_some(),
+        options_check: request.registration.map(|registration| OptionsCheck::accepted(registration.version)),
         source,
         priority: request.priority,
         metadata: request.metadata,

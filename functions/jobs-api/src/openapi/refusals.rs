@@ -119,11 +119,12 @@ refusals!(
 );
 refusals!(
     /// Refusals of `POST /api/webhooks/{webhookId}/deliveries/{deliveryId}/replay`.
-    ReplayDeliveryRefusals: NotFound, WebhookDisabled, Unavailable
+    ReplayDeliveryRefusals: NotFound, WebhookDisabled, WebhookPending, Unavailable
 );
 refusals!(
     /// Refusals of `POST /api/webhooks/{webhookId}/replay`.
-    ReplayDeliveriesRefusals: MalformedJson, NotFound, WebhookDisabled, BodyTooLarge, UnsupportedMediaType, InvalidRequest
+    ReplayDeliveriesRefusals: MalformedJson, NotFound, WebhookDisabled, WebhookPending, BodyTooLarge, UnsupportedMediaType,
+    InvalidRequest
 );
 refusals!(
     /// Refusals of the public documents: none.

@@ -54,7 +54,7 @@ pub(crate) async fn create<B: Backend>(
     let now = (api.clock)();
     let store = &api.ports.store;
     count_work_call(store, &tenant.0, now).await?;
-    let content = request::read(&api, &tenant, fields, now).await?;
+    let content = request::read(&api, &tenant, fields, (None, now)).await?;
     let mut schedule = new_schedule(tenant, content, now)?;
     for _ in 0..ATTEMPTS {
         let taken = store.schedules(&schedule.tenant).await?;

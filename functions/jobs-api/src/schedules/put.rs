@@ -27,8 +27,9 @@ use crate::resource::{change, find};
     operation_id = "putSchedule",
     tag = "schedules",
     summary = "Change a schedule.",
-    description = "Replaces all fields; a field that is absent gets its default. Times that pass while a schedule is paused \
-        have no occurrence.",
+    description = "Replaces all fields; a field that is absent gets its default. Times that pass while a schedule is \
+        paused have no occurrence. A call with `paused: true` and the `job` of the response is accepted even if that job is \
+        no longer valid, for example because its job type was deleted; any other call validates the job.",
     params(ScheduleIdInPath, IfMatchHeader),
     request_body(content = ScheduleRequest, description = "Up to 32 KiB.", example = json!(examples::request())),
     responses(
@@ -52,8 +53,8 @@ pub(crate) async fn put<B: Backend>(
     let now = (api.clock)();
     let store = &api.ports.store;
     count_work_call(store, &tenant.0, now).await?;
-    find::<Schedule, _>(store, &tenant.0, &id).await?;
-    let content = request::read(&api, &tenant, fields, now).await?;
+    let stored = find::<Schedule, _>(store, &tenant.0, &id).await?;
+    let content = request::read(&api, &tenant, fields, (Some(&stored), now)).await?;
     // The time of the write: the request may have taken seconds, in which an occurrence was fired.
     let apply = |schedule| apply(schedule, &content, (api.clock)());
     let changed = change(store, (&tenant.0, &id), &headers, apply).await?;

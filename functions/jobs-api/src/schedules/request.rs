@@ -2,7 +2,7 @@
 
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
 use longshore::problem::Problem;
-use longshore_domain::schedule::{JobTemplate, Overlap, Timing};
+use longshore_domain::schedule::{JobTemplate, Overlap, Schedule, Timing};
 use longshore_domain::timestamp::Timestamp;
 use longshore_schedules::{Cron, Period, Zone};
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde_json::{Map, Value};
 use utoipa::ToSchema;
 
 use crate::backend::{Api, Backend};
-use crate::jobs::template::template;
+use crate::jobs::template::{is_same, template};
 
 /// Maximum body size.
 pub(super) const BODY_BYTES: usize = 32 * 1024;
@@ -61,7 +61,8 @@ pub(super) struct ScheduleContent {
     pub(super) job: JobTemplate,
 }
 
-/// Reads a schedule.
+/// Reads a schedule. The job of a schedule that is or stays paused is not validated if it is the stored one: its owner
+/// can pause a schedule whose job is no longer valid.
 ///
 /// # Errors
 /// 422 with every error of the schedule, or of its job; or a service fails.
@@ -69,7 +70,7 @@ pub(super) async fn read<B: Backend>(
     api: &Api<B>,
     tenant: &Tenant,
     mut fields: Fields,
-    now: Timestamp,
+    (stored, now): (Option<&Schedule>, Timestamp),
 ) -> Result<ScheduleContent, Failure> {
     let name = fields.required("name", name);
     let timing = timing(&mut fields, now);
@@ -80,7 +81,10 @@ pub(super) async fn read<B: Backend>(
     });
     match (name, timing, job) {
         (Some(name), Some(timing), Some(job)) if fields.is_valid() => {
-            let job = template(api, tenant, job).await?;
+            let job = match stored.filter(|stored| paused && is_same(api, &stored.job, &job)) {
+                Some(stored) => stored.job.clone(),
+                None => template(api, tenant, job).await?,
+            };
             Ok(ScheduleContent { name, timing, overlap, paused, job })
         }
         _ => Err(fields.into_problem().into()),

@@ -60,13 +60,15 @@ pub(super) fn new_challenge() -> String {
     Uuid::new_v4().simple().to_string()
 }
 
-/// Asks for the check of a webhook that was stored with one. If the message cannot be sent, the check has no result, and
-/// the test call asks again.
-pub(super) async fn ask_for_check(queues: &impl Queues, endpoint: &Endpoint) {
-    let Some(check) = endpoint.check.as_ref().filter(|check| check.result.is_none()) else { return };
-    let (tenant, challenge) = (endpoint.tenant.clone(), check.challenge.clone());
-    let message = WebhookMessage::Check { tenant, endpoint_id: endpoint.endpoint_id, challenge };
-    if let Err(error) = queues.send_webhooks(&[message], 0).await {
+/// Asks for the check with this challenge, if the webhook was stored with it. If the message cannot be sent, the check
+/// has no result, and the test call asks again.
+pub(super) async fn ask_for_check(queues: &impl Queues, endpoint: &Endpoint, challenge: String, now: Timestamp) {
+    let Some(check) = endpoint.check.as_ref().filter(|check| check.challenge == challenge) else { return };
+    let wait_ms = check.begins_at().millis_since(now).max(0);
+    let delay_s = i32::try_from(wait_ms.saturating_add(999) / 1_000).unwrap_or(i32::MAX);
+    let message =
+        WebhookMessage::Check { tenant: endpoint.tenant.clone(), endpoint_id: endpoint.endpoint_id, challenge };
+    if let Err(error) = queues.send_webhooks(&[message], delay_s).await {
         let error = telemetry::chain(&error);
         tracing::warn!(webhook.id = %endpoint.endpoint_id, error, "cannot ask for a check; a test asks again");
     }
@@ -81,9 +83,4 @@ pub(super) async fn secret(reader: &RootSecretReader, endpoint: &Endpoint) -> Re
     let secrets =
         secrets.map_err(|error| PortError { service: "secrets", operation: "root_secret", source: error.into() })?;
     Ok(secrets.newest().reveal())
-}
-
-/// Returns the endpoint with a new check.
-pub(super) fn checked_again(endpoint: Endpoint, now: Timestamp) -> Endpoint {
-    endpoint.with_check(new_challenge(), now)
 }

@@ -77,8 +77,9 @@ pub(crate) async fn create<B: Backend>(
         check: None,
         replayed_at: None,
     };
+    let challenge = new_challenge();
     if content.enabled {
-        endpoint.check = Some(Check { challenge: new_challenge(), requested_at: now, result: None });
+        endpoint.check = Some(Check { challenge: challenge.clone(), requested_at: now, begins_at: None, result: None });
     } else {
         endpoint.state = EndpointState::Disabled { reason: DisabledReason::Client, at: now };
     }
@@ -90,7 +91,7 @@ pub(crate) async fn create<B: Backend>(
         endpoint.place = (0..MAX_ENDPOINTS as u8).find(is_free).ok_or_else(too_many)?;
         if store.put_endpoint(&endpoint, None).await? == ConditionalWrite::Stored {
             tracing::info!(webhook.id = %endpoint.endpoint_id, tenant = %endpoint.tenant, "a webhook was created");
-            ask_for_check(&api.ports.queues, &endpoint).await;
+            ask_for_check(&api.ports.queues, &endpoint, challenge, now).await;
             let location = format!("/api/webhooks/{}", endpoint.endpoint_id);
             let about = AppendHeaders([(header::CACHE_CONTROL, "no-store".to_owned()), (header::LOCATION, location)]);
             let document = CreatedWebhookDocument { webhook: WebhookDocument::new(&endpoint), secret };

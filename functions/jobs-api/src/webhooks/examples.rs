@@ -37,7 +37,7 @@ fn endpoint(state: EndpointState, result: Option<CheckResult>) -> Endpoint {
         created_at: AT,
         revision: 0,
         place: 0,
-        check: Some(Check { challenge: String::new(), requested_at: AT, result }),
+        check: Some(Check { challenge: String::new(), requested_at: AT, begins_at: None, result }),
         replayed_at: None,
     }
 }

@@ -9,7 +9,7 @@ use longshore::openapi::{CacheNoStore, EntityTag};
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::{DisabledReason, Endpoint, EndpointState};
 
-use super::change::{answer, ask_for_check, checked_again};
+use super::change::{answer, ask_for_check, new_challenge};
 use super::create::BODY_BYTES;
 use super::document::WebhookDocument;
 use super::examples;
@@ -27,7 +27,9 @@ use crate::resource::change;
     tag = "webhooks",
     summary = "Change a webhook.",
     description = "Replaces all fields; a field that is absent gets its default. With another URL, or if it was \
-        disabled, the webhook is pending until it has passed a new check. The secret stays.",
+        disabled, the webhook is pending until it has passed a new check, which begins up to five seconds later if \
+        another one has no result yet. A change of the other fields of a pending webhook starts a check as a test does. \
+        The secret stays.",
     params(WebhookIdInPath, IfMatchHeader),
     request_body(content = WebhookRequest, description = "Up to 8 KiB.", example = json!(examples::request())),
     responses(
@@ -52,13 +54,16 @@ pub(crate) async fn put<B: Backend>(
     let now = (api.clock)();
     let store = &api.ports.store;
     count_work_call(store, &tenant, now).await?;
-    let changed = change(store, (&tenant, &id), &headers, |endpoint| Ok(apply(endpoint, &content, now))).await?;
+    let challenge = new_challenge();
+    let applied = |endpoint| Ok(apply(endpoint, &content, &challenge, now));
+    let changed = change(store, (&tenant, &id), &headers, applied).await?;
     tracing::info!(webhook.id = %changed.endpoint_id, %tenant, "a webhook was changed");
-    ask_for_check(&api.ports.queues, &changed).await;
+    ask_for_check(&api.ports.queues, &changed, challenge, now).await;
     Ok(answer(StatusCode::OK, &changed))
 }
 
-fn apply(endpoint: Endpoint, content: &WebhookContent, now: Timestamp) -> Endpoint {
+/// Returns the webhook after the change, with a check of this challenge if it needs one.
+fn apply(endpoint: Endpoint, content: &WebhookContent, challenge: &str, now: Timestamp) -> Endpoint {
     let is_other_url = endpoint.url != content.url;
     let changed = endpoint.changed(|endpoint| {
         endpoint.url.clone_from(&content.url);
@@ -72,9 +77,11 @@ fn apply(endpoint: Endpoint, content: &WebhookContent, now: Timestamp) -> Endpoi
             Endpoint { state: EndpointState::Disabled { reason: DisabledReason::Client, at: now }, ..changed }
         }
         (true, EndpointState::Active) if !is_other_url => changed,
+        // The check that is under way is one of this URL. That of a disabled webhook can be one of another.
+        (true, EndpointState::Pending) if !is_other_url && changed.is_being_checked(now) => changed,
         (true, _) => {
             let revision = changed.revision;
-            Endpoint { state: EndpointState::Pending, revision, ..checked_again(changed, now) }
+            Endpoint { state: EndpointState::Pending, revision, ..changed.with_check(challenge.to_owned(), now) }
         }
     }
 }

@@ -49,7 +49,7 @@ pub(super) struct ReplayRequest {
     tag = "webhooks",
     summary = "Send an event again.",
     description = "Makes all attempts of the delivery available again, the first one now, also if the event was delivered. \
-        The event keeps its id.",
+        The event keeps its id. Only for an active webhook.",
     params(WebhookIdInPath, DeliveryIdInPath),
     responses(
         (
@@ -70,7 +70,7 @@ pub(crate) async fn one<B: Backend>(
     let store = &api.ports.store;
     count_work_call(store, &tenant, (api.clock)()).await?;
     let endpoint = find::<Endpoint, _>(store, &tenant, &id).await?;
-    check_enabled(&endpoint.state)?;
+    check_active(&endpoint.state)?;
     let not_found = || Problem::not_found("delivery");
     let delivery_id = DeliveryId::parse(&delivery_id).ok_or_else(not_found)?;
     let key = DeliveryKey { tenant, endpoint_id: endpoint.endpoint_id, id: delivery_id };
@@ -93,7 +93,8 @@ pub(crate) async fn one<B: Backend>(
     tag = "webhooks",
     summary = "Send all events since a time that were not accepted again.",
     description = "Makes all attempts of the deliveries that were not accepted available again, oldest first. The first one is made \
-        now, or when the rate limit permits it. Delivered ones are left as they are. Once a minute for each webhook.",
+        now, or when the rate limit permits it. Delivered ones are left as they are. Only for an active webhook, once \
+        a minute for each.",
     params(WebhookIdInPath),
     request_body(content = ReplayRequest, description = "Up to 4 KiB.", example = json!({ "since": "2026-07-01T08:00:00Z" })),
     responses((status = 202, description = "The replay is under way."), ReplayDeliveriesRefusals),
@@ -110,7 +111,7 @@ pub(crate) async fn since<B: Backend>(
     count_work_call(store, &tenant, requested_at).await?;
     let any_version = HeaderMap::new();
     let requested = |endpoint: Endpoint| {
-        check_enabled(&endpoint.state)?;
+        check_active(&endpoint.state)?;
         check_last_replay(&endpoint, requested_at)?;
         Ok(endpoint.changed(|endpoint| endpoint.replayed_at = Some(requested_at)))
     };
@@ -138,13 +139,19 @@ fn check_last_replay(endpoint: &Endpoint, now: Timestamp) -> Result<(), Problem>
 }
 
 /// # Errors
-/// 409 for a disabled webhook, whose deliveries would end at once.
-fn check_enabled(state: &EndpointState) -> Result<(), Problem> {
+/// 409 for a disabled webhook, whose deliveries would end at once, and for a pending one, whose deliveries would wait
+/// for a check that may never pass.
+fn check_active(state: &EndpointState) -> Result<(), Problem> {
     match state {
-        EndpointState::Disabled { .. } => {
-            Err(Problem::new(Kind::WebhookDisabled, "the webhook is disabled; enable it before you replay deliveries"))
-        }
-        EndpointState::Pending | EndpointState::Active => Ok(()),
+        EndpointState::Disabled { .. } => Err(Problem::new(
+            Kind::WebhookDisabled,
+            "the webhook is disabled; enable it, and replay deliveries once it is active",
+        )),
+        EndpointState::Pending => Err(Problem::new(
+            Kind::WebhookPending,
+            "the webhook has not passed its check yet; replay deliveries once it is active",
+        )),
+        EndpointState::Active => Ok(()),
     }
 }
 

@@ -9,7 +9,7 @@ use longshore::openapi::{CacheNoStore, EntityTag};
 
 use longshore_domain::webhook::Endpoint;
 
-use super::change::{answer, ask_for_check, checked_again};
+use super::change::{answer, ask_for_check, new_challenge};
 use super::document::WebhookDocument;
 use super::examples;
 use crate::backend::{Api, Backend};
@@ -25,8 +25,8 @@ use crate::resource::change;
     tag = "webhooks",
     summary = "Check a webhook again.",
     description = "Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some \
-        seconds. A pending webhook that passes becomes active; another one stays as it is. While a check requested within the last \
-        five seconds has no result, no other check is started.",
+        seconds. A pending webhook that passes becomes active; another one stays as it is. While a check that began within \
+        the last five seconds, or is still to begin, has no result, no other check is started.",
     params(WebhookIdInPath, IfMatchHeader),
     responses(
         (
@@ -48,11 +48,11 @@ pub(crate) async fn test<B: Backend>(
     let now = (api.clock)();
     let store = &api.ports.store;
     count_work_call(store, &tenant, now).await?;
-    let checked =
-        |endpoint: Endpoint| Ok(if endpoint.is_being_checked(now) { endpoint } else { checked_again(endpoint, now) });
+    let challenge = new_challenge();
+    let checked = |endpoint: Endpoint| {
+        Ok(if endpoint.is_being_checked(now) { endpoint } else { endpoint.with_check(challenge.clone(), now) })
+    };
     let changed = change(store, (&tenant, &id), &headers, checked).await?;
-    if changed.check.as_ref().is_some_and(|check| check.requested_at == now) {
-        ask_for_check(&api.ports.queues, &changed).await;
-    }
+    ask_for_check(&api.ports.queues, &changed, challenge, now).await;
     Ok(answer(StatusCode::ACCEPTED, &changed))
 }

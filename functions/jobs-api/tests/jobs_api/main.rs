@@ -6,6 +6,7 @@ mod admission;
 mod audit;
 mod callbacks;
 mod cancel;
+mod changed_schedules;
 mod corrected;
 mod create;
 mod datasets;

@@ -92,7 +92,7 @@ pub trait Webhooks: Send + Sync {
     fn reserve_call(&self, tenant: &TenantId, now: Timestamp) -> impl Future<Output = PortResult<Timestamp>> + Send;
     /// Returns a delivery, or `None`. Reads consistently.
     fn delivery(&self, key: &DeliveryKey) -> impl Future<Output = PortResult<Option<Delivery>>> + Send;
-    /// Lists deliveries of an endpoint.
+    /// Lists deliveries of an endpoint. Reads consistently from an id on: a replay misses none.
     fn deliveries_of(&self, query: &DeliveriesQuery<'_>) -> impl Future<Output = PortResult<Vec<Delivery>>> + Send;
     /// Replaces a delivery if it has the revision that was read.
     fn put_delivery(

@@ -32,6 +32,7 @@ fn schedule() -> Schedule {
             tolerance: Tolerance::default(),
             timeout_s: 60,
             checks_only: false,
+            options_check: None,
         },
         next_at: Some(DUE),
         last_at: None,

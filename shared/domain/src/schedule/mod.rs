@@ -9,4 +9,4 @@ mod template;
 
 pub use fire::{FireDecision, LATE_S, LastJob, Occurrence, OccurrenceId, OccurrenceResult, SkipReason};
 pub use record::{MAX_SCHEDULES, Overlap, Schedule, ScheduleKey, Timing};
-pub use template::{JOB_BYTES, JobTemplate};
+pub use template::{JOB_BYTES, JobTemplate, OptionsCheck};

@@ -8,12 +8,17 @@ use serde_json::Value;
 use crate::ids::{EndpointId, JobId};
 use crate::job::{DatasetSource, Job, JobTimes, Priority, Source, Tolerance, Validation, deadline};
 use crate::ports::Definition;
+use crate::registration::Version;
 use crate::results::ResultsForm;
 use crate::schedule::Schedule;
+use crate::text::shortened;
 use crate::timestamp::Timestamp;
 
 /// Maximum size of a template as JSON: all schedules of a tenant are read at once.
 pub const JOB_BYTES: usize = 16 * 1024;
+
+/// Maximum characters of the stored error of refused options.
+const REFUSAL_CHARS: usize = 600;
 
 /// The job that each occurrence of a schedule makes. It is over a dataset, or one item whose input is its options: nothing
 /// that an occurrence needs can expire.
@@ -49,6 +54,33 @@ pub struct JobTemplate {
     /// True for a job that only checks its items.
     #[serde(default)]
     pub checks_only: bool,
+    /// The newest check of the options; `None` if the job type is not registered, or they were never checked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub options_check: Option<OptionsCheck>,
+}
+
+/// The check of the options of a template by a registration. It holds for the version, whose content never changes: so
+/// a schedule costs the compilation of a schema once for each version, and not for each occurrence.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct OptionsCheck {
+    /// Version of the registration.
+    pub version: Version,
+    /// The error of refused options; `None` if they are accepted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub refusal: Option<String>,
+}
+
+impl OptionsCheck {
+    /// Creates the check of options that a version accepts.
+    pub fn accepted(version: Version) -> Self {
+        Self { version, refusal: None }
+    }
+
+    /// Creates the check of options that a version refuses with this error; a long one is shortened.
+    pub fn refused(version: Version, error: &str) -> Self {
+        Self { version, refusal: Some(shortened(error, REFUSAL_CHARS)) }
+    }
 }
 
 impl JobTemplate {
@@ -66,7 +98,18 @@ impl JobTemplate {
             tolerance: Tolerance::default(),
             timeout_s: 0,
             checks_only: false,
+            options_check: None,
         }
+    }
+
+    /// Returns the options of the job.
+    pub fn options(&self) -> Value {
+        self.request.get("options").cloned().unwrap_or_default()
+    }
+
+    /// Returns the check of the options by this version, if it was stored.
+    pub fn check_by(&self, version: &Version) -> Option<&OptionsCheck> {
+        self.options_check.as_ref().filter(|check| check.version == *version)
     }
 
     /// Returns the job of an occurrence, and its definition without a registration. `expires_at` is in seconds.
@@ -87,7 +130,6 @@ impl JobTemplate {
             validation: Validation { checks_only: self.checks_only, ..Validation::default() },
             ..Job::waiting(id, schedule.tenant.clone(), &self.job_type, now)
         };
-        let options = self.request.get("options").cloned().unwrap_or_default();
-        (job, Definition { results: self.results.clone(), ..Definition::new(options) })
+        (job, Definition { results: self.results.clone(), ..Definition::new(self.options()) })
     }
 }

@@ -128,6 +128,9 @@ pub enum DeliveryState {
         /// True if a call of the tenant's rate limit is reserved for this time.
         #[serde(default, rename = "isReserved", skip_serializing_if = "std::ops::Not::not")]
         is_reserved: bool,
+        /// Time since which the attempt waits for a check of the endpoint; `None` if it does not.
+        #[serde(default, rename = "uncheckedSince", skip_serializing_if = "Option::is_none")]
+        unchecked_since: Option<Timestamp>,
     },
     /// The endpoint has accepted the event.
     Delivered {
@@ -144,7 +147,7 @@ pub enum DeliveryState {
 impl DeliveryState {
     /// Returns the state of a delivery whose attempt is due at this time.
     pub fn pending(next_at: Timestamp) -> Self {
-        Self::Pending { next_at, is_reserved: false }
+        Self::Pending { next_at, is_reserved: false, unchecked_since: None }
     }
 }
 
@@ -217,23 +220,43 @@ impl Delivery {
     /// those of an outage would be made at once.
     pub fn has_reserved_call(&self, now: Timestamp) -> bool {
         match self.state {
-            DeliveryState::Pending { next_at, is_reserved } => is_reserved && now <= next_at.plus_seconds(RESERVED_S),
+            DeliveryState::Pending { next_at, is_reserved, .. } => {
+                is_reserved && now <= next_at.plus_seconds(RESERVED_S)
+            }
             DeliveryState::Delivered { .. } | DeliveryState::Failed { .. } => false,
         }
     }
 
     /// Puts off the attempt, which does not count. `is_reserved` is true if a call was reserved for this time.
     pub fn postpone(&mut self, until: Timestamp, is_reserved: bool) {
+        self.put_off(DeliveryState::Pending { next_at: until, is_reserved, unchecked_since: None });
+    }
+
+    /// Puts off the attempt until the endpoint has passed a check, or until this time. The attempt does not count.
+    pub fn wait_for_check(&mut self, now: Timestamp, until: Timestamp) {
+        let unchecked_since = Some(self.unchecked_since().unwrap_or(now));
+        self.put_off(DeliveryState::Pending { next_at: until, is_reserved: false, unchecked_since });
+    }
+
+    fn put_off(&mut self, state: DeliveryState) {
         if self.due().is_some() {
-            self.state = DeliveryState::Pending { next_at: until, is_reserved };
+            self.state = state;
             self.revision += 1;
             self.keep_until_due();
         }
     }
 
-    /// Returns true if a replay that was requested at this time changes the delivery: it waits for a later attempt, or the replay
-    /// is not only for those that wait, and an attempt failed that had begun before. Then the next attempt can be under way;
-    /// its failure would put off the one after it.
+    /// Returns the time since which the attempt waits for a check of the endpoint, if it does.
+    pub fn unchecked_since(&self) -> Option<Timestamp> {
+        match self.state {
+            DeliveryState::Pending { unchecked_since, .. } => unchecked_since,
+            DeliveryState::Delivered { .. } | DeliveryState::Failed { .. } => None,
+        }
+    }
+
+    /// Returns true if a replay that was requested at this time changes the delivery: it waits for a check, whenever it
+    /// was created, or for a later attempt, or the replay is not only for those that wait, and an attempt failed that
+    /// had begun before. Then the next attempt can be under way; its failure would put off the one after it.
     pub fn is_replayed_by(&self, requested_at: Timestamp, only_waiting: bool) -> bool {
         let has_failed = !only_waiting && self.attempts > 0;
         match self.state {
@@ -243,14 +266,17 @@ impl Delivery {
             }
             // The rate limit permits its call no sooner.
             DeliveryState::Pending { is_reserved: true, .. } => has_failed,
-            DeliveryState::Pending { next_at, .. } => next_at > requested_at || has_failed,
+            DeliveryState::Pending { unchecked_since: Some(_), .. } => true,
+            DeliveryState::Pending { next_at, .. } => {
+                (self.created_at <= requested_at && next_at > requested_at) || has_failed
+            }
             DeliveryState::Delivered { .. } => false,
         }
     }
 
     /// Returns true if the delivery has waited for a check of its endpoint as long as its attempts would take.
     pub fn has_waited_too_long(&self, now: Timestamp) -> bool {
-        now >= self.created_at.plus_days(ATTEMPTS_DAYS)
+        self.unchecked_since().is_some_and(|since| now >= since.plus_days(ATTEMPTS_DAYS))
     }
 
     /// Makes all attempts available again, the first one now, or at the time for which a call is reserved.

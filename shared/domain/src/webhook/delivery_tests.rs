@@ -98,6 +98,41 @@ fn a_postponed_attempt_does_not_count_and_a_late_one_is_replayed() {
 }
 
 #[test]
+fn a_delivery_that_waits_for_a_check_is_replayed_whenever_it_was_created() {
+    let mut waiting = delivery();
+    let before = Timestamp(NOW.0 - 20_000);
+    assert!(!waiting.is_replayed_by(before, true) && waiting.unchecked_since().is_none(), "its first attempt is due");
+    waiting.wait_for_check(NOW.plus_seconds(1), NOW.plus_seconds(21_600));
+    assert_eq!((waiting.due(), waiting.attempts), (Some(NOW.plus_seconds(21_600)), 0));
+    assert!(waiting.is_replayed_by(before, true));
+    waiting.replay(before);
+    assert_eq!((waiting.due(), waiting.unchecked_since()), (Some(before), None));
+    assert!(attempt(&mut waiting, 500));
+    assert!(!waiting.is_replayed_by(before, true), "the request came twice");
+    let mut failing = delivery();
+    assert!(attempt(&mut failing, 500) && attempt(&mut failing, 500));
+    assert!(failing.is_replayed_by(NOW, true) && !failing.is_replayed_by(before, true), "it was created afterwards");
+}
+
+/// A replay, or a wait that the endpoint asked for, can make an attempt due long after the event.
+#[test]
+fn the_wait_for_a_check_is_limited_from_its_begin() {
+    let mut old = delivery();
+    let replayed_at = NOW.plus_days(6);
+    old.replay(replayed_at);
+    assert!(!old.has_waited_too_long(replayed_at));
+    old.wait_for_check(replayed_at, replayed_at.plus_days(1));
+    old.wait_for_check(replayed_at.plus_days(1), replayed_at.plus_days(2));
+    assert_eq!(old.unchecked_since(), Some(replayed_at), "since the first time");
+    assert!(!old.has_waited_too_long(Timestamp(replayed_at.plus_days(4).0 - 1)));
+    assert!(old.has_waited_too_long(replayed_at.plus_days(4)));
+    let text = serde_json::to_string(&old).unwrap();
+    assert_eq!(serde_json::from_str::<Delivery>(&text).unwrap(), old);
+    old.replay(replayed_at.plus_days(9));
+    assert!(!old.has_waited_too_long(replayed_at.plus_days(9)));
+}
+
+#[test]
 fn a_replay_keeps_a_reserved_call() {
     let mut delivery = delivery();
     let at = NOW.plus_seconds(100);

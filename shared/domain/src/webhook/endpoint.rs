@@ -13,7 +13,7 @@ use crate::timestamp::Timestamp;
 /// Maximum number of endpoints of a tenant.
 pub const MAX_ENDPOINTS: usize = 10;
 
-/// Seconds after a request to check within which another one makes no check, unless the first one has a result.
+/// Seconds from a check to the next one, unless the first one has a result.
 const CHECK_S: i64 = 5;
 
 /// Days for which a pending endpoint gets events after the request to check it.
@@ -82,9 +82,19 @@ pub struct Check {
     pub challenge: String,
     /// Time of the request to check.
     pub requested_at: Timestamp,
+    /// Time from which the endpoint may be called, if that is later than the request.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begins_at: Option<Timestamp>,
     /// The result; `None` until there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub result: Option<CheckResult>,
+}
+
+impl Check {
+    /// Returns the time from which the endpoint may be called.
+    pub fn begins_at(&self) -> Timestamp {
+        self.begins_at.unwrap_or(self.requested_at)
+    }
 }
 
 /// The result of a check.
@@ -193,10 +203,22 @@ impl Endpoint {
         changed
     }
 
-    /// Returns the endpoint with a new check.
+    /// Returns the endpoint with a new check, in place of an earlier one.
     #[must_use]
     pub fn with_check(self, challenge: String, now: Timestamp) -> Self {
-        self.changed(|endpoint| endpoint.check = Some(Check { challenge, requested_at: now, result: None }))
+        let begins_at = Some(self.next_check_at(now)).filter(|at| *at > now);
+        self.changed(|endpoint| endpoint.check = Some(Check { challenge, requested_at: now, begins_at, result: None }))
+    }
+
+    /// Returns the earliest time of a new check: now, or [`CHECK_S`] after one without a result, whose call can be
+    /// under way. A check that has not begun passes on its time, so that any number of changes make one call in each
+    /// interval.
+    fn next_check_at(&self, now: Timestamp) -> Timestamp {
+        let Some(check) = self.check.as_ref().filter(|check| check.result.is_none()) else { return now };
+        let begins_at = check.begins_at();
+        let next_at = if begins_at > now { begins_at } else { begins_at.plus_seconds(CHECK_S) };
+        // At most one interval ahead, also if another clock was fast.
+        next_at.clamp(now, now.plus_seconds(CHECK_S))
     }
 
     /// Returns the endpoint after a check; `None` if another check was requested meanwhile, or it has a result. An
@@ -216,11 +238,9 @@ impl Endpoint {
         }))
     }
 
-    /// Returns true if a check was requested a moment ago, and has no result yet.
+    /// Returns true if a check has not begun, or began a moment ago, and has no result yet.
     pub fn is_being_checked(&self, now: Timestamp) -> bool {
-        self.check
-            .as_ref()
-            .is_some_and(|check| check.result.is_none() && now < check.requested_at.plus_seconds(CHECK_S))
+        self.check.as_ref().is_some_and(|check| check.result.is_none() && now < check.begins_at().plus_seconds(CHECK_S))
     }
 
     /// Returns the event that tells of an endpoint that was disabled without its client; `None` for any other endpoint.

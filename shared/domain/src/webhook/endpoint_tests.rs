@@ -84,3 +84,24 @@ fn two_secrets_are_valid_for_a_day_after_a_rotation() {
     let later = NOW.plus_seconds(ROTATION_S);
     assert_eq!((second.previous(later), second.rotated(later).current), (None, 3));
 }
+
+#[test]
+fn any_number_of_new_checks_make_one_in_five_seconds() {
+    let at = |millis: i64| Timestamp(NOW.0 + millis);
+    let mut checking = endpoint(EndpointState::Pending).with_check("0".into(), NOW);
+    let mut begins = vec![checking.check.as_ref().unwrap().begins_at()];
+    for number in 1..=120 {
+        checking = checking.with_check(number.to_string(), at(number * 100));
+        begins.push(checking.check.as_ref().unwrap().begins_at());
+    }
+    assert!(begins[1..50].iter().all(|begins_at| *begins_at == at(5_000)), "the first one can be under way");
+    assert!(begins[50..100].iter().all(|begins_at| *begins_at == at(10_000)) && begins[100] == at(15_000));
+    let last = checking.check.clone().unwrap();
+    assert_eq!((last.challenge.as_str(), last.requested_at, last.begins_at()), ("120", at(12_000), at(15_000)));
+    assert!(checking.is_being_checked(at(19_999)) && !checking.is_being_checked(at(20_000)));
+    let ended = checking.checked("120", CheckResult::Refused).unwrap();
+    let next = ended.with_check("next".into(), at(12_500)).check.unwrap();
+    assert_eq!((next.begins_at, next.begins_at()), (None, at(12_500)), "the one before has its result");
+    let fast = endpoint(EndpointState::Pending).with_check("fast".into(), NOW.plus_days(1));
+    assert_eq!(fast.with_check("next".into(), NOW).check.unwrap().begins_at(), at(5_000), "another clock was fast");
+}

@@ -91,7 +91,7 @@ impl Webhooks for DynamoStore {
         item.map(|item| read_delivery(&item)).transpose().map_err(failed("delivery"))
     }
 
-    /// Query of `DELIVERIES#endpoint#tenant`.
+    /// Query of `DELIVERIES#endpoint#tenant`, consistent from an id on.
     async fn deliveries_of(&self, query: &DeliveriesQuery<'_>) -> PortResult<Vec<Delivery>> {
         const LIST: &str = "deliveries_of";
         let call = self.client.query().table_name(&self.table);
@@ -101,6 +101,7 @@ impl Webhooks for DynamoStore {
         let of_endpoint = "PK = :deliveries";
         let call = match query.from {
             DeliveriesFrom::After(id) => call
+                .consistent_read(true)
                 .key_condition_expression(format!("{of_endpoint} AND SK > :id"))
                 .expression_attribute_values(":id", text(id.as_str())),
             DeliveriesFrom::Before(Some(id)) => call

@@ -15,7 +15,7 @@ const LOOKS = { delivered: "completed", pending: "running", failed: "failed" };
 /** Milliseconds from now to the first event of a replay, unless the user chooses another time. */
 const REPLAY_MS = 86_400_000;
 
-export function Deliveries({ webhookId, isDisabled }: { webhookId: string; isDisabled: boolean }) {
+export function Deliveries({ webhookId, isActive }: { webhookId: string; isActive: boolean }) {
   const t = text.webhooks.deliveries;
   const [error, setError] = useState<unknown>(null);
   const [round, setRound] = useState(0);
@@ -49,7 +49,7 @@ export function Deliveries({ webhookId, isDisabled }: { webhookId: string; isDis
       {deliveries.length > 0 && (
         <DeliveryTable
           deliveries={deliveries}
-          isDisabled={isDisabled}
+          isActive={isActive}
           replay={({ deliveryId }) =>
             void replay(() => api.replayDelivery(webhookId, deliveryId), t.replayed)
           }
@@ -57,7 +57,7 @@ export function Deliveries({ webhookId, isDisabled }: { webhookId: string; isDis
       )}
       <More list={list} />
       <p role="status">{result}</p>
-      {!isDisabled && (
+      {isActive && (
         <div class="actions">
           <button type="button" onClick={() => setIsConfirming(true)}>
             {t.replayAll}
@@ -107,11 +107,11 @@ function localTime(time: Date): string {
 
 interface DeliveryTableProps {
   deliveries: readonly Delivery[];
-  isDisabled: boolean;
+  isActive: boolean;
   replay: (delivery: Delivery) => void;
 }
 
-function DeliveryTable({ deliveries, isDisabled, replay }: DeliveryTableProps) {
+function DeliveryTable({ deliveries, isActive, replay }: DeliveryTableProps) {
   const t = text.webhooks.deliveries;
   const columns: Column[] = [
     { name: t.event, look: "nowrap" },
@@ -145,7 +145,7 @@ function DeliveryTable({ deliveries, isDisabled, replay }: DeliveryTableProps) {
             <button
               type="button"
               class="plain"
-              disabled={isDisabled}
+              disabled={!isActive}
               aria-label={`${t.replay}: ${event.type}, ${id.slice(-6)}`}
               onClick={() => replay(delivery)}
             >

@@ -3,7 +3,7 @@
 import type { Occurrence, Schedule } from "longshore-client";
 import { api } from "../api";
 import { useList } from "../load";
-import { moment, text } from "../text";
+import { moment, occurrenceReason, text } from "../text";
 import { ErrorNotice } from "./errors";
 import { CardTable, type Column, More } from "./tables";
 
@@ -82,7 +82,8 @@ export function Occurrences({ scheduleId, round }: { scheduleId: string; round: 
   );
 }
 
-function Detail({ occurrence: { jobId, reason, detail } }: { occurrence: Occurrence }) {
+function Detail({ occurrence }: { occurrence: Occurrence }) {
+  const { jobId } = occurrence;
   if (jobId) return <a href={`/jobs/${jobId}`}>{jobId.slice(-6)}</a>;
-  return <>{reason ? text.schedules.occurrences.reasons[reason] : detail}</>;
+  return <>{occurrenceReason(occurrence)}</>;
 }

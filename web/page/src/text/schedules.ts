@@ -43,6 +43,10 @@ export const schedulesText = {
         overlap: "The job of an earlier occurrence was active.",
         too_late: "Missed: it was noticed more than an hour late, or when the next one was due.",
       },
+      /** Failures by code. A colon at the end asks for the API's own sentence. */
+      failures: {
+        options_refused: "The job type no longer accepts the options of the job:",
+      } as Record<string, string>,
     },
 
     trigger: "Run now",

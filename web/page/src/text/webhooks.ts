@@ -16,10 +16,12 @@ export const webhooksText = {
     statuses: { active: "Active", pending: "Pending", disabled: "Disabled" },
     disabled: {
       client: "It was disabled by a user.",
-      gone: "Its server answered that it is gone (410). Repair it, enable it, and send the failed events again.",
+      gone: "Its server answered that it is gone (410). Repair it, enable it, and send the failed events again once it is active.",
       failing:
-        "Its server accepted nothing for five days. Repair it, enable it, and send the failed events again.",
+        "Its server accepted nothing for five days. Repair it, enable it, and send the failed events again once it is active.",
     },
+    pending:
+      "It waits until it has passed a check, and so do its events. Failed ones can be sent again once it is active.",
     failing: (since: string) => `It has accepted nothing since ${since}.`,
     paused: (until: string) => `It is paused until ${until}, because it has failed repeatedly.`,
     events: "Events",

@@ -43,12 +43,13 @@ export function WebhookView({ webhookId }: { webhookId: string }) {
       </div>
       <ErrorNotice error={error} retry={reload} />
       {webhook.disabledReason && <p class="notice bad">{t.disabled[webhook.disabledReason]}</p>}
+      {webhook.status === "pending" && <p class="notice warn">{t.pending}</p>}
       {webhook.failingSince && <p class="notice warn">{t.failing(moment(webhook.failingSince))}</p>}
       {isFuture(webhook.pausedUntil) && (
         <p class="notice warn">{t.paused(moment(webhook.pausedUntil ?? ""))}</p>
       )}
       <Check webhook={webhook} reload={reload} />
-      <Deliveries webhookId={webhookId} isDisabled={isDisabled} />
+      <Deliveries webhookId={webhookId} isActive={webhook.status === "active"} />
       <WebhookForm
         // Other fields after a change by this or another user; a check or a delivery does not touch the input.
         key={JSON.stringify([webhook.url, webhook.description, webhook.eventTypes, webhook.jobs, isDisabled])}

@@ -79,9 +79,12 @@ test("deliveries are shown with their last answer, and sent again", async ({ pag
     delivery("delivered", [{ at, ms: 90, status: 204 }]),
   ];
   await page.route("**/deliveries?*", (route) => route.fulfill({ json: { deliveries, nextCursor: null } }));
+  let webhookStatus = "pending";
   await page.route("**/api/webhooks/*", async (route) => {
     const response = await route.fetch();
-    await route.fulfill({ json: { ...(await response.json()), status: "active", disabledReason: null } });
+    await route.fulfill({
+      json: { ...(await response.json()), status: webhookStatus, disabledReason: null },
+    });
   });
   const replays: string[] = [];
   await page.route("**/replay", (route) => {
@@ -90,6 +93,11 @@ test("deliveries are shown with their last answer, and sent again", async ({ pag
   });
   await page.reload();
   const row = (text: string) => page.getByRole("row").filter({ hasText: text });
+  await expect(page.getByText("It waits until it has passed a check")).toBeVisible();
+  await expect(row("503").getByRole("button", { name: "Send again" })).toBeDisabled();
+  await expect(page.getByRole("button", { name: "Send all again..." })).toHaveCount(0);
+  webhookStatus = "active";
+  await page.reload();
   await expect(row("503")).toContainText("Pending");
   await expect(row("no answer within 15 s")).toContainText("Failed");
   await expect(row("204")).toContainText("Delivered");

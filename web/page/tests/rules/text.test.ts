@@ -1,11 +1,19 @@
 /** Texts, and the time left that is displayed. */
 
 import { readFileSync } from "node:fs";
-import type { Job } from "longshore-client";
+import type { Job, Occurrence } from "longshore-client";
 import { expect, test } from "vitest";
 import { undoState } from "../../src/components/status";
 import { deletion } from "../../src/deletion";
-import { failureReason, jobMessage, jobName, jobSource, moment, timeLeft } from "../../src/text";
+import {
+  failureReason,
+  jobMessage,
+  jobName,
+  jobSource,
+  moment,
+  occurrenceReason,
+  timeLeft,
+} from "../../src/text";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
@@ -113,4 +121,13 @@ test("the displayed time never increases", () => {
     expect(next.seconds).toBeLessThanOrEqual(shown);
     shown = next.seconds;
   }
+});
+
+test("an occurrence without a job has its reason, and refused options have the API's own sentence", () => {
+  const of = (occurrence: Partial<Occurrence>) => occurrenceReason(occurrence as Occurrence);
+  expect(of({ reason: "overlap" })).toBe("The job of an earlier occurrence was active.");
+  expect(of({ code: "too_many_jobs", detail: "the limit" })).toBe("the limit");
+  expect(of({ code: "options_refused", detail: "/options/team: team is required" })).toBe(
+    "The job type no longer accepts the options of the job: /options/team: team is required",
+  );
 });
