@@ -481,7 +481,7 @@ export interface paths {
         get: operations["getWebhook"];
         /**
          * Change a webhook.
-         * @description Replaces all fields; a field that is absent gets its default. With another URL, or if it was disabled, the webhook is pending until it has passed a new check. The secret stays.
+         * @description Replaces all fields; a field that is absent gets its default. With another URL, or if it was disabled, the webhook is pending until it has passed a new check, which begins up to five seconds later if another one has no result yet. A change of the other fields of a pending webhook starts a check as a test does. The secret stays.
          */
         put: operations["putWebhook"];
         post?: never;
@@ -506,7 +506,7 @@ export interface paths {
         put?: never;
         /**
          * Check a webhook again.
-         * @description Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some seconds. A pending webhook that passes becomes active; another one stays as it is. While a check requested within the last five seconds has no result, no other check is started.
+         * @description Calls the endpoint with a new challenge. `check.result` of the webhook has the result within some seconds. A pending webhook that passes becomes active; another one stays as it is. While a check that began within the last five seconds, or is still to begin, has no result, no other check is started.
          */
         post: operations["testWebhook"];
         delete?: never;
@@ -566,7 +566,7 @@ export interface paths {
         put?: never;
         /**
          * Send an event again.
-         * @description Makes all attempts of the delivery available again, the first one now, also if the event was delivered. The event keeps its id.
+         * @description Makes all attempts of the delivery available again, the first one now, also if the event was delivered. The event keeps its id. Only for an active webhook.
          */
         post: operations["replayDelivery"];
         delete?: never;
@@ -586,7 +586,7 @@ export interface paths {
         put?: never;
         /**
          * Send all events since a time that were not accepted again.
-         * @description Makes all attempts of the deliveries that were not accepted available again, oldest first. The first one is made now, or when the rate limit permits it. Delivered ones are left as they are. Once a minute for each webhook.
+         * @description Makes all attempts of the deliveries that were not accepted available again, oldest first. The first one is made now, or when the rate limit permits it. Delivered ones are left as they are. Only for an active webhook, once a minute for each.
          */
         post: operations["replayDeliveries"];
         delete?: never;
@@ -631,7 +631,7 @@ export interface paths {
         get: operations["getSchedule"];
         /**
          * Change a schedule.
-         * @description Replaces all fields; a field that is absent gets its default. Times that pass while a schedule is paused have no occurrence.
+         * @description Replaces all fields; a field that is absent gets its default. Times that pass while a schedule is paused have no occurrence. A call with `paused: true` and the `job` of the response is accepted even if that job is no longer valid, for example because its job type was deleted; any other call validates the job.
          */
         put: operations["putSchedule"];
         post?: never;
@@ -656,7 +656,7 @@ export interface paths {
         put?: never;
         /**
          * Create a job from a schedule now.
-         * @description Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active. There is no `Idempotency-Key`: after a lost response, list the occurrences before a retry, which can make another job.
+         * @description Works for a paused schedule too, and does not change its next times. The occurrence is listed with the time of the call. Unless `overlap` is `allow`, the call is refused with 409 while an earlier job is active; so it is if the job type has changed and refuses the options. There is no `Idempotency-Key`: after a lost response, list the occurrences before a retry, which can make another job.
          */
         post: operations["triggerSchedule"];
         delete?: never;
@@ -8691,7 +8691,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done. */
+            /**
+             * @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done.
+             *
+             *     `webhook-pending`: The webhook has passed no check since its URL was set or it was enabled, so nothing is delivered to it yet. Nothing was done.
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -8867,7 +8871,11 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done. */
+            /**
+             * @description `webhook-disabled`: The webhook is disabled, so nothing is delivered to it. Nothing was done.
+             *
+             *     `webhook-pending`: The webhook has passed no check since its URL was set or it was enabled, so nothing is delivered to it yet. Nothing was done.
+             */
             409: {
                 headers: {
                     [name: string]: unknown;
@@ -10145,7 +10153,7 @@ export interface operations {
                     "application/problem+json": components["schemas"]["Problem"];
                 };
             };
-            /** @description `schedule-not-runnable`: The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is not active, or takes another kind of input. Nothing was done. */
+            /** @description `schedule-not-runnable`: The schedule can make no job now: the job of an earlier occurrence is active, or its job type was deleted, is not active, takes another kind of input, or refuses the options since it was changed. Nothing was done. */
             409: {
                 headers: {
                     [name: string]: unknown;
