@@ -6,8 +6,8 @@ use longshore_domain::job::Job;
 use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, EventsMoved, Store, TenantLimits};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::webhook::{
-    Attempt, AttemptResult, Delivery, DeliveryId, DisabledReason, Endpoint, EndpointState, Health, JobScope,
-    SecretVersions, deliveries, deliveries_of_endpoint_event,
+    Attempt, AttemptResult, Delivery, DeliveryId, DisabledReason, Endpoint, EndpointState, Health, deliveries,
+    deliveries_of_endpoint_event,
 };
 
 use crate::fixtures::{accepted, at, job_after};
@@ -28,22 +28,8 @@ on_both_stores! {
 }
 
 fn endpoint(tenant: &'static str, place: u8) -> Endpoint {
-    Endpoint {
-        endpoint_id: EndpointId::generate(),
-        tenant: TenantId::from_static(tenant),
-        url: "https://example.org/hooks".into(),
-        description: String::new(),
-        event_types: [].into(),
-        jobs: JobScope::All,
-        state: EndpointState::Active,
-        secret: SecretVersions::default(),
-        health: Health::default(),
-        created_at: at(i64::from(place)),
-        revision: 0,
-        place,
-        check: None,
-        replayed_at: None,
-    }
+    let created = Endpoint::new(TenantId::from_static(tenant), "https://example.org/hooks", at(i64::from(place)));
+    Endpoint { state: EndpointState::Active, place, ..created }
 }
 
 async fn stored(store: &impl Store, place: u8) -> Endpoint {

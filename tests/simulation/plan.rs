@@ -147,11 +147,12 @@ impl JobPlan {
 }
 
 impl Plan {
-    /// The plan that the random generator decides. Most runs have one job; others have several, which are smaller.
-    pub(crate) fn random(rng: &mut Rng) -> Self {
-        let mut jobs = vec![job(rng, 40)];
+    /// The plan that the random generator decides. Most runs have one job; others have several, which are smaller. If
+    /// `kind` is given, all jobs have this kind.
+    pub(crate) fn random(rng: &mut Rng, kind: Option<Kind>) -> Self {
+        let mut jobs = vec![job(rng, kind, 40)];
         for number in 1..=rng.weighted(&[85, 9, 4, 2]) {
-            let job = job(rng, 15);
+            let job = job(rng, kind, 15);
             jobs.push(another_job(rng, &jobs[0], JobPlan { upload: number, ..job }));
         }
         for job in jobs.iter_mut().filter(|job| job.kind.is_undoable(job.tolerated)) {
@@ -214,9 +215,9 @@ impl Plan {
     }
 }
 
-/// A random job of up to `max_rows` rows.
-fn job(rng: &mut Rng, max_rows: usize) -> JobPlan {
-    let (heavy, kind) = (rng.often(20), Kind::random(rng));
+/// A random job of up to `max_rows` rows, of any kind unless it is given.
+fn job(rng: &mut Rng, kind: Option<Kind>, max_rows: usize) -> JobPlan {
+    let (heavy, kind) = (rng.often(20), kind.unwrap_or_else(|| Kind::random(rng)));
     // With more rows, a retry replans so many chunks that they need several groups.
     let max_rows = if kind == Kind::Fine { 2 * max_rows } else { max_rows };
     let rows = rows(rng, if heavy { 10 } else { max_rows });

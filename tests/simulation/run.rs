@@ -9,6 +9,7 @@ use longshore_domain::random;
 
 use crate::faults;
 use crate::faults::{Rates, Tally};
+use crate::kinds::Kind;
 use crate::plan::Plan;
 use crate::rng::Rng;
 use crate::trace::{self, TraceMode};
@@ -84,6 +85,9 @@ pub(crate) fn caught(run: impl FnOnce()) -> Result<(), String> {
     catch(PanicOutput::Suppressed, run)
 }
 
+/// The first of the seeds whose jobs all have a remote handler that lies.
+pub(crate) const LYING_SEEDS: u64 = 1_000_000_000_000;
+
 /// Maximum number of times that clients undo their imports after the phases of a run.
 const UNDO_ROUNDS: usize = 3;
 
@@ -94,7 +98,7 @@ fn run_seed(seed: u64, removed_condition: Option<&str>, trace_mode: TraceMode) -
     trace::begin(trace_mode);
     remove_condition(removed_condition);
     faults::begin(Rng::from_seed(rng.number()), Rates::default());
-    let mut plan = Plan::random(&mut rng);
+    let mut plan = Plan::random(&mut rng, (seed >= LYING_SEEDS).then_some(Kind::Lying));
     // Without the sweeper, only healthy runs must end. Every second run is then healthy.
     let has_sweeper = !without("sweeper");
     if !has_sweeper && seed.is_multiple_of(2) {

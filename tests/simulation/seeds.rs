@@ -12,7 +12,7 @@ use std::time::Instant;
 
 use measurements::{CONDITIONS, LAYERS};
 
-use crate::run::{RunResult, run, violation_of};
+use crate::run::{LYING_SEEDS, RunResult, run, violation_of};
 use crate::soak::soak;
 use crate::stories::SHOWN_BY_STORIES;
 use crate::trace::TraceMode;
@@ -21,6 +21,8 @@ use crate::trace::TraceMode;
 const SEEDS: u64 = 10_000;
 /// Number of seeds in a complete run.
 const COMPLETE_SEEDS: u64 = 200_000;
+/// Number of seeds with only lying handlers in a plain test run.
+const LYING_TEST_SEEDS: u64 = 500;
 /// Number of seeds within which the removal of any condition must cause a violation.
 const MAX_SEEDS_TO_VIOLATION: u64 = 20_000;
 /// Number of seeds without a layer in a plain test run.
@@ -131,10 +133,22 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
     if count >= SEEDS && removed_condition.is_none() {
         check_that_faults_occurred(&totals);
     }
-    let end = |name| totals.end(name);
-    let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(end);
+    record("of all kinds", &totals, start);
+    for (kind, count) in &totals.traits {
+        let share = format!("{:.1} %", *count as f64 * 100.0 / totals.seeds as f64);
+        measurements::row("simulation-runs", &[("runs with", kind), ("seeds", count), ("share", &share)]);
+    }
+    for (kind, count) in &totals.tally {
+        measurements::row("simulation-faults", &[("fault", kind), ("times", count)]);
+    }
+}
+
+/// Records the totals of runs without a violation.
+fn record(jobs: &str, totals: &Totals, start: Instant) {
+    let ends = ["completed", "failed", "canceled", "deleted", "removed"].map(|name| totals.end(name));
     let per_second = (totals.seeds as f64 / start.elapsed().as_secs_f64()) as u64;
-    let cells: [(&str, &dyn Display); 9] = [
+    let cells: [(&str, &dyn Display); 10] = [
+        ("jobs", &jobs),
         ("seeds", &totals.seeds),
         ("calls of services", &totals.calls),
         ("completed", &ends[0]),
@@ -146,13 +160,6 @@ fn with_any_faults_every_response_adds_up_every_job_ends_and_every_row_is_report
         ("violations", &0),
     ];
     measurements::row("simulation", &cells);
-    for (kind, count) in &totals.traits {
-        let share = format!("{:.1} %", *count as f64 * 100.0 / totals.seeds as f64);
-        measurements::row("simulation-runs", &[("runs with", kind), ("seeds", count), ("share", &share)]);
-    }
-    for (kind, count) in &totals.tally {
-        measurements::row("simulation-faults", &[("fault", kind), ("times", count)]);
-    }
 }
 
 /// Kinds of faults that must occur in a test run.
@@ -236,6 +243,16 @@ fn check_that_faults_occurred(totals: &Totals) {
     for end in ["completed", "failed", "canceled", "deleted", "removed"] {
         assert!(totals.end(end) > 0, "no job was {end}: {:?}", totals.ends);
     }
+}
+
+#[test]
+fn whatever_a_remote_handler_answers_every_outcome_is_one_that_it_gave() {
+    let (count, start) =
+        (if measurements::is_complete_run() { COMPLETE_SEEDS } else { LYING_TEST_SEEDS }, Instant::now());
+    let totals = run_seeds(LYING_SEEDS, count, None).unwrap_or_else(|failed| panic!("{}", describe(failed, None)));
+    record("with a lying handler", &totals, start);
+    assert_eq!(totals.traits.get("a remote handler"), Some(&totals.seeds));
+    assert!(totals.tally.get("lying answer").is_some_and(|answers| *answers > totals.seeds), "{:?}", totals.tally);
 }
 
 #[test]

@@ -8,7 +8,7 @@ use longshore::events::move_events;
 use longshore::ports::Ports;
 use longshore::remote::NotCalled;
 use longshore::webhooks::{CHECK_TYPE, CallEndpoints, Called, Deliverer, EndpointCall, replay};
-use longshore_domain::ids::{EndpointId, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{
@@ -16,9 +16,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{
-    AttemptResult, Delivery, DeliveryState, Endpoint, EndpointState, Health, JobScope, SecretVersions,
-};
+use longshore_domain::webhook::{AttemptResult, Delivery, DeliveryState, Endpoint, EndpointState};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::{Value, json};
 
@@ -81,22 +79,8 @@ impl Run {
         SKEW.set(0);
         faults::begin(Rng::from_seed(seed + 1), Rates { throttled: 20, reply_dropped: 20, sent_twice: 20, stale: 0 });
         let (memory, sent) = (MemoryStore::default(), MemoryQueues::default());
-        let endpoint = Endpoint {
-            endpoint_id: EndpointId::generate(),
-            tenant: TENANT,
-            url: "https://example.org/hooks".into(),
-            description: String::new(),
-            event_types: [].into(),
-            jobs: JobScope::All,
-            state: EndpointState::Active,
-            secret: SecretVersions::default(),
-            health: Health::default(),
-            created_at: START,
-            revision: 0,
-            place: 0,
-            check: None,
-            replayed_at: None,
-        };
+        let endpoint =
+            Endpoint { state: EndpointState::Active, ..Endpoint::new(TENANT, "https://example.org/hooks", START) };
         assert_eq!(now(memory.put_endpoint(&endpoint, None)).unwrap(), ConditionalWrite::Stored);
         let (store, queues) = (Stepwise(Unguarded(memory.clone())), Stepwise(Unguarded(sent.clone())));
         let ports = Ports { store, queues, files: MemoryFiles::default() };

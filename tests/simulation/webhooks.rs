@@ -13,7 +13,7 @@ use longshore::ports::Ports;
 use longshore::remote::NotCalled;
 use longshore::webhooks::{CallEndpoints, Called, Deliverer, EndpointCall, failed_call, replay};
 use longshore_domain::event::EventsQuery;
-use longshore_domain::ids::{EndpointId, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, Status};
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::outcome::Counts;
@@ -23,9 +23,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{
-    AttemptResult, DeliveryId, DeliveryState, Endpoint, EndpointState, Health, JobScope, SecretVersions,
-};
+use longshore_domain::webhook::{AttemptResult, DeliveryId, DeliveryState, Endpoint, EndpointState};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 use serde_json::json;
 
@@ -118,22 +116,8 @@ struct Run {
 }
 
 fn endpoint(tenant: &'static str) -> Endpoint {
-    Endpoint {
-        endpoint_id: EndpointId::generate(),
-        tenant: TenantId::from_static(tenant),
-        url: "https://example.org/hooks".into(),
-        description: String::new(),
-        event_types: [].into(),
-        jobs: JobScope::All,
-        state: EndpointState::Active,
-        secret: SecretVersions::default(),
-        health: Health::default(),
-        created_at: START,
-        revision: 0,
-        place: 0,
-        check: None,
-        replayed_at: None,
-    }
+    let tenant = TenantId::from_static(tenant);
+    Endpoint { state: EndpointState::Active, ..Endpoint::new(tenant, "https://example.org/hooks", START) }
 }
 
 impl Run {

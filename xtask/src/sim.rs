@@ -25,7 +25,7 @@ pub(crate) struct Options {
     /// --soak]
     #[arg(long, value_name = "COUNT")]
     seeds: Option<u64>,
-    /// First seed
+    /// First seed; from 1000000000000 on, all jobs have a remote handler that lies
     #[arg(long, value_name = "N", default_value_t = 0)]
     from: u64,
     /// Run all seeds, even after a violation; print the progress and the command to continue, and record the progress

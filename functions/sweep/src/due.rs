@@ -1,5 +1,5 @@
 //! Work that is due at a time: scheduled jobs, schedules, schedules whose options must be checked first, and overdue
-//! deliveries. Each has a quarter of the remaining time.
+//! deliveries. Each has a quarter of the remaining time; the list of deliveries is read as a whole.
 
 use std::collections::BTreeSet;
 
@@ -206,7 +206,7 @@ impl<S: Store + JobTypes, Q: Queues + QueueDepth, F: Sync> DueSweep<'_, S, Q, F>
 
     /// Sends messages for deliveries whose attempt is overdue: those whose wait is longer than the delay of a queue,
     /// and those whose message was lost. Tenants take turns. A message that waits in a long queue gets a duplicate, which
-    /// is harmless. Ends at a time, because jobs must be visited too.
+    /// is harmless. Sends none after a time, because jobs must be visited too.
     pub(crate) async fn send_deliveries(&self, until: Timestamp, summary: &mut SweepSummary) -> PortResult<()> {
         let waiting = self.ports.queues.webhooks().await?;
         let room = QUEUED_DELIVERIES.saturating_sub(waiting).max(MIN_DELIVERIES);

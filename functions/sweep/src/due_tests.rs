@@ -1,12 +1,12 @@
 //! What is due in a sweep.
 
 use longshore_domain::event::to_move;
-use longshore_domain::ids::{EndpointId, ScheduleId};
+use longshore_domain::ids::ScheduleId;
 use longshore_domain::job::Job;
 use longshore_domain::ports::{Definition, Events, EventsMoved, JobStore, JobTransitions, Schedules};
 use longshore_domain::schedule::{JobTemplate, Overlap, Schedule, Timing};
 use longshore_domain::tenant::TenantId;
-use longshore_domain::webhook::{Endpoint, EndpointState, Health, JobScope, SecretVersions, deliveries};
+use longshore_domain::webhook::{Endpoint, EndpointState, deliveries};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore};
 
 use super::*;
@@ -21,20 +21,8 @@ async fn overdue(tenants: &[(&'static str, usize)]) -> MemoryStore {
     for (tenant, count) in tenants {
         let tenant = TenantId::from_static(tenant);
         let endpoint = Endpoint {
-            endpoint_id: EndpointId::generate(),
-            tenant: tenant.clone(),
-            url: "https://example.org/hooks".into(),
-            description: String::new(),
-            event_types: [].into(),
-            jobs: JobScope::All,
             state: EndpointState::Active,
-            secret: SecretVersions::default(),
-            health: Health::default(),
-            created_at: START,
-            revision: 0,
-            place: 0,
-            check: None,
-            replayed_at: None,
+            ..Endpoint::new(tenant.clone(), "https://example.org/hooks", START)
         };
         for _ in 0..*count {
             let job = Job::waiting(JobId::generate(), tenant.clone(), "import", START);

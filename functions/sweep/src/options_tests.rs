@@ -4,10 +4,7 @@ use std::cell::Cell;
 
 use longshore::ports::Ports;
 use longshore_domain::ids::ScheduleId;
-use longshore_domain::message::{ChunkMessage, CreateMessage};
-use longshore_domain::ports::{
-    DeadLetter, DeadLetters, JobTypes, OccurrencesQuery, PingRecord, PortResult, Schedules, TypeWrite,
-};
+use longshore_domain::ports::{JobTypes, OccurrencesQuery, PingRecord, Schedules, TypeWrite};
 use longshore_domain::registration::{Activation, Candidate, StoredRegistration, Target, TypeName, Version};
 use longshore_domain::schedule::{OccurrenceResult, OptionsCheck, Overlap, Schedule, Timing};
 use longshore_domain::tenant::TenantId;
@@ -19,6 +16,7 @@ use super::*;
 use crate::due::DueSweep;
 use crate::jobs::SweepSummary;
 use crate::run::Sweep;
+use crate::run::tests::NoDeadLetters;
 
 const START: Timestamp = Timestamp(1_700_000_000_000);
 
@@ -28,19 +26,6 @@ thread_local! {
 
 fn clock() -> Timestamp {
     NOW.get()
-}
-
-/// No dead letters.
-struct NoDeadLetters;
-
-impl DeadLetters for NoDeadLetters {
-    async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {
-        Ok(Vec::new())
-    }
-
-    async fn chunks(&self) -> PortResult<Vec<DeadLetter<ChunkMessage>>> {
-        Ok(Vec::new())
-    }
 }
 
 type Services = Ports<MemoryStore, MemoryQueues, MemoryFiles>;

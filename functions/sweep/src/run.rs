@@ -108,4 +108,4 @@ fn readable<T>(dead_letters: Vec<DeadLetter<T>>, summary: &mut SweepSummary) -> 
 
 #[cfg(test)]
 #[path = "run_tests.rs"]
-mod tests;
+pub(crate) mod tests;

@@ -51,7 +51,7 @@ async fn every_job_is_visited_regardless_of_the_number_of_dead_letters() {
 }
 
 /// No dead letters.
-struct NoDeadLetters;
+pub(crate) struct NoDeadLetters;
 
 impl DeadLetters for NoDeadLetters {
     async fn creates(&self) -> PortResult<Vec<DeadLetter<CreateMessage>>> {

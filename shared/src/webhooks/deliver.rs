@@ -7,7 +7,6 @@
 //! | the worker dies after the call | the message is delivered again, and so is the event, under its id |
 //! | the message never comes | the sweeper sends another one |
 
-use longshore_domain::event::Event;
 use longshore_domain::ids::EndpointId;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{ConditionalWrite, PortError, PortResult, Queues, Webhooks};
@@ -15,21 +14,18 @@ use longshore_domain::random::fraction;
 use longshore_domain::retry;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{
-    Admission, Attempt, AttemptResult, Delivery, DeliveryKey, Endpoint, EndpointState, deliveries_of_endpoint_event,
-};
+use longshore_domain::webhook::{Admission, Attempt, AttemptResult, Delivery, DeliveryKey, Endpoint, EndpointState};
 
 use super::calls::{CallEndpoints, Called, EndpointCall, TIMEOUT_S};
 use super::messages::send_later;
 use crate::events::EventDocument;
 use crate::remote::NotCalled;
-use crate::telemetry;
 
 /// Time before an attempt is due within which it is made: the delay of a queue is in whole seconds.
 const EARLY_MS: i64 = 2_000;
 
 /// Attempts to write a record that others write, too.
-const WRITES: usize = 8;
+pub(super) const WRITES: usize = 8;
 
 /// Longest pause in seconds for which deliveries wait without an attempt. A longer one takes an attempt, so that a dead
 /// endpoint costs no more than ten records of each delivery.
@@ -256,62 +252,6 @@ impl<S: Webhooks, Q: Queues, C: CallEndpoints> Deliverer<'_, S, Q, C> {
         }
         Ok(DeliveryEnd::Postponed)
     }
-
-    /// Records the health of an endpoint after a call, and disables the endpoint if it wants no more events, or has
-    /// accepted none for days. A failure is only logged: the next call records the health, too.
-    async fn record_health(&self, endpoint: &Endpoint, result: &AttemptResult) {
-        if let Err(error) = self.try_record_health(endpoint, result).await {
-            let error = telemetry::chain(&error);
-            tracing::warn!(endpoint.id = %endpoint.endpoint_id, error, "cannot record the health of an endpoint");
-        }
-    }
-
-    async fn try_record_health(&self, read: &Endpoint, result: &AttemptResult) -> PortResult<()> {
-        let (mut read, at) = (read.clone(), (self.clock)());
-        for _ in 0..WRITES {
-            let health = read.health.after(result, at);
-            let disabled = health.disables(result, at).and_then(|reason| read.disabled(reason, at));
-            let next = disabled.unwrap_or_else(|| Endpoint { health, ..read.clone() });
-            if next == read {
-                return Ok(());
-            }
-            let write = match next.disabled_event() {
-                Some(event) => self.disable(&next, &read, &event).await?,
-                None => self.store.put_endpoint(&next, Some(&read)).await?,
-            };
-            if write == ConditionalWrite::Stored {
-                return Ok(());
-            }
-            match find_endpoint(self.store, &read.tenant, read.endpoint_id).await? {
-                // Calls that fail together are one failure of an endpoint that is paused by now.
-                Some(current) if current.health.paused_until.is_some() && is_failure(result) => return Ok(()),
-                // The answer says nothing about another URL.
-                Some(current) if current.url != read.url => return Ok(()),
-                Some(current) => read = current,
-                None => return Ok(()),
-            }
-        }
-        Ok(())
-    }
-
-    /// Disables an endpoint, and tells the other endpoints of the tenant.
-    async fn disable(&self, disabled: &Endpoint, read: &Endpoint, event: &Event) -> PortResult<ConditionalWrite> {
-        let endpoints = self.store.endpoints(&disabled.tenant).await?;
-        let others: Vec<_> = endpoints.into_iter().filter(|other| other.endpoint_id != disabled.endpoint_id).collect();
-        let now = (self.clock)();
-        let deliveries = deliveries_of_endpoint_event(event, &others, now);
-        let write = self.store.disable_endpoint(disabled, read, &deliveries, now).await?;
-        if write == ConditionalWrite::Stored {
-            tracing::warn!(endpoint.id = %disabled.endpoint_id, tenant = %disabled.tenant, "an endpoint is disabled");
-            let keys: Vec<_> = deliveries.iter().map(Delivery::key).collect();
-            send_later(self.queues, &keys, 0).await;
-        }
-        Ok(write)
-    }
-}
-
-fn is_failure(result: &AttemptResult) -> bool {
-    !result.is_accepted() && !result.is_gone()
 }
 
 /// Returns a time up to five seconds later.

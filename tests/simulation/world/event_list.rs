@@ -9,7 +9,7 @@ use longshore_domain::outcome::Counts;
 use longshore_domain::ports::{ConditionalWrite, DeliveriesFrom, DeliveriesQuery, Events, Webhooks};
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{Endpoint, EndpointState, Health, JobScope, SecretVersions};
+use longshore_domain::webhook::{Endpoint, EndpointState};
 
 use super::state::Customer;
 use super::{World, now};
@@ -100,19 +100,8 @@ impl World {
             let id = format!("00000000-0000-4000-8000-{number:012}");
             let endpoint = Endpoint {
                 endpoint_id: EndpointId::parse(&id).unwrap(),
-                tenant: TenantId::from_static(tenant),
-                url: "https://example.org/hooks".into(),
-                description: String::new(),
-                event_types: [].into(),
-                jobs: JobScope::All,
                 state: EndpointState::Active,
-                secret: SecretVersions::default(),
-                health: Health::default(),
-                created_at: true_time(),
-                revision: 0,
-                place: 0,
-                check: None,
-                replayed_at: None,
+                ..Endpoint::new(TenantId::from_static(tenant), "https://example.org/hooks", true_time())
             };
             assert_eq!(now(self.store.put_endpoint(&endpoint, None)).unwrap(), ConditionalWrite::Stored);
         }

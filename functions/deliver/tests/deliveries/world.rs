@@ -9,7 +9,7 @@ use longshore::events::move_events;
 use longshore::ports::Ports;
 use longshore::remote::NotCalled;
 use longshore::webhooks::{CallEndpoints, Called, EndpointCall, failed_call};
-use longshore_domain::ids::{EndpointId, JobId};
+use longshore_domain::ids::JobId;
 use longshore_domain::job::Job;
 use longshore_domain::message::WebhookMessage;
 use longshore_domain::ports::{
@@ -17,7 +17,7 @@ use longshore_domain::ports::{
 };
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{AttemptResult, Delivery, Endpoint, EndpointState, Health, JobScope, SecretVersions};
+use longshore_domain::webhook::{AttemptResult, Delivery, Endpoint, EndpointState};
 use longshore_testing::{MemoryFiles, MemoryQueues, MemoryStore, SentWebhook};
 use serde_json::{Value, json};
 
@@ -70,22 +70,7 @@ pub(crate) struct World {
 impl World {
     pub(crate) async fn new(statuses: &[u16], state: EndpointState) -> Self {
         at(0);
-        let endpoint = Endpoint {
-            endpoint_id: EndpointId::generate(),
-            tenant: TENANT,
-            url: "https://example.org/hooks".into(),
-            description: String::new(),
-            event_types: [].into(),
-            jobs: JobScope::All,
-            state,
-            secret: SecretVersions::default(),
-            health: Health::default(),
-            created_at: START,
-            revision: 0,
-            place: 0,
-            check: None,
-            replayed_at: None,
-        };
+        let endpoint = Endpoint { state, ..Endpoint::new(TENANT, "https://example.org/hooks", START) };
         let calls = Scripted { statuses: Mutex::new(statuses.to_vec()), calls: Mutex::default() };
         let (store, queues) = (MemoryStore::default(), MemoryQueues::default());
         assert_eq!(store.put_endpoint(&endpoint, None).await.unwrap(), ConditionalWrite::Stored);

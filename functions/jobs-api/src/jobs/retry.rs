@@ -6,11 +6,10 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::field_error::FieldError;
-use longshore::handler::AnyJobType;
 use longshore::http::{Answer, Failure, OptionalFields, PathText, Tenant, count_work_call};
 use longshore::openapi::{CacheNoStore, OnePath, RetryAfterSeconds};
 use longshore::problem::{Kind, Problem};
-use longshore::remote::RegisteredType;
+use longshore::remote::OptionsSchema;
 use longshore_domain::job::{Job, Reopen, deadline};
 use longshore_domain::ports::{JobProgress, JobStore, JobTransitions, Reopened};
 use longshore_domain::registration::VersionedRegistration;
@@ -106,23 +105,21 @@ async fn newest_registration<B: Backend>(
         return Ok(None);
     }
     let Some(newest) = newest(&job.job_type, &api.registry, &api.job_types.store).await? else { return Ok(None) };
-    let options = api.ports.store.definition(job.job_id).await?.map(|definition| definition.options);
-    let registered = RegisteredType::new(newest.clone());
-    options.map_or(Ok(()), |options| registered.prepare(&options).map(|_| ())).map_err(options_refused)?;
+    if let Some(definition) = api.ports.store.definition(job.job_id).await? {
+        let checked = OptionsSchema::compile(&newest.registration);
+        checked.and_then(|schema| schema.check(&definition.options)).map_err(options_refused)?;
+    }
     Ok(Some(Box::new(newest)))
 }
 
 /// Returns 422 with a way out: a retry cannot change the options of its job.
-fn options_refused(errors: Vec<FieldError>) -> Problem {
-    let advice = |error: FieldError| {
-        let detail = format!(
-            "{}; the job type has changed since the job was created, and a retry keeps the options: create a new job \
-             from the failures file (failed.csv), or ask an operator to accept the former options",
-            error.detail
-        );
-        FieldError { detail, ..error }
-    };
-    Problem::invalid(errors.into_iter().map(advice).collect())
+fn options_refused(error: FieldError) -> Problem {
+    let detail = format!(
+        "{}; the job type has changed since the job was created, and a retry keeps the options: create a new job \
+         from the failures file (failed.csv), or ask an operator to accept the former options",
+        error.detail
+    );
+    Problem::invalid(vec![FieldError { detail, ..error }])
 }
 
 fn not_retryable(job: &Job, now: Timestamp) -> Problem {

@@ -12,11 +12,8 @@ use axum::response::{AppendHeaders, IntoResponse};
 use longshore::http::{Answer, JsonFields, Tenant, count_work_call};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
-use longshore_domain::ids::EndpointId;
 use longshore_domain::ports::{ConditionalWrite, Webhooks};
-use longshore_domain::webhook::{
-    Check, DisabledReason, Endpoint, EndpointState, Health, MAX_ENDPOINTS, SecretVersions,
-};
+use longshore_domain::webhook::{Check, DisabledReason, Endpoint, EndpointState, MAX_ENDPOINTS};
 
 use super::change::{ask_for_check, new_challenge, secret};
 use super::document::{CreatedWebhookDocument, WebhookDocument};
@@ -62,20 +59,10 @@ pub(crate) async fn create<B: Backend>(
     let store = &api.ports.store;
     count_work_call(store, &tenant, now).await?;
     let mut endpoint = Endpoint {
-        endpoint_id: EndpointId::generate(),
-        tenant,
-        url: content.url,
         description: content.description,
         event_types: content.event_types,
         jobs: content.jobs,
-        state: EndpointState::Pending,
-        secret: SecretVersions::default(),
-        health: Health::default(),
-        created_at: now,
-        revision: 0,
-        place: 0,
-        check: None,
-        replayed_at: None,
+        ..Endpoint::new(tenant, content.url, now)
     };
     let challenge = new_challenge();
     if content.enabled {

@@ -6,9 +6,7 @@ use longshore_domain::job::Job;
 use longshore_domain::outcome::Counts;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
-use longshore_domain::webhook::{
-    Attempt, AttemptResult, Check, CheckResult, Delivery, Endpoint, EndpointState, Health, JobScope, SecretVersions,
-};
+use longshore_domain::webhook::{Attempt, AttemptResult, Check, CheckResult, Delivery, Endpoint, EndpointState};
 use serde_json::{Value, json};
 use uuid::Uuid;
 
@@ -26,19 +24,10 @@ pub(super) fn request() -> Value {
 fn endpoint(state: EndpointState, result: Option<CheckResult>) -> Endpoint {
     Endpoint {
         endpoint_id: EndpointId(Uuid::from_u128(ID)),
-        tenant: TenantId::from_static("default"),
-        url: "https://example.com/hooks/longshore".to_owned(),
-        description: String::new(),
         event_types: [EventType::Completed, EventType::Failed].into(),
-        jobs: JobScope::All,
         state,
-        secret: SecretVersions::default(),
-        health: Health::default(),
-        created_at: AT,
-        revision: 0,
-        place: 0,
         check: Some(Check { challenge: String::new(), requested_at: AT, begins_at: None, result }),
-        replayed_at: None,
+        ..Endpoint::new(TenantId::from_static("default"), "https://example.com/hooks/longshore", AT)
     }
 }
 

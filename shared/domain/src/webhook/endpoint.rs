@@ -73,6 +73,28 @@ pub struct Endpoint {
     pub replayed_at: Option<Timestamp>,
 }
 
+impl Endpoint {
+    /// Creates a pending endpoint of this URL in the first place, which gets all events.
+    pub fn new(tenant: TenantId, url: impl Into<String>, created_at: Timestamp) -> Self {
+        Self {
+            endpoint_id: EndpointId::generate(),
+            tenant,
+            url: url.into(),
+            description: String::new(),
+            event_types: BTreeSet::new(),
+            jobs: JobScope::All,
+            state: EndpointState::Pending,
+            secret: SecretVersions::default(),
+            health: Health::default(),
+            created_at,
+            revision: 0,
+            place: 0,
+            check: None,
+            replayed_at: None,
+        }
+    }
+}
+
 /// A check of an endpoint: a message with a challenge, which the endpoint answers with the challenge. Its result shows no
 /// more than a class, because the endpoint may be a server that its owner cannot see.
 #[derive(Clone, Eq, PartialEq, Debug, Serialize, Deserialize)]

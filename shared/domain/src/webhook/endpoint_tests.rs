@@ -6,22 +6,7 @@ use crate::job::Job;
 const NOW: Timestamp = Timestamp(1_000_000_000);
 
 pub(in crate::webhook) fn endpoint(state: EndpointState) -> Endpoint {
-    Endpoint {
-        endpoint_id: EndpointId::generate(),
-        tenant: TenantId::from_static("t"),
-        url: "https://example.org/hooks".into(),
-        description: String::new(),
-        event_types: [].into(),
-        jobs: JobScope::All,
-        state,
-        secret: SecretVersions::default(),
-        health: Health::default(),
-        created_at: NOW,
-        revision: 0,
-        place: 0,
-        check: None,
-        replayed_at: None,
-    }
+    Endpoint { state, ..Endpoint::new(TenantId::from_static("t"), "https://example.org/hooks", NOW) }
 }
 
 fn started() -> Event {
