@@ -11,6 +11,7 @@ Blocks with the info string `sh` are run, blocks with `sh aws` are not. All bloc
 repository's root. The first failed command ends the run; its file, line and exit code are printed.
 """
 import argparse
+import os
 import subprocess
 import sys
 import tempfile
@@ -61,7 +62,9 @@ def run(guide: Path) -> int:
     with tempfile.NamedTemporaryFile("w", suffix=".sh", encoding="utf-8") as file:
         file.write(script(guide))
         file.flush()
-        command = ["env", f"GUIDE={name}", "bash", file.name]
+        # The tools of the stack, such as the AWS CLI, are beside the Python that runs this file.
+        path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        command = ["env", f"GUIDE={name}", f"PATH={path}", "bash", file.name]
         print(f"=== {name}", flush=True)
         code = subprocess.run(command, cwd=ROOT, stdin=subprocess.DEVNULL).returncode
     print(f"\n=== {name}: {'passed' if code == 0 else 'FAILED'} in {time.monotonic() - started:.0f} s", flush=True)
