@@ -19,6 +19,7 @@ pub mod failures_file;
 pub mod field_error;
 pub mod files;
 pub mod fingerprint;
+mod first_rows;
 pub mod formula;
 pub mod handler;
 pub mod header;

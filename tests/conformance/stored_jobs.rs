@@ -9,6 +9,7 @@ use longshore_domain::parts::Multipart;
 use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
 use longshore_domain::records::Delimiter;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
+use serde_json::json;
 
 use crate::fixtures::{accepted, at, definition, finish, job_after, reading, split, unfinished, waiting_job};
 
@@ -70,7 +71,7 @@ async fn an_absent_id_has_no_value(store: impl Store) {
     assert_eq!(store.progress(id).await.unwrap(), None);
     assert_eq!(store.manifest(id, 0).await.unwrap(), None);
     assert_eq!(store.chunk_state(id, 0).await.unwrap(), None);
-    store.put_columns(id, &["a".into()], None).await.unwrap();
+    store.put_columns(id, &["a".into()], None, None).await.unwrap();
     assert_eq!(store.definition(id).await.unwrap(), None);
 }
 
@@ -84,12 +85,23 @@ async fn a_repeated_create_stores_one_job(store: impl Store) {
 async fn columns_are_stored_once(store: impl Store) {
     let job = accepted(&store).await;
     let first = Some(reading(Delimiter::Tab));
-    for (names, found) in [(["a", "ü"], first), (["c", "d"], Some(reading(Delimiter::Pipe))), (["a", "ü"], None)] {
-        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found).await.unwrap(), first);
+    let decided = json!({ "formats": { "ü": { "numbers": "," } } });
+    for (names, found, decided) in [
+        (["a", "ü"], first, Some(&decided)),
+        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&json!({ "formats": {} }))),
+        (["a", "ü"], None, None),
+    ] {
+        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found, decided).await.unwrap(), first);
     }
     let stored = store.definition(job.job_id).await.unwrap().unwrap();
-    assert_eq!((stored.columns, stored.reading), (Some(vec!["a".to_owned(), "ü".to_owned()]), first));
-    assert_eq!(stored.options, definition().options);
+    assert_eq!((&stored.columns, stored.reading), (&Some(vec!["a".to_owned(), "ü".to_owned()]), first));
+    assert_eq!((&stored.options, &stored.decided), (&definition().options, &Some(decided)));
+    let without = accepted(&store).await.job_id;
+    for (reading, decided) in [(None, None), (first, Some(&json!({ "formats": {} })))] {
+        assert_eq!(store.put_columns(without, &["a".into()], reading, decided).await.unwrap(), None);
+    }
+    let stored = store.definition(without).await.unwrap().unwrap();
+    assert_eq!((stored.reading, stored.decided), (None, None));
 }
 
 async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {

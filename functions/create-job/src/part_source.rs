@@ -88,9 +88,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let ended = self.ended_job(job, source).await?;
         let issues = match &ended.columns {
             Some(columns) => {
-                let issues = self.check_columns(job, columns).await?;
-                self.ports.store.put_columns(job.job_id, columns, None).await?;
-                issues
+                let unknown = || SplitError::Definition(job.job_id.to_string());
+                let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+                let checked = self.check_header(job, &definition, columns, &[]).await?;
+                let decided = checked.decided.as_ref();
+                self.ports.store.put_columns(job.job_id, columns, None, decided).await?;
+                checked.issues
             }
             None => Vec::new(),
         };

@@ -3,14 +3,15 @@
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
-use longshore::handler::TypeLimits;
+use longshore::handler::{CheckedHeader, Header, TypeLimits};
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::ports::{Definition, Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
+use serde_json::Value;
 
 use crate::group_builder::messages;
 use crate::outcome::{Halt, SplitEnd, SplitError};
@@ -192,11 +193,13 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Err(HeaderError::Port(error)) => return Err(error.into()),
             Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
         };
-        let FileHeader { start, columns, reading, mut issues } = header;
+        let FileHeader { start, columns, rows, reading, mut issues } = header;
         if let Some(columns) = columns {
-            issues.extend(self.check_columns(job, &columns).await?);
-            let is_stored =
-                is_of_earlier_version || self.ports.store.put_columns(job.job_id, &columns, reading).await? == reading;
+            let checked = self.check_header(job, &definition, &columns, &rows).await?;
+            issues.extend(checked.issues);
+            let decided = checked.decided.as_ref();
+            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, decided);
+            let is_stored = is_of_earlier_version || stored.await? == reading;
             if !is_stored {
                 // Another splitter has found another reading, because it has other code.
                 return Err(Halt::Refused);
@@ -207,15 +210,38 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok((SourceFile { reading, ..source.clone() }, start, issues))
     }
 
-    /// Returns the warnings of the job type about these columns. The job fails if the type cannot process them.
-    pub(crate) async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
+    /// Checks a header with the job type, which decides what the options leave open unless columns are stored already. The
+    /// job fails if the type cannot process the file.
+    pub(crate) async fn check_header(
+        &self,
+        job: &Job,
+        definition: &Definition,
+        columns: &[String],
+        rows: &[Vec<String>],
+    ) -> Result<CheckedHeader, Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
-        let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
-        let job_type = self.registry.find_for(&job.job_type, &definition).ok_or_else(unknown)?;
+        let job_type = self.registry.find_for(&job.job_type, definition).ok_or_else(unknown)?;
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
-        match prepared.check_columns(columns) {
-            Ok(issues) => Ok(issues),
+        let (nothing, decided) = (Value::Null, definition.decided.as_ref());
+        let decided = definition.columns.as_ref().map(|_| decided.unwrap_or(&nothing));
+        let checked = prepared.check_header(&Header { columns, rows, decided });
+        let fits = |checked: &CheckedHeader| {
+            let decided = checked.decided.as_ref().map_or(0, |decided| decided.to_string().len());
+            decided + definition.options.to_string().len() <= Definition::MAX_OPTIONS_BYTES
+        };
+        match checked {
+            Ok(checked) if fits(&checked) => Ok(checked),
+            Ok(_) => Err(self.fail(job, options_too_large()).await),
             Err(error) => Err(self.fail(job, error).await),
         }
     }
+}
+
+/// The options and what was decided are kept in one item of 400 KB, together with the names of up to 256 KiB.
+fn options_too_large() -> JobError {
+    let message = format!(
+        "the options have more than {} KiB with the notations of the columns; give numbers and dates for all columns",
+        Definition::MAX_OPTIONS_BYTES / 1024
+    );
+    JobError::new("options_too_large", message)
 }

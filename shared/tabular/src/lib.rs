@@ -18,6 +18,7 @@
 //! | `numbers`, `dates`, `booleans` | values in the notation of a column |
 //! | `notation` | detection of a column's notation |
 //! | `column` | detection of a column's type |
+//! | `value` | values of a column whose type is known, and detection of its notation |
 
 mod booleans;
 mod cells;
@@ -30,6 +31,7 @@ mod header;
 mod notation;
 mod numbers;
 mod rows;
+mod value;
 
 pub use booleans::parse_boolean;
 pub use cells::{CellReader, Cells};
@@ -41,3 +43,4 @@ pub use encoding::{DetectedEncoding, detect_encoding};
 pub use header::{DetectedHeader, detect_header};
 pub use notation::Detection;
 pub use numbers::{NumberNotation, parse_number};
+pub use value::{CellError, DetectedDates, detect_dates, detect_numbers, read_date, read_number};

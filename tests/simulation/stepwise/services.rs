@@ -19,6 +19,7 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::Delivery;
 use longshore_testing::{GroupWrite, MemoryStore};
+use serde_json::Value;
 
 use crate::clock::{step, true_time};
 use crate::faults::{self, Fault, after, again, before, is_stale};
@@ -113,7 +114,13 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
         async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
+        async fn put_columns(
+            &self,
+            id: JobId,
+            columns: &[String],
+            reading: Option<Reading>,
+            decided: Option<&Value>
+        ) -> PortResult<Option<Reading>>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;

@@ -13,6 +13,7 @@ use longshore_domain::records::Reading;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
+use serde_json::Value;
 
 use super::{Unguarded, as_is, without};
 use crate::clock::step;
@@ -150,7 +151,13 @@ impl JobStore for Unguarded<MemoryStore> {
 impl JobTransitions for Unguarded<MemoryStore> {
     as_is! {
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
+        async fn put_columns(
+            &self,
+            id: JobId,
+            columns: &[String],
+            reading: Option<Reading>,
+            decided: Option<&Value>
+        ) -> PortResult<Option<Reading>>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
     }

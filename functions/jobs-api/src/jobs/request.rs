@@ -9,6 +9,7 @@ use longshore::job_types::image;
 use longshore::problem::Problem;
 use longshore_domain::ids::{EndpointId, FileGuid};
 use longshore_domain::job::{Priority, Tolerance};
+use longshore_domain::ports::Definition;
 use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
 use longshore_domain::timestamp::Timestamp;
@@ -23,8 +24,8 @@ use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
 use super::upload_source::unknown_file;
 
-/// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
-pub(super) const OPTIONS_BYTES: usize = 128 * 1024;
+/// Maximum size of the stored options in bytes.
+pub(super) const OPTIONS_BYTES: usize = Definition::MAX_OPTIONS_BYTES;
 
 /// A request to run a job, usually over an uploaded file or a list of items.
 #[derive(Clone, PartialEq, Debug, ToSchema)]

@@ -26,6 +26,8 @@ pub struct Definition {
     pub given_reading: GivenReading,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
+    /// The options that the first rows of the file have decided, stored together with the columns.
+    pub decided: Option<Value>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
     /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
@@ -33,11 +35,24 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// Maximum bytes of the options, with what was decided, as JSON: they share one item of 400 KB with the columns of the
+    /// file.
+    pub const MAX_OPTIONS_BYTES: usize = 128 << 10;
+
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
         let given_reading =
             GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
-        Self { options, columns: None, given_reading, reading: None, results: None, registration: None }
+        Self { options, columns: None, given_reading, reading: None, decided: None, results: None, registration: None }
+    }
+
+    /// Returns the options with which items are processed: those of the client, with the members that were decided.
+    pub fn decided_options(&self) -> Value {
+        let mut options = self.options.clone();
+        if let (Some(options), Some(Value::Object(decided))) = (options.as_object_mut(), &self.decided) {
+            options.extend(decided.clone());
+        }
+        options
     }
 
     /// Returns what another job over the same file is given: what the client has given, or the reading of an earlier

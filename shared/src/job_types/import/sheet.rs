@@ -1,83 +1,123 @@
 //! The row that is being read; its memory is reused for the next row.
 //!
-//! Names, kinds and the memory of the cells are the same in every row of a file. Creating them for each row took more
-//! than half of a row's time, so the last row is overwritten in place.
+//! Names, conversions and the memory of the cells are the same in every row of a file. Creating them for each row took
+//! more than half of a row's time, so the last row is overwritten in place.
 
 use std::borrow::Cow;
 
 use longshore_domain::results::Formulas;
+use longshore_domain::text::quoted;
+use longshore_tabular::CellError;
 use serde_json::{Map, Value};
 
-use super::kinds::{Kind, coerce};
-use super::schema::Schema;
+use super::conversion::Conversion;
+use super::options::ImportOptions;
 use crate::formula::original;
-use crate::handler::Cells;
+use crate::handler::{Cells, Rejection};
 
 /// A file's columns and its last row.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     /// The columns as they are in the file.
     header: Vec<String>,
-    /// Names of the properties.
-    columns: Vec<String>,
-    kinds: Vec<Kind>,
+    columns: Vec<Column>,
     row: Value,
 }
 
+/// A column of a file.
+#[derive(Debug)]
+struct Column {
+    /// The property of its cells; `None` if they are left out.
+    property: Option<String>,
+    conversion: Conversion,
+}
+
 impl Sheet {
-    /// Reads cells by header. An empty cell is an absent property: CSV cannot distinguish the two, and `required` then
-    /// refuses an empty cell. A column without a name is omitted.
+    /// Reads cells by header. Unless the options say otherwise, an empty cell is an absent property: CSV cannot
+    /// distinguish the two, and `required` then refuses an empty cell. A column without a name is omitted. Also returns
+    /// the first error of a cell, whose property is then absent.
     pub(super) fn fill(
         &mut self,
-        schema: Option<&Schema>,
-        formulas: Formulas,
+        options: &ImportOptions,
         header: &[String],
         cells: Cells<'_>,
-    ) -> &Value {
+    ) -> (&Value, Option<Rejection>) {
         if self.header != header {
-            *self = Self::new(schema, formulas, header);
+            *self = Self::new(options, header);
         }
+        let mut error = None;
         if let Value::Object(row) = &mut self.row {
-            for ((column, kind), cell) in self.columns.iter().zip(&self.kinds).zip(cells.iter()) {
-                let cell = unescaped(formulas, cell);
-                put(row, column, std::str::from_utf8(&cell).unwrap_or_default(), *kind);
+            for ((column, name), cell) in self.columns.iter().zip(header).zip(cells.iter()) {
+                let Some(property) = &column.property else { continue };
+                let cell = unescaped(options.formulas, cell);
+                let cell = std::str::from_utf8(&cell).unwrap_or_default();
+                if let Err(undecided) = put(row, property, &column.conversion, cell) {
+                    row.remove(property);
+                    error.get_or_insert_with(|| rejection(&undecided, name, property, cell));
+                }
             }
         }
-        &self.row
+        (&self.row, error)
     }
 
-    fn new(schema: Option<&Schema>, formulas: Formulas, header: &[String]) -> Self {
-        let columns = names(formulas, header);
-        let kind = |column: &String| schema.map_or(Kind::TEXT, |schema| schema.kind(column));
-        let kinds = columns.iter().map(kind).collect();
-        Self { header: header.to_vec(), columns, kinds, row: Value::Object(Map::new()) }
+    fn new(options: &ImportOptions, header: &[String]) -> Self {
+        let column = |property: Option<String>| Column {
+            conversion: Conversion::new(options, property.as_deref().unwrap_or_default()),
+            property,
+        };
+        let columns = properties(options, header).into_iter().map(column).collect();
+        Self { header: header.to_vec(), columns, row: Value::Object(Map::new()) }
     }
 }
 
-/// Returns the names of the properties of a header.
-pub(super) fn names(formulas: Formulas, header: &[String]) -> Vec<String> {
-    // An apostrophe was removed at most, so the text is still UTF-8.
-    header.iter().map(|name| String::from_utf8_lossy(&unescaped(formulas, name.as_bytes())).into_owned()).collect()
+/// Returns the properties of a header; `None` for a column that is left out.
+pub(super) fn properties(options: &ImportOptions, header: &[String]) -> Vec<Option<String>> {
+    let property = |name: &String| {
+        // An apostrophe was removed at most, so the text is still UTF-8.
+        let name = unescaped(options.formulas, name.as_bytes());
+        let name = String::from_utf8_lossy(&name);
+        options.property(&name).filter(|property| !property.is_empty()).map(str::to_owned)
+    };
+    header.iter().map(property).collect()
 }
 
-fn unescaped(formulas: Formulas, cell: &[u8]) -> Cow<'_, [u8]> {
+/// Returns a cell as it was before formulas were escaped.
+pub(super) fn unescaped(formulas: Formulas, cell: &[u8]) -> Cow<'_, [u8]> {
     match formulas {
         Formulas::Escaped => original(cell, b','),
         Formulas::Raw => Cow::Borrowed(cell),
     }
 }
 
-fn put(row: &mut Map<String, Value>, column: &str, cell: &str, kind: Kind) {
-    if cell.is_empty() || column.is_empty() {
-        row.remove(column);
-        return;
+fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), CellError> {
+    if let Some(text) = conversion.as_text(cell)
+        && let Some(Value::String(last)) = row.get_mut(property)
+    {
+        last.clear();
+        last.push_str(text);
+        return Ok(());
     }
-    match row.get_mut(column) {
-        Some(Value::String(text)) if kind.text => {
-            text.clear();
-            text.push_str(cell);
-        }
-        Some(value) => *value = coerce(cell, kind),
-        None => _ = row.insert(column.to_owned(), coerce(cell, kind)),
+    match (row.get_mut(property), conversion.convert(cell)?) {
+        (Some(last), Some(value)) => *last = value,
+        (None, Some(value)) => _ = row.insert(property.to_owned(), value),
+        (Some(_), None) => _ = row.remove(property),
+        (None, None) => {}
     }
+    Ok(())
+}
+
+fn rejection(error: &CellError, column: &str, property: &str, cell: &str) -> Rejection {
+    let (cell, column) = (quoted(cell), quoted(column));
+    let undecided = |[first, second]: &[String; 2], option: &str| {
+        format!("{cell} in the column {column} is {first} or {second}; give the option {option} for it")
+    };
+    let (code, message) = match error {
+        CellError::UndecidedNumber(values) => ("undecided_number", undecided(values, "numbers")),
+        CellError::UndecidedDate(dates) => ("undecided_date", undecided(dates, "dates")),
+        CellError::TwoDigitYear | CellError::NoValue => (
+            "year_of_two_digits",
+            format!("{cell} in the column {column} has a year of two digits; give the option pivotYear"),
+        ),
+    };
+    Rejection::new(code, Some(property), message)
 }

@@ -8,6 +8,7 @@ use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage
 use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
+use serde_json::Value;
 
 use super::events::pending;
 use super::item::{ItemError, nested, number, optional_nested, text, time};
@@ -85,27 +86,30 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::recorded_outage(job, generation, since)).await
     }
 
-    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names and the first reading.
+    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists. Condition: `columns` is absent.
     async fn put_columns(
         &self,
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
+        decided: Option<&Value>,
     ) -> PortResult<Option<Reading>> {
         const PUT: &str = "put_columns";
-        let mut set = "SET #columns = if_not_exists(#columns, :columns)".to_owned();
-        let mut condition = "attribute_exists(#PK)".to_owned();
+        let mut set = "SET #columns = :columns".to_owned();
         let mut values = vec![(":columns", nested(&columns).map_err(failed(PUT))?)];
         if let Some(reading) = &reading {
-            set.push_str(", #reading = if_not_exists(#reading, :reading)");
-            // An earlier version has stored columns without a reading.
-            condition.push_str(" AND (attribute_not_exists(#columns) OR attribute_exists(#reading))");
+            set.push_str(", #reading = :reading");
             values.push((":reading", nested(reading).map_err(failed(PUT))?));
         }
+        if let Some(decided) = decided {
+            set.push_str(", #decided = :decided");
+            values.push((":decided", text(decided.to_string())));
+        }
+        let condition = "attribute_exists(#PK) AND attribute_not_exists(#columns)".to_owned();
         let update = Update { operation: PUT, key: Key::definition(id), update: set, condition, values };
         match self.update(update).await? {
-            Updated::Applied(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
-            Updated::Refused(_) | Updated::Absent => Ok(None),
+            Updated::Applied(item) | Updated::Refused(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
+            Updated::Absent => Ok(None),
         }
     }
 

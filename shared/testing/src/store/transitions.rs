@@ -3,9 +3,10 @@
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::ports::{Definition, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
+use serde_json::Value;
 
 use super::MemoryStore;
 use super::records::{GroupWrite, JobRecords};
@@ -72,17 +73,16 @@ impl JobTransitions for MemoryStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
+        decided: Option<&Value>,
     ) -> PortResult<Option<Reading>> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
-        let mut next = of_job.definition.clone();
-        if reading.is_some() && next.columns.is_some() && next.reading.is_none() {
-            return Ok(None);
+        if of_job.definition.columns.is_none() {
+            let (columns, decided) = (Some(columns.to_vec()), decided.cloned());
+            let next = Definition { columns, reading, decided, ..of_job.definition.clone() };
+            items::check_definition(&of_job.job, &next)?;
+            of_job.definition = next;
         }
-        next.columns.get_or_insert_with(|| columns.to_vec());
-        next.reading = next.reading.or(reading);
-        items::check_definition(&of_job.job, &next)?;
-        of_job.definition = next;
         Ok(of_job.definition.reading)
     }
 

@@ -96,8 +96,6 @@ export const fileText = {
         : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These rows fail.`,
     "key-repeats": (key: string, value: string) =>
       `The key "${key}" has "${value}" more than once. Rows with the same key become one record.`,
-    "nameless-columns": (columns: number[]) =>
-      `Columns without a name are not imported: ${columns.join(", ")}.`,
     "bad-lines": (lines: number[]) => `Rows that are not JSON objects fail: ${lines.join(", ")}.`,
     cells: (more: boolean, rows: number) =>
       `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,
