@@ -85,23 +85,23 @@ async fn a_repeated_create_stores_one_job(store: impl Store) {
 async fn columns_are_stored_once(store: impl Store) {
     let job = accepted(&store).await;
     let first = Some(reading(Delimiter::Tab));
-    let decided = json!({ "formats": { "ü": { "numbers": "," } } });
-    for (names, found, decided) in [
-        (["a", "ü"], first, Some(&decided)),
-        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&json!({ "formats": {} }))),
+    let detected = json!({ "notations": { "ü": { "decimalSeparator": "," } } });
+    for (names, found, detected) in [
+        (["a", "ü"], first, Some(&detected)),
+        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&json!({ "notations": {} }))),
         (["a", "ü"], None, None),
     ] {
-        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found, decided).await.unwrap(), first);
+        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found, detected).await.unwrap(), first);
     }
     let stored = store.definition(job.job_id).await.unwrap().unwrap();
     assert_eq!((&stored.columns, stored.reading), (&Some(vec!["a".to_owned(), "ü".to_owned()]), first));
-    assert_eq!((&stored.options, &stored.decided), (&definition().options, &Some(decided)));
+    assert_eq!((&stored.options, &stored.detected), (&definition().options, &Some(detected)));
     let without = accepted(&store).await.job_id;
-    for (reading, decided) in [(None, None), (first, Some(&json!({ "formats": {} })))] {
-        assert_eq!(store.put_columns(without, &["a".into()], reading, decided).await.unwrap(), None);
+    for (reading, detected) in [(None, None), (first, Some(&json!({ "notations": {} })))] {
+        assert_eq!(store.put_columns(without, &["a".into()], reading, detected).await.unwrap(), None);
     }
     let stored = store.definition(without).await.unwrap().unwrap();
-    assert_eq!((stored.reading, stored.decided), (None, None));
+    assert_eq!((stored.reading, stored.detected), (None, None));
 }
 
 async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {

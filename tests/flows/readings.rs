@@ -134,7 +134,7 @@ fn a_column_with_two_readings_is_asked_before_anything_is_written() -> Story {
         ensure!(job["status"] == "failed" && error_code(&job) == code && counts(&job) == [0, 0, 0], "{file}: {job}");
     }
     ensure!(stack.client.records(options["dataset"].as_str().unwrap_or_default())?.is_empty(), "a row was written");
-    let given = json!({ "numbers": ".", "formats": { "on": { "dates": "mdy", "pivotYear": 1950 } } });
+    let given = json!({ "decimalSeparator": ".", "notations": { "on": { "dateOrder": "mdy", "pivotYear": 1950 } } });
     let job = Watch::new(stack, &start("id,price,on\n1,1.234,1/2/24\n", given)?).end()?;
     ensure!(job["status"] == "completed" && counts(&job) == [1, 0, 0], "{job}");
     assert_eq!(record(&options, "1")?, json!({ "id": "1", "price": 1.234, "on": "2024-01-02" }));

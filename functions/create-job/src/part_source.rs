@@ -91,8 +91,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
                 let unknown = || SplitError::Definition(job.job_id.to_string());
                 let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
                 let checked = self.check_header(job, &definition, columns, &[]).await?;
-                let decided = checked.decided.as_ref();
-                self.ports.store.put_columns(job.job_id, columns, None, decided).await?;
+                self.ports.store.put_columns(job.job_id, columns, None, checked.detected.as_ref()).await?;
                 checked.issues
             }
             None => Vec::new(),

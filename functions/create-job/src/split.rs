@@ -197,8 +197,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         if let Some(columns) = columns {
             let checked = self.check_header(job, &definition, &columns, &rows).await?;
             issues.extend(checked.issues);
-            let decided = checked.decided.as_ref();
-            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, decided);
+            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, checked.detected.as_ref());
             let is_stored = is_of_earlier_version || stored.await? == reading;
             if !is_stored {
                 // Another splitter has found another reading, because it has other code.
@@ -210,7 +209,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok((SourceFile { reading, ..source.clone() }, start, issues))
     }
 
-    /// Checks a header with the job type, which decides what the options leave open unless columns are stored already. The
+    /// Checks a header with the job type, which detects what the options leave open unless columns are stored already. The
     /// job fails if the type cannot process the file.
     pub(crate) async fn check_header(
         &self,
@@ -222,25 +221,25 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let job_type = self.registry.find_for(&job.job_type, definition).ok_or_else(unknown)?;
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
-        let (nothing, decided) = (Value::Null, definition.decided.as_ref());
-        let decided = definition.columns.as_ref().map(|_| decided.unwrap_or(&nothing));
-        let checked = prepared.check_header(&Header { columns, rows, decided });
-        let fits = |checked: &CheckedHeader| {
-            let decided = checked.decided.as_ref().map_or(0, |decided| decided.to_string().len());
-            decided + definition.options.to_string().len() <= Definition::MAX_OPTIONS_BYTES
+        let header = Header { columns, rows, detected: definition.detected_before() };
+        let is_too_large = |detected: &Value| {
+            let bytes = definition.options.to_string().len() + detected.to_string().len();
+            bytes > Definition::MAX_OPTIONS_BYTES
         };
+        let checked = prepared.check_header(&header).and_then(|checked| match &checked.detected {
+            Some(detected) if is_too_large(detected) => Err(options_too_large()),
+            _ => Ok(checked),
+        });
         match checked {
-            Ok(checked) if fits(&checked) => Ok(checked),
-            Ok(_) => Err(self.fail(job, options_too_large()).await),
+            Ok(checked) => Ok(checked),
             Err(error) => Err(self.fail(job, error).await),
         }
     }
 }
 
-/// The options and what was decided are kept in one item of 400 KB, together with the names of up to 256 KiB.
 fn options_too_large() -> JobError {
     let message = format!(
-        "the options have more than {} KiB with the notations of the columns; give numbers and dates for all columns",
+        "the options have more than {} KiB with the notations of the columns; give decimalSeparator and dateOrder for all",
         Definition::MAX_OPTIONS_BYTES / 1024
     );
     JobError::new("options_too_large", message)

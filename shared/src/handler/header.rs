@@ -10,8 +10,9 @@ pub struct Header<'a> {
     pub columns: &'a [String],
     /// The first rows that have a cell for each column, of up to 64 KiB. Empty if the rows are those of another job.
     pub rows: &'a [Vec<String>],
-    /// What an earlier check of this header has decided. It is not decided again.
-    pub decided: Option<&'a Value>,
+    /// What an earlier check of this header has detected, `null` if nothing; it is not detected again. `None` for the
+    /// first check.
+    pub detected: Option<&'a Value>,
 }
 
 /// The result of the check of a header.
@@ -19,7 +20,7 @@ pub struct Header<'a> {
 pub struct CheckedHeader {
     /// The job's `issues`.
     pub issues: Vec<JobError>,
-    /// Options that the first rows have decided: an object whose members replace those of the client's options while
-    /// items are processed. It is stored with the job, so all rows are read in the same way.
-    pub decided: Option<Value>,
+    /// Options that were detected in the first rows. While items are processed, their members are added to the client's
+    /// options, at every level. They are stored with the job, so that all rows are read in the same way.
+    pub detected: Option<Value>,
 }

@@ -119,7 +119,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
             id: JobId,
             columns: &[String],
             reading: Option<Reading>,
-            decided: Option<&Value>
+            detected: Option<&Value>
         ) -> PortResult<Option<Reading>>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;

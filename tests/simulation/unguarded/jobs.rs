@@ -156,7 +156,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
             id: JobId,
             columns: &[String],
             reading: Option<Reading>,
-            decided: Option<&Value>
+            detected: Option<&Value>
         ) -> PortResult<Option<Reading>>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;

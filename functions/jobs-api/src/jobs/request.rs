@@ -24,9 +24,6 @@ use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
 use super::upload_source::unknown_file;
 
-/// Maximum size of the stored options in bytes.
-pub(super) const OPTIONS_BYTES: usize = Definition::MAX_OPTIONS_BYTES;
-
 /// A request to run a job, usually over an uploaded file or a list of items.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -218,7 +215,7 @@ impl<'a> Draft<'a> {
         match check_options(job_type, &options) {
             Ok(checked) => {
                 tolerance = checked.tolerance;
-                let room = OPTIONS_BYTES.saturating_sub(options.to_string().len());
+                let room = Definition::MAX_OPTIONS_BYTES.saturating_sub(options.to_string().len());
                 form = results_form(&mut fields, results, checked.outputs, room);
             }
             Err(errors) => fields.refuse_all(errors),
@@ -312,8 +309,8 @@ fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<CheckedOp
         return Err(vec![FieldError::new("/options", "invalid_type", "options must be an object")]);
     }
     let bytes = options.to_string().len();
-    if bytes > OPTIONS_BYTES {
-        let detail = format!("the options have {bytes} bytes; the maximum is {OPTIONS_BYTES}");
+    if bytes > Definition::MAX_OPTIONS_BYTES {
+        let detail = format!("the options have {bytes} bytes; the maximum is {}", Definition::MAX_OPTIONS_BYTES);
         return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
     }
     let prepared = job_type.prepare(options)?;

@@ -26,8 +26,8 @@ pub struct Definition {
     pub given_reading: GivenReading,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
-    /// The options that the first rows of the file have decided, stored together with the columns.
-    pub decided: Option<Value>,
+    /// Members of the options that were detected in the first rows of the file, stored together with the columns.
+    pub detected: Option<Value>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
     /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
@@ -35,24 +35,29 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Maximum bytes of the options, with what was decided, as JSON: they share one item of 400 KB with the columns of the
-    /// file.
+    /// Maximum bytes of the options and the detected ones as JSON: they share one item of 400 KB with the columns.
     pub const MAX_OPTIONS_BYTES: usize = 128 << 10;
 
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
         let given_reading =
             GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
-        Self { options, columns: None, given_reading, reading: None, decided: None, results: None, registration: None }
+        Self { options, columns: None, given_reading, reading: None, detected: None, results: None, registration: None }
     }
 
-    /// Returns the options with which items are processed: those of the client, with the members that were decided.
-    pub fn decided_options(&self) -> Value {
+    /// Returns the options with which items are processed: those of the client, with those that were detected.
+    pub fn effective_options(&self) -> Value {
         let mut options = self.options.clone();
-        if let (Some(options), Some(Value::Object(decided))) = (options.as_object_mut(), &self.decided) {
-            options.extend(decided.clone());
+        if let Some(detected) = &self.detected {
+            merge(&mut options, detected);
         }
         options
+    }
+
+    /// Returns what an earlier check of the columns has detected; `None` if there was none.
+    pub fn detected_before(&self) -> Option<&Value> {
+        const NOTHING: &Value = &Value::Null;
+        self.columns.as_ref().map(|_| self.detected.as_ref().unwrap_or(NOTHING))
     }
 
     /// Returns what another job over the same file is given: what the client has given, or the reading of an earlier
@@ -69,6 +74,17 @@ impl Definition {
     pub fn known_reading(&self, source: &SourceFile) -> GivenReading {
         let of_columns = self.columns.as_ref().map(|_| Reading::default());
         source.reading.or(self.reading).or(of_columns).map_or(self.given_reading, GivenReading::from)
+    }
+}
+
+/// Adds the members of `patch` that `target` does not have, at every level.
+fn merge(target: &mut Value, patch: &Value) {
+    let (Value::Object(target), Value::Object(patch)) = (target, patch) else { return };
+    for (name, value) in patch {
+        match target.get_mut(name) {
+            Some(member) => merge(member, value),
+            None => drop(target.insert(name.clone(), value.clone())),
+        }
     }
 }
 
@@ -159,4 +175,24 @@ pub trait JobStore: Send + Sync {
         after: Option<JobPosition>,
         order: ByAge,
     ) -> impl Future<Output = PortResult<Vec<JobPosition>>> + Send;
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn detected_options_are_added_to_those_of_the_client() {
+        let options = json!({ "a": 1, "b": { "x": { "one": 1 } } });
+        let detected = json!({ "b": { "x": { "one": 2, "two": 2 }, "y": {} }, "c": null });
+        let definition = Definition { detected: Some(detected), ..Definition::new(options.clone()) };
+        let expected = json!({ "a": 1, "b": { "x": { "one": 1, "two": 2 }, "y": {} }, "c": null });
+        assert_eq!(definition.effective_options(), expected);
+        assert_eq!(Definition::new(options.clone()).effective_options(), options);
+        assert_eq!(definition.detected_before(), None);
+        let stored = Definition { columns: Some(Vec::new()), ..Definition::new(options) };
+        assert_eq!(stored.detected_before(), Some(&Value::Null));
+    }
 }

@@ -27,14 +27,14 @@ pub trait JobTransitions: Send + Sync {
         since: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Stores the names of the columns with the job's definition, together with the reading of a CSV file and the options
-    /// that its first rows have decided. The first write counts; later ones change nothing. Returns the stored reading;
-    /// `None` if columns were stored without one.
+    /// that were detected in its first rows. The first write counts; later ones change nothing. Returns the stored
+    /// reading; `None` if columns were stored without one.
     fn put_columns(
         &self,
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
-        decided: Option<&Value>,
+        detected: Option<&Value>,
     ) -> impl Future<Output = PortResult<Option<Reading>>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
     /// last read it: only its id and its expiry, which the group takes over, are used.

@@ -1,13 +1,14 @@
 //! Checks a file's header against the options. A header with which every row would fail is an error before the first
 //! row is processed. A suspicious header is an issue, visible while the job runs.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use longshore_domain::job::JobError;
 use longshore_domain::text::{listed, quoted};
 
 use super::options::ImportOptions;
 use super::schema::Schema;
+use super::sheet::original_text;
 
 /// Checks the columns of a header, and the properties that the options map them to.
 ///
@@ -28,7 +29,7 @@ pub(super) fn check(
     }
     let named: Vec<String> = properties.iter().flatten().cloned().collect();
     if !named.contains(&options.key) {
-        return Err(JobError::new("key_not_in_header", key_not_in_header(&options.key, &named)));
+        return Err(JobError::new("key_not_in_header", key_not_in_header(options, &named)));
     }
     let schema = options.row_schema();
     let required = schema.map(Schema::required).unwrap_or_default();
@@ -36,7 +37,9 @@ pub(super) fn check(
     if !missing.is_empty() {
         return Err(JobError::new("required_column_missing", required_column_missing(&missing, &named)));
     }
-    Ok(issues(options, schema, columns, &named))
+    let names: Vec<_> =
+        columns.iter().map(|name| original_text(options.formulas, name.as_bytes()).into_owned()).collect();
+    Ok(issues(options, schema, &names, &named))
 }
 
 fn issues(
@@ -46,6 +49,7 @@ fn issues(
     properties: &[String],
 ) -> Vec<JobError> {
     let mut issues = Vec::new();
+    // An earlier version has stored columns without a name.
     let nameless = (1..).zip(columns).filter(|(_, column)| column.is_empty());
     let nameless: Vec<_> = nameless.map(|(number, _): (usize, _)| number.to_string()).collect();
     if !nameless.is_empty() {
@@ -55,9 +59,22 @@ fn issues(
     }
     let mapped = options.columns.iter().filter(|(_, property)| property.is_some()).map(|(column, _)| column);
     let absent: Vec<_> = mapped.filter(|column| !columns.contains(column)).map(String::as_str).collect();
-    if !absent.is_empty() {
-        let message = format!("columns of the option columns are not in the header: {}", listed(absent));
+    if let Some(first) = absent.first() {
+        let hint = similar(first, columns).map(|column| format!("; did you mean {}?", quoted(column)));
+        let message = format!(
+            "the option columns names columns that the header does not have: {}; the header has {}{}",
+            listed(absent.iter().copied()),
+            listed_all(columns),
+            hint.unwrap_or_default()
+        );
         issues.push(JobError::new("mapped_column_missing", message));
+    }
+    let of_properties = options.values.keys().chain(options.notations.keys());
+    let absent: BTreeSet<_> = of_properties.filter(|name| !properties.contains(name)).map(String::as_str).collect();
+    if !absent.is_empty() {
+        let message =
+            format!("the options values and notations name properties that no column has: {}", listed(absent));
+        issues.push(JobError::new("mapped_property_missing", message));
     }
     let unknown = |property: &&String| schema.is_some_and(|schema| !schema.knows(property));
     let unknown: Vec<_> = properties.iter().filter(unknown).map(String::as_str).collect();
@@ -77,26 +94,26 @@ fn same_property<'a>(columns: &'a [String], properties: &'a [Option<String>]) ->
     })
 }
 
-fn key_not_in_header(key: &str, columns: &[String]) -> String {
-    let hint = similar(key, columns).map_or_else(
-        || {
-            String::from(
-                "set the option key to the column that identifies a row, or map a column to it with the option columns",
-            )
-        },
-        |column| format!("did you mean {}?", quoted(column)),
-    );
-    format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(columns))
+fn key_not_in_header(options: &ImportOptions, properties: &[String]) -> String {
+    let key = &options.key;
+    let hint = match (similar(key, properties), options.columns.get(key)) {
+        (_, Some(Some(property))) => format!("the column {} is mapped to {}", quoted(key), quoted(property)),
+        (Some(column), _) => format!("did you mean {}?", quoted(column)),
+        (None, _) => String::from(
+            "set the option key to the column that identifies a row, or map a column to it with the option columns",
+        ),
+    };
+    format!("the key column {} is not in the header, which has {}; {hint}", quoted(key), listed_all(properties))
 }
 
-fn required_column_missing(missing: &[&str], columns: &[String]) -> String {
-    let hints = missing.iter().filter_map(|name| Some((name, similar(name, columns)?)));
+fn required_column_missing(missing: &[&str], properties: &[String]) -> String {
+    let hints = missing.iter().filter_map(|name| Some((name, similar(name, properties)?)));
     let hint = hints.map(|(name, column)| format!("; is {} meant to be {}?", quoted(column), quoted(name))).next();
     let hint = hint.unwrap_or_default();
-    let (missing, columns) = (listed(missing.iter().copied()), listed_all(columns));
+    let (missing, properties) = (listed(missing.iter().copied()), listed_all(properties));
     format!(
-        "the schema requires {missing}, which no column provides, so every row would fail; the header has \
-         {columns}{hint}"
+        "the schema requires {missing}, which no column provides, so every row would fail; the columns are \
+         {properties}{hint}"
     )
 }
 
@@ -169,7 +186,15 @@ mod tests {
         let optional = json!({ "dataset": "d", "key": "id", "columns": { "Nr": "id", "Ort": "city", "Notes": null } });
         let issues = check(&optional, &columns(&["Nr"])).unwrap();
         assert_eq!((issues.len(), issues[0].code.as_str()), (1, "mapped_column_missing"));
-        assert!(issues[0].message.ends_with(r#": "Ort""#), "{}", issues[0].message);
+        assert!(issues[0].message.contains(r#": "Ort"; the header has "Nr""#), "{}", issues[0].message);
+        let unknown = json!({ "dataset": "d", "key": "id", "columns": { "Nr": "id" },
+            "values": { "Nr": { "1": "2" } }, "notations": { "id": {} } });
+        let issues = check(&unknown, &columns(&["Nr"])).unwrap();
+        assert_eq!((issues.len(), issues[0].code.as_str()), (1, "mapped_property_missing"));
+        let (_, message) = error(&json!({ "dataset": "d", "key": "Nr", "columns": { "Nr": "id" } }), &["Nr"]);
+        assert!(message.ends_with(r#"the column "Nr" is mapped to "id""#), "{message}");
+        let escaped = json!({ "dataset": "d", "key": "=id", "formulas": "escaped", "columns": { "=x": "y" } });
+        assert_eq!(check(&escaped, &columns(&["'=id", "'=x"])), Ok(vec![]));
     }
 
     #[test]

@@ -1,27 +1,26 @@
-//! The conversion of cells to the values that the schema expects.
+//! The conversion of cells to the JSON values that the schema expects, in the notation of their column.
 //!
-//! A CSV cell is converted to the JSON value that the schema expects, in the notation of its column. An empty cell is
-//! handled by the caller. With the format `date` or `date-time`, a date is converted to ISO 8601. Otherwise, if text is
-//! allowed, a cell is text, so leading zeros are kept. Otherwise it is an integer, a decimal, or a word for true or
-//! false; surrounding spaces are ignored. Single letters and digits are no booleans: a wrong column would be imported as
-//! plausible data. A cell of no allowed type stays text, so that the check reports the error. Integers keep every digit
-//! or stay text: JSON numbers have 64 bits here. Decimals have double precision, as usual in JSON; use a string property
-//! for more digits.
+//! With the format `date`, a date is converted to ISO 8601. A `date-time` is not: it requires a zone, which the cells of
+//! spreadsheets do not have. Otherwise, if text is allowed, a cell is text, so leading zeros are kept. Otherwise it is
+//! an integer, a decimal, or a word for true or false; surrounding spaces are ignored. Single letters and digits are no
+//! booleans: a wrong column would be imported as plausible data. A cell of no allowed type stays text, so that the check
+//! reports the error. Integers keep every digit or stay text: JSON numbers have 64 bits here. Decimals have double
+//! precision, as usual in JSON; use a string property for more digits.
 
 use std::collections::BTreeMap;
 
-use longshore_tabular::{CellError, NumberNotation, parse_boolean, read_date, read_number};
+use longshore_tabular::{Ambiguity, NumberNotation, Numbers, parse_boolean, read_date, read_number};
 use serde_json::{Number, Value};
 
-use super::formats::{Blanks, Formats};
 use super::kinds::Kind;
+use super::notations::{Blanks, Notations};
 use super::options::ImportOptions;
 
 /// The conversion of the cells of a column.
 #[derive(Debug)]
 pub(super) struct Conversion {
     kind: Kind,
-    formats: Formats,
+    notations: Notations,
     values: Option<BTreeMap<String, Value>>,
     trim: bool,
     blanks: Blanks,
@@ -32,7 +31,7 @@ impl Conversion {
     pub(super) fn new(options: &ImportOptions, property: &str) -> Self {
         Self {
             kind: options.compiled().map_or(Kind::TEXT, |schema| schema.kind(property)),
-            formats: options.formats_of(property),
+            notations: options.notations_of(property),
             values: options.values.get(property).cloned(),
             trim: options.trim,
             blanks: options.blanks,
@@ -45,8 +44,8 @@ impl Conversion {
     }
 
     /// Returns the notations of the cells.
-    pub(super) fn formats(&self) -> Formats {
-        self.formats
+    pub(super) fn notations(&self) -> Notations {
+        self.notations
     }
 
     /// Returns true if the options give the value of this cell.
@@ -68,8 +67,8 @@ impl Conversion {
     /// Returns the value of a cell; `None` if its property is absent.
     ///
     /// # Errors
-    /// If the value depends on a notation that is not decided.
-    pub(super) fn convert(&self, cell: &str) -> Result<Option<Value>, CellError> {
+    /// If the value depends on a notation that is not known.
+    pub(super) fn convert(&self, cell: &str) -> Result<Option<Value>, Ambiguity> {
         let text = self.text(cell);
         if let Some(value) = self.values.as_ref().and_then(|values| values.get(text)) {
             return Ok(Some(value.clone()));
@@ -77,7 +76,7 @@ impl Conversion {
         match (text.is_empty(), self.blanks) {
             (true, Blanks::Absent) => Ok(None),
             (true, Blanks::Null) => Ok(Some(Value::Null)),
-            (false, _) => coerce(text, self.kind, self.formats).map(Some),
+            (false, _) => coerce(text, self.kind, self.notations).map(Some),
         }
     }
 }
@@ -85,10 +84,10 @@ impl Conversion {
 /// Converts a non-empty cell.
 ///
 /// # Errors
-/// If the value depends on a notation that is not decided.
-fn coerce(cell: &str, kind: Kind, formats: Formats) -> Result<Value, CellError> {
+/// If the value depends on a notation that is not known.
+fn coerce(cell: &str, kind: Kind, notations: Notations) -> Result<Value, Ambiguity> {
     if kind.date
-        && let Some(date) = if_any(read_date(cell, formats.dates, formats.pivot_year))?
+        && let Some(date) = read_date(cell, notations.date_order, notations.pivot_year)?
     {
         return Ok(Value::String(date));
     }
@@ -96,8 +95,8 @@ fn coerce(cell: &str, kind: Kind, formats: Formats) -> Result<Value, CellError> 
         return Ok(Value::String(cell.to_owned()));
     }
     let text = cell.trim_ascii();
-    if kind.has_numbers()
-        && let Some(number) = number(text, kind, formats.numbers)?
+    if let Some(numbers) = kind.numbers()
+        && let Some(number) = number(text, numbers, notations.decimal_separator)?
     {
         return Ok(Value::Number(number));
     }
@@ -111,24 +110,15 @@ fn coerce(cell: &str, kind: Kind, formats: Formats) -> Result<Value, CellError> 
     Ok(Value::String(cell.to_owned()))
 }
 
-/// Returns the value, if the text has one.
-fn if_any(read: Result<String, CellError>) -> Result<Option<String>, CellError> {
-    match read {
-        Ok(value) => Ok(Some(value)),
-        Err(CellError::NoValue) => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
-fn number(text: &str, kind: Kind, notation: Option<NumberNotation>) -> Result<Option<Number>, CellError> {
+fn number(text: &str, numbers: Numbers, notation: Option<NumberNotation>) -> Result<Option<Number>, Ambiguity> {
     // The usual case. An integer without separators is the same in every notation.
-    let plain = integer(text).or_else(|| decimal(text).filter(|_| notation == Some(NumberNotation::DecimalPoint)));
-    let plain = plain.filter(|number| kind.number || !number.is_f64());
+    let is_decimal = numbers == Numbers::All && notation == Some(NumberNotation::DecimalPoint);
+    let plain = integer(text).or_else(|| if is_decimal { decimal(text) } else { None });
     if plain.is_some() {
         return Ok(plain);
     }
-    let Some(text) = if_any(read_number(text, notation))? else { return Ok(None) };
-    Ok(integer(&text).or_else(|| decimal(&text).filter(|_| kind.number)))
+    let text = read_number(text, numbers, notation)?;
+    Ok(text.and_then(|text| integer(&text).or_else(|| decimal(&text).filter(|_| numbers == Numbers::All))))
 }
 
 /// Returns true if a text is an integer with too many digits for 64 bits.
@@ -206,16 +196,17 @@ mod tests {
             ("soon", DATE, json!("soon")),
         ];
         for (cell, kind, value) in rules {
-            assert_eq!(coerce(cell, kind, Formats::default()), Ok(value), "{cell:?} as {kind:?}");
+            assert_eq!(coerce(cell, kind, Notations::default()), Ok(value), "{cell:?} as {kind:?}");
         }
     }
 
     #[test]
     fn a_cell_is_converted_in_the_notation_of_its_column() {
-        let formats = |numbers, dates, pivot_year| Formats { numbers, dates, pivot_year };
-        let point = formats(Some(NumberNotation::DecimalPoint), Some(DateOrder::Mdy), None);
-        let comma = formats(Some(NumberNotation::DecimalComma), Some(DateOrder::Dmy), Some(1950));
-        for (cell, kind, formats, value) in [
+        let notations =
+            |decimal_separator, date_order, pivot_year| Notations { decimal_separator, date_order, pivot_year };
+        let point = notations(Some(NumberNotation::DecimalPoint), Some(DateOrder::Mdy), None);
+        let comma = notations(Some(NumberNotation::DecimalComma), Some(DateOrder::Dmy), Some(1950));
+        for (cell, kind, notations, value) in [
             ("1.234", NUMBER, point, json!(1.234)),
             ("1.234", NUMBER, comma, json!(1234)),
             ("1.234,5", NUMBER, comma, json!(1234.5)),
@@ -225,18 +216,18 @@ mod tests {
             ("1/2/2024", DATE, point, json!("2024-01-02")),
             ("1/2/99", DATE, comma, json!("1999-02-01")),
         ] {
-            assert_eq!(coerce(cell, kind, formats), Ok(value), "{cell} {formats:?}");
+            assert_eq!(coerce(cell, kind, notations), Ok(value), "{cell} {notations:?}");
         }
-        let open = Formats::default();
-        assert!(matches!(coerce("1.234", NUMBER, open), Err(CellError::UndecidedNumber(_))));
-        assert!(matches!(coerce("1/2/2024", DATE, open), Err(CellError::UndecidedDate(_))));
-        assert_eq!(coerce("1/2/99", DATE, open), Err(CellError::TwoDigitYear));
+        let open = Notations::default();
+        assert!(matches!(coerce("1.234", NUMBER, open), Err(Ambiguity::Number(_))));
+        assert!(matches!(coerce("1/2/2024", DATE, open), Err(Ambiguity::Date(_))));
+        assert_eq!(coerce("1/2/99", DATE, open), Err(Ambiguity::TwoDigitYear));
         assert_eq!(coerce("1.234", Kind::TEXT, open), Ok(json!("1.234")));
     }
 
     #[test]
     fn a_cell_is_converted_to_the_first_matching_type_of_a_list() {
-        let any = |cell| coerce(cell, Kind { boolean: true, ..NUMBER }, Formats::default());
+        let any = |cell| coerce(cell, Kind { boolean: true, ..NUMBER }, Notations::default());
         assert_eq!(any("true"), Ok(json!(true)));
         assert_eq!(any("2.5"), Ok(json!(2.5)));
         assert_eq!(any("2"), Ok(json!(2)));

@@ -13,7 +13,7 @@ use super::options::{self, ImportOptions};
 use super::row::{self, Row, Target};
 use super::sheet::properties;
 use super::write_ahead::WriteAhead;
-use super::{columns, formats, notations};
+use super::{columns, detection, notations};
 use crate::field_error::FieldError;
 use crate::handler::{
     CheckedHeader, Header, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits,
@@ -86,12 +86,12 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
             // The issues concern columns that a delete does not read.
             issues.clear();
         }
-        let found = match header.decided {
-            Some(decided) => formats::found(options, decided),
-            None => notations::decide(options, header.columns, &properties, header.rows)?,
+        let detected = match header.detected {
+            Some(detected) => notations::from_options(detected),
+            None => detection::detect(options, header.columns, &properties, header.rows)?,
         };
-        issues.extend(notations::notice(&found));
-        Ok(CheckedHeader { issues, decided: formats::decided(options, found) })
+        issues.extend(detection::notice(&detected));
+        Ok(CheckedHeader { issues, detected: notations::to_options(&detected) })
     }
 
     fn started(options: &Value) -> Option<Value> {

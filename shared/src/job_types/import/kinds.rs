@@ -1,12 +1,13 @@
 //! The columns of a table according to a schema: names, required columns, types of cells.
 //!
 //! The columns are read from the root's `properties` and `required`, through local `$ref`s and `allOf`. A property's
-//! kind comes from its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Other
+//! kind comes from its `format`, and its `type`, else from its `enum` or `const`, else from its `anyOf` and `oneOf` together. Other
 //! keywords (`if`, `dependentSchemas`) apply to the check, but not to the conversion of cells. Each part is visited
 //! once, regardless of the number of references to it: the work is linear in the schema.
 
 use std::collections::{HashMap, HashSet};
 
+use longshore_tabular::Numbers;
 use serde_json::Value;
 
 /// The allowed types of a column's cells. No type means text.
@@ -16,7 +17,7 @@ pub(super) struct Kind {
     pub(super) integer: bool,
     pub(super) number: bool,
     pub(super) boolean: bool,
-    /// The format is `date` or `date-time`.
+    /// The format is `date`.
     pub(super) date: bool,
 }
 
@@ -24,9 +25,13 @@ impl Kind {
     /// Text only.
     pub(super) const TEXT: Self = Self { text: true, integer: false, number: false, boolean: false, date: false };
 
-    /// Returns true if a cell can be a number.
-    pub(super) fn has_numbers(self) -> bool {
-        (self.integer || self.number) && !self.text
+    /// Returns the numbers that a cell can be.
+    pub(super) fn numbers(self) -> Option<Numbers> {
+        match (self.text, self.number, self.integer) {
+            (false, true, _) => Some(Numbers::All),
+            (false, false, true) => Some(Numbers::Integers),
+            _ => None,
+        }
     }
 
     fn or(self, other: Self) -> Self {
@@ -102,13 +107,14 @@ struct Kinds<'a> {
 }
 
 impl<'a> Kinds<'a> {
-    /// Returns the kind of cell that a part describes; no kind while the part is being read, so that a part that
-    /// refers to itself terminates.
+    /// Returns the kind of cell that a part describes.
     fn kind_of(&mut self, part: &'a Value) -> Kind {
-        let date = matches!(part.get("format").and_then(Value::as_str), Some("date" | "date-time"));
+        let date = part.get("format").is_some_and(|format| format == "date");
         self.type_of(part).or(Kind { date, ..Kind::default() })
     }
 
+    /// Returns the kind without the format; no kind while the part is being read, so that a part that refers to itself
+    /// terminates.
     fn type_of(&mut self, part: &'a Value) -> Kind {
         let union = |kinds: &mut dyn Iterator<Item = Kind>| kinds.fold(Kind::default(), Kind::or);
         match (part.get("type"), part.get("enum"), part.get("const")) {
@@ -164,12 +170,10 @@ mod tests {
         assert_eq!(kind(json!({"type": ["string", "integer"]})), Kind { text: true, integer: true, ..Kind::default() });
         assert_eq!(kind(json!({"$ref": "#/$defs/loop"})), Kind::default());
         assert_eq!(kind(json!(true)), Kind::default());
-        for format in ["date", "date-time"] {
-            let date = json!({"type": "string", "format": format});
-            assert_eq!(kind(date.clone()), Kind { date: true, ..Kind::TEXT });
-            assert_eq!(kind(json!({"anyOf": [date, {"type": "null"}]})), Kind { date: true, ..Kind::TEXT });
-        }
-        assert_eq!(kind(json!({"type": "string", "format": "email"})), Kind::TEXT);
+        let date = json!({"type": "string", "format": "date"});
+        assert_eq!(kind(date.clone()), Kind { date: true, ..Kind::TEXT });
+        assert_eq!(kind(json!({"anyOf": [date, {"type": "null"}]})), Kind { date: true, ..Kind::TEXT });
+        assert_eq!(kind(json!({"type": "string", "format": "date-time"})), Kind::TEXT);
     }
 
     #[test]

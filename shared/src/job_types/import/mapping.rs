@@ -7,6 +7,7 @@ use serde_json::Value;
 
 use super::options::ImportOptions;
 use crate::field_error::{FieldError, escape};
+use crate::handler::Rejection;
 
 impl ImportOptions {
     /// Returns the property of a column; `None` if the column is left out.
@@ -41,13 +42,19 @@ impl ImportOptions {
 }
 
 /// Maps the properties of a JSON line, and the values of those that are text.
-pub(super) fn mapped(options: &ImportOptions, mut line: Value) -> Value {
-    let Value::Object(row) = &mut line else { return line };
+///
+/// # Errors
+/// `duplicate_property` if the line has another property of that name.
+pub(super) fn mapped(options: &ImportOptions, mut line: Value) -> Result<Value, Rejection> {
+    let Value::Object(row) = &mut line else { return Ok(line) };
     // All are removed before any is added, because two properties can change places.
-    let renamed: Vec<_> = options.columns.iter().map(|(name, property)| (property, row.remove(name))).collect();
-    for (property, value) in renamed {
-        if let (Some(property), Some(value)) = (property, value) {
-            row.insert(property.clone(), value);
+    let renamed: Vec<_> = options.columns.iter().map(|(name, property)| (name, property, row.remove(name))).collect();
+    for (name, property, value) in renamed {
+        if let (Some(property), Some(value)) = (property, value)
+            && row.insert(property.clone(), value).is_some()
+        {
+            let message = format!("the line has {}, and {} is mapped to it, too", quoted(property), quoted(name));
+            return Err(Rejection::new("duplicate_property", Some(property), message));
         }
     }
     for (property, values) in &options.values {
@@ -57,7 +64,7 @@ pub(super) fn mapped(options: &ImportOptions, mut line: Value) -> Value {
             *value = mapped.clone();
         }
     }
-    line
+    Ok(line)
 }
 
 #[cfg(test)]
@@ -79,8 +86,10 @@ mod tests {
             "values": { "a": { "Ja": true }, "b": { "Nein": null } }
         }));
         let line = json!({ "a": "Nein", "b": "Ja", "c": 1, "d": "Ja" });
-        assert_eq!(mapped(&options, line), json!({ "a": true, "b": null, "d": "Ja" }));
-        assert_eq!(mapped(&options, json!([1])), json!([1]));
+        assert_eq!(mapped(&options, line), Ok(json!({ "a": true, "b": null, "d": "Ja" })));
+        let options = self::options(json!({ "columns": { "Nr": "id" } }));
+        assert_eq!(mapped(&options, json!({ "Nr": 1 })), Ok(json!({ "id": 1 })));
+        assert_eq!(mapped(&options, json!({ "Nr": 1, "id": 2 })).unwrap_err().code, "duplicate_property");
     }
 
     #[test]

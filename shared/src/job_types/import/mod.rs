@@ -8,7 +8,7 @@
 mod columns;
 mod conversion;
 mod cost;
-mod formats;
+mod detection;
 mod graph;
 mod job_type;
 mod json_line;
@@ -25,10 +25,10 @@ mod sheet;
 mod violation;
 mod write_ahead;
 
-pub use formats::{Blanks, Formats};
 pub(crate) use job_type::LIMITS;
 pub use job_type::{Import, NAME};
 pub use mode::{Mode, NotUndoable};
+pub use notations::{Blanks, Notations};
 pub use options::ImportOptions;
 pub use row::Row;
 pub(crate) use row::read_key;

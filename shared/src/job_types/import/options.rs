@@ -8,8 +8,8 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::formats::{Blanks, Formats};
 use super::mode::{Mode, NotUndoable};
+use super::notations::{Blanks, Notations};
 use super::schema::Schema;
 use super::sheet::Sheet;
 use crate::field_error::FieldError;
@@ -28,7 +28,7 @@ pub struct ImportOptions {
     /// Name of the target dataset: 1 to 64 of `A-Z a-z 0-9 _ -`.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub dataset: String,
-    /// The column or property whose value is a record's key.
+    /// The property whose value is a record's key. For a column, its name after `columns`.
     #[schema(min_length = 1)]
     pub key: String,
     /// A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema, every row with a key is valid, and every
@@ -58,34 +58,33 @@ pub struct ImportOptions {
     #[serde(default = "raw")]
     #[schema(value_type = Option<String>, pattern = "^(escaped|raw)$", default = "raw")]
     pub formulas: Formulas,
-    /// For columns or properties of the file, the properties of the record: `{"E-Mail": "email", "Notes": null}`; `null`
-    /// leaves a column out. The others keep their names.
+    /// The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns that
+    /// are not listed keep their names. In JSON Lines, the new names of properties.
     #[serde(default)]
     pub columns: BTreeMap<String, Option<String>>,
-    /// For properties of the record, the values of texts in the file: `{"status": {"Ja": "active", "Nein": null}}`. A
-    /// text is compared with the whole cell, with regard to case.
+    /// Replacements of whole cells, by property: `{"status": {"Ja": "active", "": null}}`. They are case-sensitive.
     #[serde(default)]
     pub values: BTreeMap<String, BTreeMap<String, Value>>,
-    /// The decimal separator of numbers in cells. Without it, the first rows decide for each column that has numbers in
-    /// the schema. If they fit both, the job fails with `ambiguous_column`.
+    /// The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number in
+    /// the schema. If both fit, the job fails with `ambiguous_column`.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^[.,]$")]
-    pub numbers: Option<NumberNotation>,
+    pub decimal_separator: Option<NumberNotation>,
     /// The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
-    /// column that has the format `date` or `date-time` in the schema. Dates that begin with a year of four digits have
-    /// one reading only. A date is stored as in ISO 8601.
+    /// property with the format `date` in the schema. A date that begins with a four-digit year is always year, month,
+    /// day. Dates are stored as in ISO 8601.
     #[serde(default)]
     #[schema(value_type = Option<String>, pattern = "^(dmy|mdy|ymd)$")]
-    pub dates: Option<DateOrder>,
-    /// First year of the hundred years that years of two digits are in: with 1950, `49` is 2049 and `50` is 1950.
-    /// Without it, a job whose first rows have such a year fails with `pivot_year_missing`.
+    pub date_order: Option<DateOrder>,
+    /// First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a job
+    /// whose first rows have such a year fails with `pivot_year_missing`.
     #[serde(default)]
     #[schema(minimum = 1_000, maximum = 9_900)]
     pub pivot_year: Option<u16>,
-    /// The notations of single properties, in place of `numbers`, `dates` and `pivotYear`.
+    /// The notations of single properties, in place of `decimalSeparator`, `dateOrder` and `pivotYear`.
     #[serde(default)]
-    pub formats: BTreeMap<String, Formats>,
-    /// `true` removes spaces around the text of cells.
+    pub notations: BTreeMap<String, Notations>,
+    /// `true` removes spaces around cells.
     #[serde(default)]
     pub trim: bool,
     /// What an empty cell is: `absent`, a property that the record does not have, or `null`.

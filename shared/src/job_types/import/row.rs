@@ -32,8 +32,8 @@ pub struct Row {
 /// Parses and checks a record. Finds every error that can be found without writing, in every mode.
 ///
 /// # Errors
-/// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
-/// `undecided_number`, `undecided_date`, `year_of_two_digits`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
+/// `malformed_json`, `not_an_object`, `duplicate_property`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
+/// `ambiguous_number`, `ambiguous_date`, `two_digit_year`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
         Record::Row { columns, cells } => {
@@ -45,7 +45,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
             error.filter(is_read).map_or(Ok(()), Err)?;
             checked(options, row)
         }
-        Record::Line(line) => checked(options, &mapped(options, object(record, line)?)),
+        Record::Line(line) => checked(options, &mapped(options, object(record, line)?)?),
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }
 }
@@ -55,7 +55,7 @@ pub(crate) fn read_key(options: &ImportOptions, record: &Record<'_>) -> Option<S
     let key = |row: &Value| Some(key_of(&options.key, row.as_object()?).ok()?.into_owned());
     match record {
         Record::Row { columns, cells } => key(options.sheet().fill(options, columns, *cells).0),
-        Record::Line(line) => key(&mapped(options, object(record, line).ok()?)),
+        Record::Line(line) => key(&mapped(options, object(record, line).ok()?).ok()?),
         Record::Stored(_) | Record::Options(_) => None,
     }
 }

@@ -250,9 +250,9 @@ fn a_cell_that_has_two_readings_fails_its_row() {
     let base = || json!({"dataset": "d", "key": "id", "schema": schema.clone()});
     let open = with(base(), json!({}));
     for (cells, code, field, readings) in [
-        ("1,1.234,", "undecided_number", "n", "1.234 or 1234"),
-        ("1,,1/2/2024", "undecided_date", "d", "2024-02-01 or 2024-01-02"),
-        ("1,,1/2/99", "year_of_two_digits", "d", "pivotYear"),
+        ("1,1.234,", "ambiguous_number", "n", "1.234 or 1234"),
+        ("1,,1/2/2024", "ambiguous_date", "d", "2024-02-01 or 2024-01-02"),
+        ("1,,1/2/99", "two_digit_year", "d", "pivotYear"),
     ] {
         let rejection = row(&open, "id,n,d", cells).unwrap_err();
         assert_eq!((rejection.code.as_str(), rejection.field.as_deref()), (code, Some(field)));
@@ -261,11 +261,12 @@ fn a_cell_that_has_two_readings_fails_its_row() {
     // The row after a failed one has nothing of it.
     assert_eq!(data(&open, "id,n,d", "2,1.5,13.2.2024"), json!({"id": "2", "n": 1.5, "d": "2024-02-13"}));
     assert_eq!(data(&open, "id,n,d", "3,,"), json!({"id": "3"}));
-    let given = with(base(), json!({"numbers": ",", "dates": "dmy", "formats": {"d": {"pivotYear": 1950}}}));
+    let given =
+        with(base(), json!({"decimalSeparator": ",", "dateOrder": "dmy", "notations": {"d": {"pivotYear": 1950}}}));
     assert_eq!(data(&given, "id,n,d", "1,1.234,1/2/99"), json!({"id": "1", "n": 1234, "d": "1999-02-01"}));
     // A delete reads the key only.
     let delete = with(base(), json!({"mode": "delete", "undo": false}));
     assert_eq!(row(&delete, "id,n,d", "1,1.234,1/2/2024").unwrap().key, "1");
     let by_number = with(base(), json!({"mode": "delete", "undo": false, "key": "n"}));
-    assert_eq!(rejection(row(&by_number, "id,n,d", "1,1.234,")).0, "undecided_number");
+    assert_eq!(rejection(row(&by_number, "id,n,d", "1,1.234,")).0, "ambiguous_number");
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 
 use longshore_domain::results::Formulas;
 use longshore_domain::text::quoted;
-use longshore_tabular::CellError;
+use longshore_tabular::Ambiguity;
 use serde_json::{Map, Value};
 
 use super::conversion::Conversion;
@@ -35,7 +35,7 @@ struct Column {
 impl Sheet {
     /// Reads cells by header. Unless the options say otherwise, an empty cell is an absent property: CSV cannot
     /// distinguish the two, and `required` then refuses an empty cell. A column without a name is omitted. Also returns
-    /// the first error of a cell, whose property is then absent.
+    /// the error of the first cell whose value is ambiguous; its property is absent.
     pub(super) fn fill(
         &mut self,
         options: &ImportOptions,
@@ -49,11 +49,10 @@ impl Sheet {
         if let Value::Object(row) = &mut self.row {
             for ((column, name), cell) in self.columns.iter().zip(header).zip(cells.iter()) {
                 let Some(property) = &column.property else { continue };
-                let cell = unescaped(options.formulas, cell);
-                let cell = std::str::from_utf8(&cell).unwrap_or_default();
-                if let Err(undecided) = put(row, property, &column.conversion, cell) {
+                let cell = original_text(options.formulas, cell);
+                if let Err(ambiguity) = put(row, property, &column.conversion, &cell) {
                     row.remove(property);
-                    error.get_or_insert_with(|| rejection(&undecided, name, property, cell));
+                    error.get_or_insert_with(|| rejection(&ambiguity, name, property, &cell));
                 }
             }
         }
@@ -73,23 +72,25 @@ impl Sheet {
 /// Returns the properties of a header; `None` for a column that is left out.
 pub(super) fn properties(options: &ImportOptions, header: &[String]) -> Vec<Option<String>> {
     let property = |name: &String| {
-        // An apostrophe was removed at most, so the text is still UTF-8.
-        let name = unescaped(options.formulas, name.as_bytes());
-        let name = String::from_utf8_lossy(&name);
+        let name = original_text(options.formulas, name.as_bytes());
         options.property(&name).filter(|property| !property.is_empty()).map(str::to_owned)
     };
     header.iter().map(property).collect()
 }
 
-/// Returns a cell as it was before formulas were escaped.
-pub(super) fn unescaped(formulas: Formulas, cell: &[u8]) -> Cow<'_, [u8]> {
-    match formulas {
+/// Returns the text of a cell as it was before formulas were escaped. An apostrophe is removed at most, so it is UTF-8.
+pub(super) fn original_text(formulas: Formulas, cell: &[u8]) -> Cow<'_, str> {
+    let cell = match formulas {
         Formulas::Escaped => original(cell, b','),
         Formulas::Raw => Cow::Borrowed(cell),
+    };
+    match cell {
+        Cow::Borrowed(cell) => std::str::from_utf8(cell).unwrap_or_default().into(),
+        Cow::Owned(cell) => String::from_utf8(cell).unwrap_or_default().into(),
     }
 }
 
-fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), CellError> {
+fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), Ambiguity> {
     if let Some(text) = conversion.as_text(cell)
         && let Some(Value::String(last)) = row.get_mut(property)
     {
@@ -106,18 +107,25 @@ fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, ce
     Ok(())
 }
 
-fn rejection(error: &CellError, column: &str, property: &str, cell: &str) -> Rejection {
+fn rejection(ambiguity: &Ambiguity, column: &str, property: &str, cell: &str) -> Rejection {
     let (cell, column) = (quoted(cell), quoted(column));
-    let undecided = |[first, second]: &[String; 2], option: &str| {
-        format!("{cell} in the column {column} is {first} or {second}; give the option {option} for it")
+    let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
+        format!(
+            "{cell} in the column {column} is {first} or {second}, and the first rows did not show which; write              {unambiguous}, or import the file again with the option {option}"
+        )
     };
-    let (code, message) = match error {
-        CellError::UndecidedNumber(values) => ("undecided_number", undecided(values, "numbers")),
-        CellError::UndecidedDate(dates) => ("undecided_date", undecided(dates, "dates")),
-        CellError::TwoDigitYear | CellError::NoValue => (
-            "year_of_two_digits",
-            format!("{cell} in the column {column} has a year of two digits; give the option pivotYear"),
-        ),
+    let (code, message) = match ambiguity {
+        Ambiguity::Number(values) => {
+            ("ambiguous_number", ambiguous(values, "the number without grouping", "decimalSeparator"))
+        }
+        Ambiguity::Date(dates) => ("ambiguous_date", ambiguous(dates, "the date as in 2024-02-13", "dateOrder")),
+        Ambiguity::TwoDigitYear => {
+            let message = format!(
+                "{cell} in the column {column} has a two-digit year; write four digits, or import the file again with \
+                 the option pivotYear"
+            );
+            ("two_digit_year", message)
+        }
     };
     Rejection::new(code, Some(property), message)
 }

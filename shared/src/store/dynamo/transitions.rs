@@ -92,7 +92,7 @@ impl JobTransitions for DynamoStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
-        decided: Option<&Value>,
+        detected: Option<&Value>,
     ) -> PortResult<Option<Reading>> {
         const PUT: &str = "put_columns";
         let mut set = "SET #columns = :columns".to_owned();
@@ -101,9 +101,9 @@ impl JobTransitions for DynamoStore {
             set.push_str(", #reading = :reading");
             values.push((":reading", nested(reading).map_err(failed(PUT))?));
         }
-        if let Some(decided) = decided {
-            set.push_str(", #decided = :decided");
-            values.push((":decided", text(decided.to_string())));
+        if let Some(detected) = detected {
+            set.push_str(", #detected = :detected");
+            values.push((":detected", text(detected.to_string())));
         }
         let condition = "attribute_exists(#PK) AND attribute_not_exists(#columns)".to_owned();
         let update = Update { operation: PUT, key: Key::definition(id), update: set, condition, values };

@@ -73,13 +73,13 @@ impl JobTransitions for MemoryStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
-        decided: Option<&Value>,
+        detected: Option<&Value>,
     ) -> PortResult<Option<Reading>> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
         if of_job.definition.columns.is_none() {
-            let (columns, decided) = (Some(columns.to_vec()), decided.cloned());
-            let next = Definition { columns, reading, decided, ..of_job.definition.clone() };
+            let (columns, detected) = (Some(columns.to_vec()), detected.cloned());
+            let next = Definition { columns, reading, detected, ..of_job.definition.clone() };
             items::check_definition(&of_job.job, &next)?;
             of_job.definition = next;
         }

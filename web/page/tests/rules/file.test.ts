@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { nameColumns } from "../../src/file/column-names";
 import { columnsOption, guessMapping, renamed, renameRow, UNMAPPED } from "../../src/file/mapping";
 import { findProblems, guessKey, isBlocking } from "../../src/file/problems";
-import { coerce, readSchema, type Schema } from "../../src/file/schema";
+import { coerce, readSchema, type Schema, UNKNOWN } from "../../src/file/schema";
 import { readSheet, type Sheet } from "../../src/file/sheet";
 
 const file = (name: string, ...parts: BlobPart[]) => new File(parts, name);
@@ -161,6 +161,14 @@ test("problems that fail every row are found", async () => {
   expect(await problems("id,more\n1,2\n", strict)).toEqual([{ kind: "unknown-columns", columns: ["more"] }]);
 });
 
+test("cells that only the import can convert are not reported", async () => {
+  const given = schema({
+    properties: { id: {}, price: { type: "number" }, on: { type: "string", format: "date" } },
+  });
+  expect(await problems('id,price,on\n1,"1.234,5",13.2.2024\n', given)).toEqual([]);
+  expect(await problems("id,price,on\n1,free,\n", given)).toMatchObject([{ kind: "every-row", field: "price" }]);
+});
+
 test("a violation that all first rows share is reported once", async () => {
   const [found, ...others] = await problems("id,age\n1,old\n2,-1\n3,young\n");
   expect(others).toEqual([]);
@@ -249,10 +257,10 @@ test("cells are converted to the schema's types, as in the import", () => {
   expect(typeof coerce("-9223372036854775808", ["number"])).toBe("number");
   expect(coerce("18446744073709551616", ["integer"])).toBe("18446744073709551616");
   expect(coerce("99999999999999999999", ["number"])).toBe("99999999999999999999");
-  expect(coerce("1e999", ["number"])).toBe("1e999");
-  expect(coerce("1.0", ["integer"])).toBe("1.0");
-  expect(coerce("-.5", ["number"])).toBe(-0.5);
-  expect(coerce("1,5", ["number"])).toBe("1,5");
+  for (const cell of ["1.5", "1,5", "-.5", "1.234,50", "1 234", "1’234", "\u22125", "1e3"])
+    expect(coerce(cell, ["number"]), cell).toBe(UNKNOWN);
+  for (const cell of ["n/a", "12a", "", "-", "1.5 €"]) expect(coerce(cell, ["number"]), cell).toBe(cell);
   expect(coerce("TRUE", ["boolean"])).toBe(true);
-  expect(coerce("yes", ["boolean"])).toBe("yes");
+  expect(coerce("ja", ["boolean"])).toBe(UNKNOWN);
+  for (const cell of ["1", "y", "not sure"]) expect(coerce(cell, ["boolean"]), cell).toBe(cell);
 });
