@@ -15,7 +15,7 @@ type Case = (&'static str, u16, &'static str, &'static [&'static str]);
 const INVALID: &str = "invalid-request";
 
 #[rustfmt::skip]
-const CASES: [Case; 46] = [
+const CASES: [Case; 47] = [
     // Not JSON, or not an object.
     ("", 400, "malformed-json", &[]),
     ("{", 400, "malformed-json", &[]),

@@ -79,7 +79,8 @@ export const fileText = {
     title: "Every row would fail",
     delimiter: (found: string) =>
       `The columns are separated by ${found}. Only commas are supported: save the file as comma-separated CSV.`,
-    "duplicate-column": (column: string) => `Two columns are imported as "${column}". Map or rename one of them.`,
+    "duplicate-column": (column: string) =>
+      `Two columns are imported as "${column}". Map or rename one of them.`,
     "no-rows": "The file has a header but no rows.",
     "no-key": (key: string) => `The key column "${key}" is not in the file.`,
     "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,

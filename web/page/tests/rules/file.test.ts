@@ -166,7 +166,9 @@ test("cells that only the import can convert are not reported", async () => {
     properties: { id: {}, price: { type: "number" }, on: { type: "string", format: "date" } },
   });
   expect(await problems('id,price,on\n1,"1.234,5",13.2.2024\n', given)).toEqual([]);
-  expect(await problems("id,price,on\n1,free,\n", given)).toMatchObject([{ kind: "every-row", field: "price" }]);
+  expect(await problems("id,price,on\n1,free,\n", given)).toMatchObject([
+    { kind: "every-row", field: "price" },
+  ]);
 });
 
 test("a violation that all first rows share is reported once", async () => {
