@@ -21,7 +21,7 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// with options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
 /// Bytes of a name in an item of DynamoDB, besides its text.
-const NAME_OVERHEAD: usize = 4;
+pub const NAME_OVERHEAD: usize = 4;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -188,7 +188,13 @@ impl Seeker {
             }
         }
         match self.cutter.finish() {
-            Some(span) if self.passed == self.rows_above() => self.header(span),
+            Some(span) if self.passed == self.rows_above() => {
+                let mut header = self.header(span)?;
+                let row = &self.kept[(header.start - self.kept_from) as usize..];
+                let columns = header.columns.as_ref().map_or(0, Vec::len);
+                header.rows = first_rows(row, header.start, self.reading, columns, Extent::Whole);
+                Ok(header)
+            }
             None if self.passed == 0 => Err(UnreadableFile::Empty.into()),
             last => Err(too_few_rows(self.passed + u32::from(last.is_some()), self.reading.header_row).into()),
         }

@@ -6,7 +6,7 @@ use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Status, Stop, Transition};
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
+use longshore_domain::ports::{ByAge, Created, Detected, EventsMoved, JobPosition, JobsQuery, Store, Upload};
 use longshore_domain::records::Delimiter;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
 use serde_json::json;
@@ -85,23 +85,26 @@ async fn a_repeated_create_stores_one_job(store: impl Store) {
 async fn columns_are_stored_once(store: impl Store) {
     let job = accepted(&store).await;
     let first = Some(reading(Delimiter::Tab));
-    let detected = json!({ "notations": { "ü": { "decimalSeparator": "," } } });
-    for (names, found, detected) in [
+    let found = json!({ "notations": { "ü": { "decimalSeparator": "," } } });
+    let detected = Detected { found: found.clone(), options: json!({ "rows": 3, "notations": {} }) };
+    let other = Detected { found: json!({}), options: json!({ "rows": 4 }) };
+    for (names, reading, detected) in [
         (["a", "ü"], first, Some(&detected)),
-        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&json!({ "notations": {} }))),
+        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&other)),
         (["a", "ü"], None, None),
     ] {
-        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found, detected).await.unwrap(), first);
+        let names = names.map(str::to_owned);
+        assert_eq!(store.put_columns(job.job_id, &names, reading, detected).await.unwrap(), first);
     }
     let stored = store.definition(job.job_id).await.unwrap().unwrap();
-    assert_eq!((&stored.columns, stored.reading), (&Some(vec!["a".to_owned(), "ü".to_owned()]), first));
-    assert_eq!((&stored.options, &stored.detected), (&definition().options, &Some(detected)));
+    assert_eq!((stored.columns, stored.reading), (Some(vec!["a".to_owned(), "ü".to_owned()]), first));
+    assert_eq!((stored.options, stored.detected), (detected.options, Some(found)));
     let without = accepted(&store).await.job_id;
-    for (reading, detected) in [(None, None), (first, Some(&json!({ "notations": {} })))] {
+    for (reading, detected) in [(None, None), (first, Some(&other))] {
         assert_eq!(store.put_columns(without, &["a".into()], reading, detected).await.unwrap(), None);
     }
     let stored = store.definition(without).await.unwrap().unwrap();
-    assert_eq!((stored.reading, stored.detected), (None, None));
+    assert_eq!((stored.reading, stored.detected, stored.options), (None, None, definition().options));
 }
 
 async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {

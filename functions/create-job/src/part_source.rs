@@ -90,9 +90,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Some(columns) => {
                 let unknown = || SplitError::Definition(job.job_id.to_string());
                 let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
-                let checked = self.check_header(job, &definition, columns, &[]).await?;
-                self.ports.store.put_columns(job.job_id, columns, None, checked.detected.as_ref()).await?;
-                checked.issues
+                let (issues, detected) = self.check_header(job, &definition, columns, &[]).await?;
+                self.ports.store.put_columns(job.job_id, columns, None, detected.as_ref()).await?;
+                issues
             }
             None => Vec::new(),
         };

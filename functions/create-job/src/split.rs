@@ -3,15 +3,14 @@
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
-use longshore::handler::{CheckedHeader, Header, TypeLimits};
-use longshore::header::{FileHeader, HeaderError, read_header};
+use longshore::handler::{CheckedHeader, DetectedMembers, Header, TypeLimits};
+use longshore::header::{FileHeader, HeaderError, NAME_OVERHEAD, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Definition, Files, Queues, Store};
+use longshore_domain::ports::{Definition, Detected, Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
-use serde_json::Value;
 
 use crate::group_builder::messages;
 use crate::outcome::{Halt, SplitEnd, SplitError};
@@ -195,9 +194,9 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         };
         let FileHeader { start, columns, rows, reading, mut issues } = header;
         if let Some(columns) = columns {
-            let checked = self.check_header(job, &definition, &columns, &rows).await?;
-            issues.extend(checked.issues);
-            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, checked.detected.as_ref());
+            let (found, detected) = self.check_header(job, &definition, &columns, &rows).await?;
+            issues.extend(found);
+            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, detected.as_ref());
             let is_stored = is_of_earlier_version || stored.await? == reading;
             if !is_stored {
                 // Another splitter has found another reading, because it has other code.
@@ -210,37 +209,46 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Checks a header with the job type, which detects what the options leave open unless columns are stored already. The
-    /// job fails if the type cannot process the file.
+    /// job fails if the type cannot process the file. Returns the issues, and the options to store with the columns.
     pub(crate) async fn check_header(
         &self,
         job: &Job,
         definition: &Definition,
         columns: &[String],
         rows: &[Vec<String>],
-    ) -> Result<CheckedHeader, Halt> {
+    ) -> Result<(Vec<JobError>, Option<Detected>), Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let job_type = self.registry.find_for(&job.job_type, definition).ok_or_else(unknown)?;
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
         let header = Header { columns, rows, detected: definition.detected_before() };
-        let is_too_large = |detected: &Value| {
-            let bytes = definition.options.to_string().len() + detected.to_string().len();
-            bytes > Definition::MAX_OPTIONS_BYTES
-        };
-        let checked = prepared.check_header(&header).and_then(|checked| match &checked.detected {
-            Some(detected) if is_too_large(detected) => Err(options_too_large()),
-            _ => Ok(checked),
+        let checked = prepared.check_header(&header).and_then(|CheckedHeader { issues, detected }| {
+            let detected = detected.map(|detected| with_detected(definition, columns, detected)).transpose()?;
+            Ok((issues, detected))
         });
-        match checked {
-            Ok(checked) => Ok(checked),
-            Err(error) => Err(self.fail(job, error).await),
+        let error = match checked {
+            Ok(checked) => return Ok(checked),
+            Err(error) => error,
+        };
+        let stored = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+        if definition.columns.is_none() && stored.columns.is_some() {
+            // Another splitter, which has other code, processes the file.
+            return Err(Halt::Refused);
         }
+        Err(self.fail(job, error).await)
     }
 }
 
-fn options_too_large() -> JobError {
-    let message = format!(
-        "the options have more than {} KiB with the notations of the columns; give decimalSeparator and dateOrder for all",
-        Definition::MAX_OPTIONS_BYTES / 1024
-    );
-    JobError::new("options_too_large", message)
+/// Returns the options of the job with those that were detected.
+fn with_detected(definition: &Definition, columns: &[String], detected: DetectedMembers) -> Result<Detected, JobError> {
+    let DetectedMembers { found, members } = detected;
+    let mut options = definition.options.clone();
+    if let Some(options) = options.as_object_mut() {
+        options.extend(members);
+    }
+    let names: usize = columns.iter().map(|name| name.len() + NAME_OVERHEAD).sum();
+    if names + options.to_string().len() + found.to_string().len() > Definition::MAX_BYTES {
+        let message = "the notations of so many columns cannot be stored; give decimalSeparator and dateOrder for all";
+        return Err(JobError::new("options_too_large", message));
+    }
+    Ok(Detected { found, options })
 }

@@ -66,7 +66,7 @@ impl DefinitionCache {
             Mode::Work => {
                 let job_type = registry.find_for(&job.job_type, &stored);
                 let job_type = job_type.ok_or_else(|| unusable("unknown to this function".into()))?;
-                Some(job_type.prepare(&stored.effective_options()).map_err(|errors| unusable(format!("{errors:?}")))?)
+                Some(job_type.prepare(&stored.options).map_err(|errors| unusable(format!("{errors:?}")))?)
             }
         };
         let definition = Arc::new(PreparedDefinition { job: (job.job_id, job.generation), stored, prepared });

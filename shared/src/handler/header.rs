@@ -1,7 +1,7 @@
 //! The header of a file as its job type sees it, and the result of its check.
 
 use longshore_domain::job::JobError;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 /// The columns of a file, and its first rows.
 #[derive(Copy, Clone, Debug)]
@@ -20,7 +20,16 @@ pub struct Header<'a> {
 pub struct CheckedHeader {
     /// The job's `issues`.
     pub issues: Vec<JobError>,
-    /// Options that were detected in the first rows. While items are processed, their members are added to the client's
-    /// options, at every level. They are stored with the job, so that all rows are read in the same way.
-    pub detected: Option<Value>,
+    /// What the first check has detected in the first rows. It is stored with the job, so that all rows are read in the
+    /// same way.
+    pub detected: Option<DetectedMembers>,
+}
+
+/// Members of the options that were detected.
+#[derive(Clone, PartialEq, Debug)]
+pub struct DetectedMembers {
+    /// What was detected, as a part of the options.
+    pub found: Value,
+    /// The members of the options that contain it. They replace those of the client.
+    pub members: Map<String, Value>,
 }

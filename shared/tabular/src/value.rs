@@ -21,7 +21,7 @@ pub enum Ambiguity {
 pub enum Numbers {
     /// Numbers with or without a fraction.
     All,
-    /// Numbers without a fraction or an exponent.
+    /// Integers. If a cell is an integer in one notation and has a fraction in the other, only the first one fits.
     Integers,
 }
 
@@ -51,14 +51,18 @@ pub fn detect_numbers<'a>(cells: impl IntoIterator<Item = &'a str>, numbers: Num
     detector.detect()
 }
 
-/// Detects the notation of a column of dates. Ignores cells that are no dates.
-pub fn detect_dates<'a>(cells: impl IntoIterator<Item = &'a str>, pivot_year: Option<u16>) -> DetectedDates {
+/// Detects the notation of a column of dates. Ignores cells that are no dates, in this order if it is given.
+pub fn detect_dates<'a>(
+    cells: impl IntoIterator<Item = &'a str>,
+    order: Option<DateOrder>,
+    pivot_year: Option<u16>,
+) -> DetectedDates {
     let mut detector = DateNotation::detector(pivot_year.or(ANY_PIVOT_YEAR));
     let mut two_digit_year = None;
     for cell in cells {
         let cell = cell.trim();
         detector.observe(cell);
-        if two_digit_year.is_none() && read_date(cell, None, pivot_year) == Err(Ambiguity::TwoDigitYear) {
+        if two_digit_year.is_none() && read_date(cell, order, pivot_year) == Err(Ambiguity::TwoDigitYear) {
             two_digit_year = Some(cell.to_owned());
         }
     }
@@ -102,8 +106,22 @@ pub fn read_date(text: &str, order: Option<DateOrder>, pivot_year: Option<u16>) 
     }
 }
 
+/// Returns the number, unless it has a fraction and is an integer in the other notation. A fraction alone is a number: it
+/// shows the notation of its column.
 fn parse_integer(text: &str, notation: NumberNotation) -> Option<String> {
-    parse_number(text, notation).filter(|number| !number.contains(['.', 'e']))
+    let other = match notation {
+        NumberNotation::DecimalPoint => NumberNotation::DecimalComma,
+        NumberNotation::DecimalComma => NumberNotation::DecimalPoint,
+    };
+    let number = parse_number(text, notation)?;
+    let is_excluded = !is_integral(&number) && parse_number(text, other).is_some_and(|other| is_integral(&other));
+    (!is_excluded).then_some(number)
+}
+
+/// Returns true for `5` and `5.000`.
+fn is_integral(number: &str) -> bool {
+    !number.contains('e')
+        && number.split_once('.').is_none_or(|(_, fraction)| fraction.bytes().all(|digit| digit == b'0'))
 }
 
 fn begins_with_year(text: &str) -> bool {
@@ -148,8 +166,9 @@ mod tests {
             ("1.234", All, None, Err(Ambiguity::Number(both("1.234", "1234")))),
             ("1,234", Integers, None, some("1234")),
             ("1.234", Integers, COMMA, some("1234")),
-            ("1.5", Integers, None, Ok(None)),
-            ("1e3", Integers, None, Ok(None)),
+            ("5.000", Integers, None, Err(Ambiguity::Number(both("5.000", "5000")))),
+            ("1.5", Integers, None, some("1.5")),
+            ("1e3", Integers, None, some("1e3")),
             ("n/a", All, None, Ok(None)),
         ] {
             assert_eq!(read_number(text, numbers, notation), expected, "{text} {numbers:?} {notation:?}");
@@ -180,16 +199,24 @@ mod tests {
         assert_eq!(detect_numbers(["1", "2"], All), Detection::Irrelevant);
         assert!(matches!(detect_numbers(["1.234"], All), Detection::Ambiguous { .. }));
         assert_eq!(detect_numbers(["1.234"], Integers), Detection::Found(NumberNotation::DecimalComma));
+        assert_eq!(detect_numbers(["1.5", "7"], Integers), Detection::Found(NumberNotation::DecimalPoint));
+        assert!(matches!(detect_numbers(["5.000", "12.000"], Integers), Detection::Ambiguous { .. }));
+        assert!(matches!(detect_numbers(["1.5", "2.500"], Integers), Detection::Conflicting { .. }));
         assert!(matches!(detect_numbers(["1.5", "1,5"], All), Detection::Conflicting { .. }));
+        // One cell of a hundred can be an error.
+        let many = |count| detect_numbers(std::iter::repeat_n("1.234", count).chain(["7,5"]), All);
+        assert_eq!(many(50), Detection::Found(NumberNotation::DecimalComma));
+        assert!(matches!(many(51), Detection::Ambiguous { .. }));
     }
 
     #[test]
     fn a_column_of_dates_shows_its_order_and_years_of_two_digits() {
-        let dates = detect_dates(["13.2.99", "1.2.2024", "soon"], None);
+        let dates = detect_dates(["13.2.99", "1.2.2024", "soon"], None, None);
         assert_eq!((dates.order, dates.two_digit_year.as_deref()), (Detection::Found(DateOrder::Dmy), Some("13.2.99")));
-        assert_eq!(detect_dates(["13.2.2024"], None).two_digit_year, None);
-        assert_eq!(detect_dates(["13.2.99"], Some(1950)).two_digit_year, None);
+        assert_eq!(detect_dates(["13.2.2024"], None, None).two_digit_year, None);
+        assert_eq!(detect_dates(["13.2.99"], None, Some(1950)).two_digit_year, None);
+        assert_eq!(detect_dates(["20.5.6"], DMY, None).two_digit_year, None);
         // The first or the last part can be the year.
-        assert!(matches!(detect_dates(["13.2.24"], Some(1950)).order, Detection::Ambiguous { .. }));
+        assert!(matches!(detect_dates(["13.2.24"], None, Some(1950)).order, Detection::Ambiguous { .. }));
     }
 }

@@ -7,11 +7,11 @@ use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Events, EventsMoved,
-    FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions,
-    JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult,
-    PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload,
-    UploadRelease, WakeMark,
+    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Detected, Events,
+    EventsMoved, FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore,
+    JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks,
+    Permits, PortResult, PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps,
+    UndoCreated, Upload, UploadRelease, WakeMark,
 };
 use longshore_domain::records::Reading;
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
@@ -19,7 +19,6 @@ use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::webhook::Delivery;
 use longshore_testing::{GroupWrite, MemoryStore};
-use serde_json::Value;
 
 use crate::clock::{step, true_time};
 use crate::faults::{self, Fault, after, again, before, is_stale};
@@ -119,7 +118,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
             id: JobId,
             columns: &[String],
             reading: Option<Reading>,
-            detected: Option<&Value>
+            detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;

@@ -6,14 +6,13 @@ use longshore_domain::job::{
     Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition,
 };
 use longshore_domain::ports::{
-    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery, PortResult,
-    Reopened, Started, UndoCreated, Upload,
+    ByAge, Created, Definition, Detected, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery,
+    PortResult, Reopened, Started, UndoCreated, Upload,
 };
 use longshore_domain::records::Reading;
 use longshore_domain::tenant::TenantId;
 use longshore_domain::timestamp::Timestamp;
 use longshore_testing::{GroupWrite, MemoryStore};
-use serde_json::Value;
 
 use super::{Unguarded, as_is, without};
 use crate::clock::step;
@@ -156,7 +155,7 @@ impl JobTransitions for Unguarded<MemoryStore> {
             id: JobId,
             columns: &[String],
             reading: Option<Reading>,
-            detected: Option<&Value>
+            detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;

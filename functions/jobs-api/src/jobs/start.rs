@@ -113,7 +113,7 @@ async fn started_definition(store: &impl JobStore, registry: &Registry, checked:
     let definition = store.definition(checked.job_id).await?;
     let job_type = registry.find(&checked.job_type).filter(|_| checked.validation.checks_only);
     let started = job_type.zip(definition).and_then(|(job_type, definition)| {
-        let options = job_type.started(&definition.effective_options())?;
+        let options = job_type.started(&definition.options)?;
         let given_reading = definition.given_again();
         Some(Definition { given_reading, results: definition.results, ..Definition::new(options) })
     });

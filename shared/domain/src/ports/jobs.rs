@@ -18,7 +18,7 @@ use crate::timestamp::Timestamp;
 /// The request behind a job: immutable, and stored separately from the job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Definition {
-    /// The options as the client sent them, validated.
+    /// The options of the client, validated. Once columns are stored, with those that were detected.
     pub options: Value,
     /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
     pub columns: Option<Vec<String>>,
@@ -26,7 +26,7 @@ pub struct Definition {
     pub given_reading: GivenReading,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
-    /// Members of the options that were detected in the first rows of the file, stored together with the columns.
+    /// The part of the options that was detected in the first rows of the file, once columns are stored.
     pub detected: Option<Value>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
@@ -35,23 +35,16 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// Maximum bytes of the options and the detected ones as JSON: they share one item of 400 KB with the columns.
+    /// Maximum bytes of the client's options as JSON.
     pub const MAX_OPTIONS_BYTES: usize = 128 << 10;
+    /// Maximum bytes of the options, with what was detected, and of the columns. They share one item of 400 KB.
+    pub const MAX_BYTES: usize = 384 << 10;
 
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
         let given_reading =
             GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
         Self { options, columns: None, given_reading, reading: None, detected: None, results: None, registration: None }
-    }
-
-    /// Returns the options with which items are processed: those of the client, with those that were detected.
-    pub fn effective_options(&self) -> Value {
-        let mut options = self.options.clone();
-        if let Some(detected) = &self.detected {
-            merge(&mut options, detected);
-        }
-        options
     }
 
     /// Returns what an earlier check of the columns has detected; `None` if there was none.
@@ -77,15 +70,13 @@ impl Definition {
     }
 }
 
-/// Adds the members of `patch` that `target` does not have, at every level.
-fn merge(target: &mut Value, patch: &Value) {
-    let (Value::Object(target), Value::Object(patch)) = (target, patch) else { return };
-    for (name, value) in patch {
-        match target.get_mut(name) {
-            Some(member) => merge(member, value),
-            None => drop(target.insert(name.clone(), value.clone())),
-        }
-    }
+/// Options that were detected in the first rows of a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Detected {
+    /// What was detected, as a part of the options.
+    pub found: Value,
+    /// All options, with it.
+    pub options: Value,
 }
 
 /// An upload as it was promised to the client.
@@ -175,24 +166,4 @@ pub trait JobStore: Send + Sync {
         after: Option<JobPosition>,
         order: ByAge,
     ) -> impl Future<Output = PortResult<Vec<JobPosition>>> + Send;
-}
-
-#[cfg(test)]
-mod tests {
-    use serde_json::json;
-
-    use super::*;
-
-    #[test]
-    fn detected_options_are_added_to_those_of_the_client() {
-        let options = json!({ "a": 1, "b": { "x": { "one": 1 } } });
-        let detected = json!({ "b": { "x": { "one": 2, "two": 2 }, "y": {} }, "c": null });
-        let definition = Definition { detected: Some(detected), ..Definition::new(options.clone()) };
-        let expected = json!({ "a": 1, "b": { "x": { "one": 1, "two": 2 }, "y": {} }, "c": null });
-        assert_eq!(definition.effective_options(), expected);
-        assert_eq!(Definition::new(options.clone()).effective_options(), options);
-        assert_eq!(definition.detected_before(), None);
-        let stored = Definition { columns: Some(Vec::new()), ..Definition::new(options) };
-        assert_eq!(stored.detected_before(), Some(&Value::Null));
-    }
 }

@@ -60,8 +60,9 @@ impl Conversion {
 
     /// Returns the text of a cell if that is its value, so that it can be copied.
     pub(super) fn as_text<'a>(&self, cell: &'a str) -> Option<&'a str> {
-        let is_text = self.kind.text && !self.kind.date && self.values.is_none();
-        Some(self.text(cell)).filter(|text| is_text && !text.is_empty())
+        let is_text = self.kind.text && self.values.is_none();
+        let is_value = |text: &&str| !text.is_empty() && (!self.kind.date || has_form_of_date(text));
+        Some(self.text(cell)).filter(|text| is_text && is_value(text))
     }
 
     /// Returns the value of a cell; `None` if its property is absent.
@@ -79,6 +80,15 @@ impl Conversion {
             (false, _) => coerce(text, self.kind, self.notations).map(Some),
         }
     }
+}
+
+/// Returns true for the form of a date in ISO 8601.
+fn has_form_of_date(text: &str) -> bool {
+    let form = text
+        .bytes()
+        .enumerate()
+        .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
+    form && text.len() == 10
 }
 
 /// Converts a non-empty cell.
@@ -100,14 +110,22 @@ fn coerce(cell: &str, kind: Kind, notations: Notations) -> Result<Value, Ambigui
     {
         return Ok(Value::Number(number));
     }
-    // Single letters and digits are no words.
     if kind.boolean
-        && text.len() > 1
-        && let Some(truth) = parse_boolean(text)
+        && let Some(truth) = boolean(text)
     {
         return Ok(Value::Bool(truth));
     }
     Ok(Value::String(cell.to_owned()))
+}
+
+/// Returns the boolean that a word means. Single letters and digits are no words.
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        _ if text.eq_ignore_ascii_case("true") => Some(true),
+        _ if text.eq_ignore_ascii_case("false") => Some(false),
+        _ if text.len() > 1 => parse_boolean(text),
+        _ => None,
+    }
 }
 
 fn number(text: &str, numbers: Numbers, notation: Option<NumberNotation>) -> Result<Option<Number>, Ambiguity> {

@@ -82,7 +82,7 @@ impl Column<'_> {
         if !conversion.kind().date {
             return Ok(None);
         }
-        let DetectedDates { order, two_digit_year } = detect_dates(self.cells(), given.pivot_year);
+        let DetectedDates { order, two_digit_year } = detect_dates(self.cells(), given.date_order, given.pivot_year);
         match two_digit_year {
             Some(cell) => Err(self.pivot_year_missing(&cell)),
             None if given.date_order.is_some() => Ok(None),

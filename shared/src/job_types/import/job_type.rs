@@ -86,12 +86,13 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
             // The issues concern columns that a delete does not read.
             issues.clear();
         }
-        let detected = match header.detected {
-            Some(detected) => notations::from_options(detected),
+        let found = match header.detected {
+            Some(found) => notations::found_before(found),
             None => detection::detect(options, header.columns, &properties, header.rows)?,
         };
-        issues.extend(detection::notice(&detected));
-        Ok(CheckedHeader { issues, detected: notations::to_options(&detected) })
+        issues.extend(detection::notice(&found));
+        let detected = notations::detected_members(options, &found).filter(|_| header.detected.is_none());
+        Ok(CheckedHeader { issues, detected })
     }
 
     fn started(options: &Value) -> Option<Value> {

@@ -31,7 +31,8 @@ impl ImportOptions {
             }
         }
         for (property, values) in &self.values {
-            let structured = values.iter().filter(|(_, value)| matches!(value, Value::Array(_) | Value::Object(_)));
+            // One for each property: the name of a property can be long.
+            let structured = values.iter().find(|(_, value)| matches!(value, Value::Array(_) | Value::Object(_)));
             errors.extend(structured.map(|(text, _)| {
                 let at = format!("/options/values/{}/{}", escape(property), escape(text));
                 FieldError::new(at, "invalid_option", "the value must be text, a number, true, false or null")

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use longshore_tabular::{DateOrder, NumberNotation, PIVOT_YEARS};
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::options::ImportOptions;
 use crate::field_error::{FieldError, escape};
+use crate::handler::DetectedMembers;
 
 /// The notations of a property's cells.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize, Deserialize, ToSchema)]
@@ -74,14 +75,23 @@ impl ImportOptions {
 /// The notations that were detected, by property.
 pub(super) type Detected = BTreeMap<String, Notations>;
 
-/// Returns the members of the options that were detected; `None` if there are none.
-pub(super) fn to_options(detected: &Detected) -> Option<Value> {
-    (!detected.is_empty()).then(|| json!({ "notations": detected }))
+/// Returns what was detected, and the options with it; `None` if nothing was.
+pub(super) fn detected_members(options: &ImportOptions, found: &Detected) -> Option<DetectedMembers> {
+    if found.is_empty() {
+        return None;
+    }
+    let mut notations = options.notations.clone();
+    for (property, found) in found {
+        let given = notations.entry(property.clone()).or_default();
+        *given = given.or(*found);
+    }
+    let members = Map::from_iter([("notations".to_owned(), json!(notations))]);
+    Some(DetectedMembers { found: json!({ "notations": found }), members })
 }
 
-/// Returns the notations that were detected, from the members of the options.
-pub(super) fn from_options(detected: &Value) -> Detected {
-    let notations = detected.get("notations").map(Detected::deserialize);
+/// Returns what an earlier check has detected.
+pub(super) fn found_before(found: &Value) -> Detected {
+    let notations = found.get("notations").map(Detected::deserialize);
     notations.and_then(Result::ok).unwrap_or_default()
 }
 
@@ -90,14 +100,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_detected_is_stored_as_options() {
+    fn what_was_detected_is_added_to_the_options() {
+        let options = json!({ "dataset": "d", "key": "id", "notations": {
+            "a": { "decimalSeparator": null, "dateOrder": "dmy" }, "c": { "pivotYear": 1950 } } });
+        let options: ImportOptions = serde_json::from_value(options).unwrap();
         let comma = Notations { decimal_separator: Some(NumberNotation::DecimalComma), ..Notations::default() };
-        let detected = BTreeMap::from([("a".to_owned(), comma)]);
-        let stored = to_options(&detected).unwrap();
-        assert_eq!(stored, json!({ "notations": { "a": { "decimalSeparator": "," } } }));
-        assert_eq!(from_options(&stored), detected);
-        assert_eq!(to_options(&Detected::new()), None);
-        assert_eq!(from_options(&Value::Null), Detected::new());
+        let found = Detected::from([("a".to_owned(), comma), ("b".to_owned(), comma)]);
+        let detected = detected_members(&options, &found).unwrap();
+        let expected = json!({ "notations": {
+            "a": { "decimalSeparator": ",", "dateOrder": "dmy" }, "b": { "decimalSeparator": "," }, "c": { "pivotYear": 1950 }
+        } });
+        assert_eq!(Value::Object(detected.members), expected);
+        assert_eq!(found_before(&detected.found), found);
+        assert_eq!(detected_members(&options, &Detected::new()), None);
+        assert_eq!(found_before(&Value::Null), Detected::new());
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::json_line::object;
 use super::mapping::mapped;
 use super::mode::Mode;
 use super::options::ImportOptions;
+use super::sheet::Reads;
 use crate::handler::{ItemKey, Outcome, Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 
@@ -37,12 +38,10 @@ pub struct Row {
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
         Record::Row { columns, cells } => {
+            let reads = if options.mode == Mode::Delete { Reads::Key } else { Reads::All };
             let mut sheet = options.sheet();
-            let (row, error) = sheet.fill(options, columns, *cells);
-            // A delete reads the key only.
-            let is_read =
-                |error: &Rejection| options.mode != Mode::Delete || error.field.as_ref() == Some(&options.key);
-            error.filter(is_read).map_or(Ok(()), Err)?;
+            let (row, error) = sheet.fill(options, reads, columns, *cells);
+            error.map_or(Ok(()), Err)?;
             checked(options, row)
         }
         Record::Line(line) => checked(options, &mapped(options, object(record, line)?)?),
@@ -54,7 +53,7 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
 pub(crate) fn read_key(options: &ImportOptions, record: &Record<'_>) -> Option<String> {
     let key = |row: &Value| Some(key_of(&options.key, row.as_object()?).ok()?.into_owned());
     match record {
-        Record::Row { columns, cells } => key(options.sheet().fill(options, columns, *cells).0),
+        Record::Row { columns, cells } => key(options.sheet().fill(options, Reads::Key, columns, *cells).0),
         Record::Line(line) => key(&mapped(options, object(record, line).ok()?).ok()?),
         Record::Stored(_) | Record::Options(_) => None,
     }

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::super::options::ImportOptions;
-use super::{Row, read};
+use super::{Row, read, read_key};
 use crate::handler::{CellReader, Record, Rejection};
 
 fn options(mode: &str, schema: Value) -> ImportOptions {
@@ -268,5 +268,12 @@ fn a_cell_that_has_two_readings_fails_its_row() {
     let delete = with(base(), json!({"mode": "delete", "undo": false}));
     assert_eq!(row(&delete, "id,n,d", "1,1.234,1/2/2024").unwrap().key, "1");
     let by_number = with(base(), json!({"mode": "delete", "undo": false, "key": "n"}));
-    assert_eq!(rejection(row(&by_number, "id,n,d", "1,1.234,")).0, "ambiguous_number");
+    assert_eq!(row(&by_number, "d,n", "1/2/2024,7").unwrap().key, "7");
+    assert_eq!(rejection(row(&by_number, "d,n", "1/2/2024,1.234")).0, "ambiguous_number");
+    let key = |cells: &str| {
+        let columns = ["d".to_owned(), "n".to_owned()];
+        let mut reader = CellReader::default();
+        read_key(&by_number, &Record::row(&columns, cells.as_bytes(), reader.read(cells.as_bytes())).unwrap())
+    };
+    assert_eq!([key("1/2/2024,8"), key(",1.234"), key(",9")], [Some("8".to_owned()), None, Some("9".to_owned())]);
 }

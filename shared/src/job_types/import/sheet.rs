@@ -20,8 +20,19 @@ use crate::handler::{Cells, Rejection};
 pub(super) struct Sheet {
     /// The columns as they are in the file.
     header: Vec<String>,
+    reads: Reads,
     columns: Vec<Column>,
     row: Value,
+}
+
+/// The columns that are read.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) enum Reads {
+    /// All that the options do not leave out.
+    #[default]
+    All,
+    /// The key.
+    Key,
 }
 
 /// A column of a file.
@@ -39,11 +50,12 @@ impl Sheet {
     pub(super) fn fill(
         &mut self,
         options: &ImportOptions,
+        reads: Reads,
         header: &[String],
         cells: Cells<'_>,
     ) -> (&Value, Option<Rejection>) {
-        if self.header != header {
-            *self = Self::new(options, header);
+        if self.header != header || self.reads != reads {
+            *self = Self::new(options, reads, header);
         }
         let mut error = None;
         if let Value::Object(row) = &mut self.row {
@@ -59,13 +71,14 @@ impl Sheet {
         (&self.row, error)
     }
 
-    fn new(options: &ImportOptions, header: &[String]) -> Self {
+    fn new(options: &ImportOptions, reads: Reads, header: &[String]) -> Self {
+        let is_read = |property: &String| reads == Reads::All || *property == options.key;
         let column = |property: Option<String>| Column {
             conversion: Conversion::new(options, property.as_deref().unwrap_or_default()),
-            property,
+            property: property.filter(is_read),
         };
         let columns = properties(options, header).into_iter().map(column).collect();
-        Self { header: header.to_vec(), columns, row: Value::Object(Map::new()) }
+        Self { header: header.to_vec(), reads, columns, row: Value::Object(Map::new()) }
     }
 }
 

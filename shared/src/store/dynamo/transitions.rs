@@ -5,10 +5,9 @@ use longshore_domain::event::PendingEvent;
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::ports::{Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
-use serde_json::Value;
 
 use super::events::pending;
 use super::item::{ItemError, nested, number, optional_nested, text, time};
@@ -92,7 +91,7 @@ impl JobTransitions for DynamoStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
-        detected: Option<&Value>,
+        detected: Option<&Detected>,
     ) -> PortResult<Option<Reading>> {
         const PUT: &str = "put_columns";
         let mut set = "SET #columns = :columns".to_owned();
@@ -101,9 +100,9 @@ impl JobTransitions for DynamoStore {
             set.push_str(", #reading = :reading");
             values.push((":reading", nested(reading).map_err(failed(PUT))?));
         }
-        if let Some(detected) = detected {
-            set.push_str(", #detected = :detected");
-            values.push((":detected", text(detected.to_string())));
+        if let Some(Detected { found, options }) = detected {
+            set.push_str(", #options = :options, #detected = :detected");
+            values.extend([(":options", text(options.to_string())), (":detected", text(found.to_string()))]);
         }
         let condition = "attribute_exists(#PK) AND attribute_not_exists(#columns)".to_owned();
         let update = Update { operation: PUT, key: Key::definition(id), update: set, condition, values };

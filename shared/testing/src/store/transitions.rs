@@ -3,10 +3,9 @@
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
-use longshore_domain::ports::{Definition, JobTransitions, PortResult, Reopened};
+use longshore_domain::ports::{Definition, Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
-use serde_json::Value;
 
 use super::MemoryStore;
 use super::records::{GroupWrite, JobRecords};
@@ -73,13 +72,15 @@ impl JobTransitions for MemoryStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
-        detected: Option<&Value>,
+        detected: Option<&Detected>,
     ) -> PortResult<Option<Reading>> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
         if of_job.definition.columns.is_none() {
-            let (columns, detected) = (Some(columns.to_vec()), detected.cloned());
-            let next = Definition { columns, reading, detected, ..of_job.definition.clone() };
+            let mut next = Definition { columns: Some(columns.to_vec()), reading, ..of_job.definition.clone() };
+            if let Some(Detected { found, options }) = detected.cloned() {
+                (next.options, next.detected) = (options, Some(found));
+            }
             items::check_definition(&of_job.job, &next)?;
             of_job.definition = next;
         }

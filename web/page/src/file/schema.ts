@@ -71,7 +71,7 @@ export function coerce(cell: string, types: string[]): unknown {
   }
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
   const isNumber = types.includes("number") || types.includes("integer");
-  if (isNumber && /^[+\-\u2212]?[\d.,'\u2019\s]*\d[\d.,]*(e[+-]?\d+)?$/i.test(text)) return UNKNOWN;
+  if (isNumber && /\d/.test(text) && /^[+\-\u2212]?[\d.,'\u2019\s]*(e[+-]?\d+)?$/i.test(text)) return UNKNOWN;
   if (types.includes("boolean") && /^\p{L}{2,}$/u.test(text)) return UNKNOWN;
   return cell;
 }
