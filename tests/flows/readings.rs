@@ -5,6 +5,7 @@ use longshore_tests::harness::watch::{Report, Watch};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, error_code, stack};
+use crate::undos::undo;
 
 /// In windows-1252, with semicolons, titles, rows without text and two columns of one name.
 const GERMAN: &[u8] = b"Kunden 2026;;;\r\n\r\nid;Name;Ort;Ort\r\n1;M\xfcller;\"K\xf6ln; S\xfcd\";a\r\n;;;\r\n\
@@ -86,9 +87,10 @@ fn columns_and_values_are_read_as_the_first_rows_show() -> Story {
     let options = json!({ "dataset": dataset("values"), "key": "id", "trim": true,
         "columns": { "Kd-Nr": "id", "Preis": "price", "Seit": "since", "Aktiv": "active", "Notiz": null },
         "values": { "active": { "J": true, "N": false } },
-        "schema": { "required": ["price"], "properties": { "price": { "type": "number" },
+        "schema": { "required": ["price"], "properties": { "id": { "type": "integer" }, "price": { "type": "number" },
             "since": { "type": "string", "format": "date" }, "active": { "type": "boolean" } } } });
-    let file = "Kd-Nr;Preis;Seit;Aktiv;Notiz\n1;1.234,50;13.2.2024;ja;x\n2; 7 ;1.3.2024;N;y\n3;1.5;1.3.2024;J;z\n";
+    let file =
+        "Kd-Nr;Preis;Seit;Aktiv;Notiz\n1.001;1.234,50;13.2.2024;ja;x\n1.002; 7 ;1.3.2024;N;y\n1.003;1.5;1.3.2024;J;z\n";
     let mut checked = options.clone();
     checked["mode"] = json!("validate");
     let id = stack.client.start("import", "preise.csv", file.as_bytes(), &checked)?;
@@ -97,19 +99,25 @@ fn columns_and_values_are_read_as_the_first_rows_show() -> Story {
     assert_eq!(job["issues"][0]["code"], "notations_found", "{job}");
     let failed = Report::read(&stack.client, &id)?.failed;
     assert_eq!((failed[0].number, failed[0].report_cells[0].as_str()), (3, "schema_type"));
-    // The import that is started uses what the check has decided.
+    // The import that is started uses what the check has detected.
     let started = stack.client.start_import(&id)?.expect(202)?;
     let id = started["jobId"].as_str().unwrap_or_default().to_owned();
     let job = Watch::new(stack, &id).end()?;
     ensure!(job["status"] == "completed" && counts(&job) == [2, 1, 0], "{job}");
-    assert_eq!(record(&options, "1")?, json!({ "id": "1", "price": 1234.5, "since": "2024-02-13", "active": true }));
-    assert_eq!(record(&options, "2")?, json!({ "id": "2", "price": 7, "since": "2024-03-01", "active": false }));
-    let corrected = "row;Kd-Nr;Preis;Seit;Aktiv;Notiz\r\n3;3;1,5;1.3.2024;J;z\r\n";
+    let expected = json!({ "id": 1001, "price": 1234.5, "since": "2024-02-13", "active": true });
+    assert_eq!(record(&options, "1001")?, expected);
+    let expected = json!({ "id": 1002, "price": 7, "since": "2024-03-01", "active": false });
+    assert_eq!(record(&options, "1002")?, expected);
+    let corrected = "row;Kd-Nr;Preis;Seit;Aktiv;Notiz\r\n3;1.003;1,5;1.3.2024;J;z\r\n";
     let upload = stack.client.upload("failed.csv", corrected.as_bytes())?;
     stack.client.retry(&id, Some(&upload))?.expect(202)?;
     let job = Watch::new(stack, &id).end()?;
     ensure!(job["status"] == "completed" && counts(&job) == [3, 0, 0], "{job}");
-    assert_eq!(record(&options, "3")?, json!({ "id": "3", "price": 1.5, "since": "2024-03-01", "active": true }));
+    assert_eq!(record(&options, "1003")?["price"], 1.5);
+    // The undo reads the keys in the same way.
+    let undone = Watch::new(stack, &undo(stack, &id)?).end()?;
+    ensure!(undone["status"] == "completed" && counts(&undone) == [3, 0, 0], "{undone}");
+    ensure!(stack.client.records(options["dataset"].as_str().unwrap_or_default())?.is_empty(), "a record is left");
     Ok(())
 }
 
