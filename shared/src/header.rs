@@ -21,7 +21,7 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// with options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
 /// Bytes of a name in an item of DynamoDB, besides its text.
-pub const NAME_OVERHEAD: usize = 4;
+pub(crate) const NAME_OVERHEAD: usize = 4;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]

@@ -25,6 +25,7 @@ pub mod handler;
 pub mod header;
 pub mod http;
 pub mod image_file;
+pub mod inspection;
 pub mod job_types;
 pub mod json_schema;
 pub mod openapi;

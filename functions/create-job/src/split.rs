@@ -3,8 +3,8 @@
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
-use longshore::handler::{CheckedHeader, DetectedMembers, Header, TypeLimits};
-use longshore::header::{FileHeader, HeaderError, NAME_OVERHEAD, read_header};
+use longshore::handler::{CheckedHeader, Header, TypeLimits};
+use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
@@ -222,7 +222,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
         let header = Header { columns, rows, detected: definition.detected_before() };
         let checked = prepared.check_header(&header).and_then(|CheckedHeader { issues, detected }| {
-            let detected = detected.map(|detected| with_detected(definition, columns, detected)).transpose()?;
+            let detected = detected.map(|detected| detected.into_options(definition, columns)).transpose()?;
             Ok((issues, detected))
         });
         let error = match checked {
@@ -236,19 +236,4 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         }
         Err(self.fail(job, error).await)
     }
-}
-
-/// Returns the options of the job with those that were detected.
-fn with_detected(definition: &Definition, columns: &[String], detected: DetectedMembers) -> Result<Detected, JobError> {
-    let DetectedMembers { found, members } = detected;
-    let mut options = definition.options.clone();
-    if let Some(options) = options.as_object_mut() {
-        options.extend(members);
-    }
-    let names: usize = columns.iter().map(|name| name.len() + NAME_OVERHEAD).sum();
-    if names + options.to_string().len() + found.to_string().len() > Definition::MAX_BYTES {
-        let message = "the notations of so many columns cannot be stored; give decimalSeparator and dateOrder for all";
-        return Err(JobError::new("options_too_large", message));
-    }
-    Ok(Detected { found, options })
 }

@@ -75,6 +75,11 @@ pub trait PreparedJob: Send + Sync {
     fn remote(&self) -> Option<&RemoteJob> {
         None
     }
+    /// Checks an item without processing it.
+    ///
+    /// # Errors
+    /// The reason why it would fail or be skipped.
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection>;
     /// Processes items and returns the outcomes of the first ones, at least of one.
     fn run<'a>(
         &'a self,
@@ -223,6 +228,10 @@ impl<T: JobType> PreparedJob for Prepared<T> {
 
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)> {
         has_output::<T::Output>().then(|| (T::ROW, self.job_type.result_columns(&self.options)))
+    }
+
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection> {
+        self.read(item, cells).map(drop)
     }
 
     fn run<'a>(

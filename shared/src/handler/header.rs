@@ -1,7 +1,10 @@
 //! The header of a file as its job type sees it, and the result of its check.
 
 use longshore_domain::job::JobError;
+use longshore_domain::ports::{Definition, Detected};
 use serde_json::{Map, Value};
+
+use crate::header::NAME_OVERHEAD;
 
 /// The columns of a file, and its first rows.
 #[derive(Copy, Clone, Debug)]
@@ -32,4 +35,45 @@ pub struct DetectedMembers {
     pub found: Value,
     /// The members of the options that contain it. They replace those of the client.
     pub members: Map<String, Value>,
+}
+
+impl DetectedMembers {
+    /// Returns the options of a job with those that were detected.
+    ///
+    /// # Errors
+    /// `options_too_large`.
+    pub fn into_options(self, definition: &Definition, columns: &[String]) -> Result<Detected, JobError> {
+        let Self { found, members } = self;
+        let mut options = definition.options.clone();
+        if let Some(options) = options.as_object_mut() {
+            options.extend(members);
+        }
+        let names: usize = columns.iter().map(|name| name.len() + NAME_OVERHEAD).sum();
+        if names + options.to_string().len() + found.to_string().len() > Definition::MAX_BYTES {
+            let message =
+                "the notations of so many columns cannot be stored; give decimalSeparator and dateOrder for all";
+            return Err(JobError::new("options_too_large", message));
+        }
+        Ok(Detected { found, options })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn detected_members_replace_those_of_the_options() {
+        let definition = Definition::new(json!({ "a": 1, "b": { "x": 1 } }));
+        let detected = |members: Value| DetectedMembers {
+            found: json!({}),
+            members: members.as_object().cloned().unwrap_or_default(),
+        };
+        let options = detected(json!({ "b": { "y": 2 } })).into_options(&definition, &[]).unwrap().options;
+        assert_eq!(options, json!({ "a": 1, "b": { "y": 2 } }));
+        let large = detected(json!({ "b": "x".repeat(Definition::MAX_BYTES) })).into_options(&definition, &[]);
+        assert_eq!(large.unwrap_err().code, "options_too_large");
+    }
 }

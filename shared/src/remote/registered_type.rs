@@ -186,6 +186,10 @@ impl PreparedJob for RemoteJob {
         Ok(CheckedHeader::default())
     }
 
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection> {
+        self.value(item, cells).map(drop)
+    }
+
     fn tolerance(&self) -> Tolerance {
         Tolerance::default()
     }
