@@ -106,7 +106,8 @@ async fn a_file_with_two_readings_fails_the_job_before_its_first_row() {
     let world = World::new("id,price\n1,1.234\n").await;
     assert_eq!(world.split().await, SplitEnd::Failed);
     let job = world.job().await;
-    assert_eq!(job.error.map(|error| error.code).as_deref(), Some("ambiguous_column"));
+    let error = job.stop.and_then(|stop| stop.error);
+    assert_eq!(error.map(|error| error.code).as_deref(), Some("ambiguous_column"));
     assert_eq!((job.split.groups, world.definition().await.columns), (0, None));
 }
 
