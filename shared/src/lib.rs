@@ -26,6 +26,7 @@ pub mod header;
 pub mod http;
 pub mod image_file;
 pub mod inspection;
+pub mod job_request;
 pub mod job_types;
 pub mod json_schema;
 pub mod openapi;

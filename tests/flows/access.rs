@@ -142,8 +142,9 @@ fn the_emulator_refuses_an_action_that_no_policy_allows() -> Story {
 }
 
 /// Outputs of the functions that this story invokes.
-const FUNCTIONS: [&str; 5] = [
+const FUNCTIONS: [&str; 6] = [
     "UploadFunctionName",
+    "InspectFunctionName",
     "JobsApiFunctionName",
     "CreateJobFunctionName",
     "ProcessItemFunctionName",

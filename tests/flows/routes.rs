@@ -45,6 +45,7 @@ pub(crate) const ROUTES: [(&str, &str, Target); 54] = [
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/complete", Target::Upload),
+    ("POST", "/api/uploads/{fileGuid}/inspect", Target::Upload),
     ("POST", "/api/jobs", Target::SourceInBody),
     ("GET", "/api/jobs", Target::List),
     ("GET", "/api/jobs/{jobId}", Target::Job),

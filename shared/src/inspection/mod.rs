@@ -9,23 +9,18 @@ mod rows;
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, PortError};
 use longshore_domain::records::{GivenReading, Reading};
-use serde::Serialize;
 use serde_json::Value;
-use utoipa::ToSchema;
 
 pub use columns::{CellType, FoundColumn, Question, QuestionReading};
 pub use rows::FoundRow;
 
-use crate::handler::{AnyJobType, Header};
+use crate::handler::{AnyJobType, Header, PreparedJob};
 use crate::header::{FileHeader, HeaderError, read_header};
 
 /// What was found in a file.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-#[schema(as = FileInspection)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct Inspection {
-    /// How CSV is written; `null` for JSON Lines, or if the file cannot be read.
-    #[schema(required = true)]
+    /// How CSV is written; `None` for JSON Lines, or if the file cannot be read.
     pub reading: Option<Reading>,
     /// The columns of CSV, in order.
     pub columns: Vec<FoundColumn>,
@@ -34,20 +29,19 @@ pub struct Inspection {
     /// Guesses that a person should check.
     pub issues: Vec<JobError>,
     /// The error with which a job would fail before its first row.
-    #[schema(required = true)]
     pub error: Option<JobError>,
-    /// The options with what the first rows have decided; `null` if a job would fail.
-    #[schema(required = true)]
+    /// The options with what the first rows have decided; `None` if a job would fail, or none is intended.
     pub options: Option<Value>,
 }
 
-/// The job that the file is inspected for: its type, and its options, which are valid.
-#[derive(Copy, Clone)]
+/// The job that the file is inspected for.
 pub struct Intended<'a> {
-    /// The type.
+    /// Its type.
     pub job_type: &'a dyn AnyJobType,
-    /// The options.
+    /// Its options.
     pub options: &'a Value,
+    /// The same options, compiled.
+    pub prepared: Box<dyn PreparedJob>,
 }
 
 /// Inspects a file. Reads 64 KiB for the header, and as much for the first rows.
@@ -69,38 +63,46 @@ pub async fn inspect(
     let source = SourceFile { reading, ..source.clone() };
     let names = columns.unwrap_or_default();
     let mut inspection = Inspection { reading, columns: columns::describe(&names, &rows), ..Inspection::default() };
-    let mut prepared = None;
-    if let Some(Intended { job_type, options }) = intended {
-        match checked(job_type, options, &Header { columns: &names, rows: &rows, detected: None }, reading.is_some()) {
-            Ok((found, options)) => {
-                issues.extend(found);
-                prepared = job_type.prepare(&options).ok();
-                inspection.options = Some(options);
+    let mut job = None;
+    if let Some(intended) = intended {
+        match checked(intended, &Header { columns: &names, rows: &rows, detected: None }, reading.is_some()) {
+            Ok(checked) => {
+                issues.extend(checked.issues);
+                inspection.options = Some(checked.options);
+                job = Some(checked.prepared);
             }
             Err(error) => inspection.error = Some(error),
         }
     }
-    inspection.rows = rows::first(files, &source, start, &names, prepared.as_deref()).await?;
+    inspection.rows = rows::first(files, &source, start, &names, job.as_deref()).await?;
     inspection.issues = issues;
     Ok(inspection)
 }
 
-/// Returns the issues of a header, and the options with what was detected. JSON Lines have no header.
-fn checked(
-    job_type: &dyn AnyJobType,
-    options: &Value,
-    header: &Header<'_>,
-    has_header: bool,
-) -> Result<(Vec<JobError>, Value), JobError> {
-    let Some(prepared) = job_type.prepare(options).ok().filter(|_| has_header) else {
-        return Ok((Vec::new(), options.clone()));
-    };
-    let checked = prepared.check_header(header)?;
-    let options = match checked.detected {
-        Some(detected) => detected.into_options(&Definition::new(options.clone()), header.columns)?.options,
-        None => options.clone(),
-    };
-    Ok((checked.issues, options))
+/// A job whose header has been checked.
+struct CheckedJob {
+    issues: Vec<JobError>,
+    options: Value,
+    prepared: Box<dyn PreparedJob>,
+}
+
+/// Checks a header, and compiles the options with what was detected. JSON Lines have no header.
+fn checked(intended: Intended<'_>, header: &Header<'_>, has_header: bool) -> Result<CheckedJob, JobError> {
+    let Intended { job_type, options, prepared } = intended;
+    let mut job = CheckedJob { issues: Vec::new(), options: options.clone(), prepared };
+    if !has_header {
+        return Ok(job);
+    }
+    let checked = job.prepared.check_header(header)?;
+    job.issues = checked.issues;
+    if let Some(detected) = checked.detected {
+        job.options = detected.into_options(&Definition::new(options.clone()), header.columns)?.options;
+        // What was detected is valid: the job itself reads it from its definition.
+        if let Ok(prepared) = job_type.prepare(&job.options) {
+            job.prepared = prepared;
+        }
+    }
+    Ok(job)
 }
 
 #[cfg(test)]

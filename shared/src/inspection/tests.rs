@@ -19,7 +19,8 @@ async fn inspected(file: &str, options: Option<Value>) -> Inspection {
     let source = SourceFile { key: "file".into(), size_bytes, etag, format, name: "file.csv".into(), reading: None };
     let import = Arc::new(Import::new(Arc::new(MemoryRecords::default()), MemoryFiles::default()));
     let job_type: &dyn AnyJobType = &import;
-    let intended = options.as_ref().map(|options| Intended { job_type, options });
+    let intended =
+        options.as_ref().map(|options| Intended { job_type, options, prepared: job_type.prepare(options).unwrap() });
     inspect(&files, &source, GivenReading::default(), intended).await.unwrap()
 }
 

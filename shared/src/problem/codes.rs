@@ -20,6 +20,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_part", "The upload has no part with this number."),
     ("repeated_part", "The list names the part twice."),
     ("unknown_job_type", "The deployment has no job type with this name."),
+    ("job_type_required", "Options are those of a job type, and the request names none."),
     (
         "invalid_job_type_name",
         "The name of a job type must be 1 to 40 characters of a-z, 0-9 and -, the first one of a-z.",
