@@ -65,7 +65,8 @@ impl World {
         let mut lambda = Context::default();
         lambda.request_id = "r-1".into();
         let request = request.with_lambda_context(lambda);
-        let request = request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()));
+        let request =
+            request.with_request_context(RequestContext::ApiGatewayV2(serde_json::from_value(context).unwrap()));
         let inspections = Inspections {
             store: self.store.clone(),
             files: self.files.clone(),
@@ -121,9 +122,12 @@ async fn the_request_of_an_inspection_reads_the_file_so() {
     assert_eq!(found["error"], Value::Null);
     let request = &found["request"];
     assert_eq!(request["options"]["notations"]["Preis"], json!({ "decimalSeparator": "," }));
-    assert_eq!(request["reading"], json!({
-        "format": "csv", "encoding": "UTF-8", "delimiter": ";", "quote": "\"", "headerRow": 1,
-    }));
+    assert_eq!(
+        request["reading"],
+        json!({
+            "format": "csv", "encoding": "UTF-8", "delimiter": ";", "quote": "\"", "headerRow": 1,
+        })
+    );
     let again = json!({ "jobType": "import", "options": request["options"], "reading": request["reading"] });
     let (status, again) = world.inspect(&id, &again).await;
     assert_eq!((status, &again["request"], &again["rows"]), (200, request, &found["rows"]));

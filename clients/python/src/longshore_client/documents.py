@@ -244,6 +244,14 @@ class ImportOptions(TypedDict):
     mode: NotRequired[Mode]
     undo: NotRequired[bool]
     formulas: NotRequired[str | None]
+    columns: NotRequired[dict[str, str | None]]
+    values: NotRequired[dict[str, dict[str, Any]]]
+    decimalSeparator: NotRequired[str | None]
+    dateOrder: NotRequired[str | None]
+    pivotYear: NotRequired[int | None]
+    notations: NotRequired[dict[str, PropertyNotations]]
+    trim: NotRequired[bool]
+    blanks: NotRequired[Blanks]
     maxFailed: NotRequired[int | None]
     maxFailedPercent: NotRequired[float | None]
 
@@ -481,6 +489,14 @@ class Problem(TypedDict):
     detail: str
     errors: NotRequired[list[FieldError]]
     requestId: str
+
+
+class PropertyNotations(TypedDict):
+    """The notations of a property's cells."""
+
+    decimalSeparator: NotRequired[str | None]
+    dateOrder: NotRequired[str | None]
+    pivotYear: NotRequired[int | None]
 
 
 class ReadingRequest(TypedDict):
@@ -735,6 +751,7 @@ class Webhooks(TypedDict):
 
 
 Basis = Literal["upload", "read", "gone", "too_long"]
+Blanks = Literal["absent", "null"]
 CheckResult = Literal["passed", "wrong_answer", "refused", "no_answer"]
 ClockChange = Literal["forward", "back"]
 Delimiter = Literal[",", ";", "\t", "|"]

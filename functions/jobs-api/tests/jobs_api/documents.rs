@@ -153,7 +153,13 @@ async fn the_committed_document_is_public() {
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut sources = Vec::new();
-    for folder in ["shared/src", "functions/jobs-api/src", "functions/upload/src", "functions/inspect/src", "functions/dead-letters/src"] {
+    for folder in [
+        "shared/src",
+        "functions/jobs-api/src",
+        "functions/upload/src",
+        "functions/inspect/src",
+        "functions/dead-letters/src",
+    ] {
         collect(&root.join(folder), &mut sources);
     }
     assert!(sources.len() > 50);
