@@ -89,8 +89,7 @@ fn columns_and_values_are_read_as_the_first_rows_show() -> Story {
         "values": { "active": { "J": true, "N": false } },
         "schema": { "required": ["price"], "properties": { "id": { "type": "integer" }, "price": { "type": "number" },
             "since": { "type": "string", "format": "date" }, "active": { "type": "boolean" } } } });
-    let file =
-        "Kd-Nr;Preis;Seit;Aktiv;Notiz\n1.001;1.234,50;13.2.2024;ja;x\n1.002; 7 ;1.3.2024;N;y\n1.003;1.5;1.3.2024;J;z\n";
+    let file = "Kd-Nr;Preis;Seit;Aktiv;Notiz\n1.001;1.234,50;13.2.2024;ja;x\n1.002; 7 ;1.3.2024;N;y\n1.003;offen;1.3.2024;J;z\n";
     let mut checked = options.clone();
     checked["mode"] = json!("validate");
     let id = stack.client.start("import", "preise.csv", file.as_bytes(), &checked)?;

@@ -22,7 +22,7 @@ pub(crate) struct FileGuidInPath {
 
 /// A request to inspect an uploaded file.
 #[derive(ToSchema)]
-#[schema(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
 #[allow(dead_code, reason = "for the schema only")]
 pub(crate) struct InspectRequest {
     /// Name of the job type that would process the file.
