@@ -9,7 +9,7 @@ HERE = Path(__file__).parent
 SOURCE = HERE.parents[1] / "docs" / "openapi.json"
 TARGET = HERE / "src" / "longshore_client" / "documents.py"
 # The documents of the client's methods. All documents in them are generated too.
-ROOTS = ["Audit", "CreatedWebhook", "Datasets", "Deliveries", "Events", "Failures", "ImportOptions", "Job", "JobRequest", "Jobs",
+ROOTS = ["Audit", "CreatedWebhook", "Datasets", "Deliveries", "Events", "Failures", "ImportOptions", "Inspection", "InspectRequest", "Job", "JobRequest", "Jobs",
          "Occurrences", "Output", "Problem", "Records", "Results", "Schedule", "ScheduleRequest", "Schedules", "UploadRequest", "Upload", "UploadInParts", "UploadStatus",
          "WebhookRequest", "WebhookSecret", "Webhooks"]
 KIND_NAMES = {"file": "FileSource", "items": "ItemsSource", "dataset": "DatasetSource", "job": "PartSource"}

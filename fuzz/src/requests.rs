@@ -10,6 +10,7 @@ use std::cell::RefCell;
 use axum::body::{Body, to_bytes};
 use axum::http::Request;
 use dead_letters::DeadLetters;
+use inspect::Inspections;
 use jobs_api::{Api, Backend, Limits, QueueDepths, Registrations};
 use lambda_http::request::RequestContext;
 use lambda_http::tower::ServiceExt;
@@ -176,6 +177,17 @@ impl World {
     fn router(self, path: &str) -> axum::Router {
         let Self { store, queues, files, records } = self;
         let access = Access::SignedIn { tenant_claim: "sub".to_owned() };
+        if path.starts_with("/api/uploads") && path.ends_with("/inspect") {
+            return inspect::router(Inspections {
+                store,
+                registry: builtin(records, files.clone()),
+                files,
+                access,
+                max_file_bytes: 5 << 30,
+                tenant_calls: longshore_domain::rate::Rate { per_second: 1_000, burst: 10_000 },
+                clock: || NOW,
+            });
+        }
         if path.starts_with("/api/uploads") {
             let (storage, max_bytes_per_day) = (files, 1 << 40);
             return upload::router(Uploads {

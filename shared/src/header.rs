@@ -11,6 +11,7 @@ use longshore_domain::records::{
 
 use crate::chunk::{source_changed, source_missing};
 use crate::column_names::name_columns;
+use crate::first_rows::first_rows;
 use crate::handler::CellReader;
 use crate::reading::detect_reading;
 
@@ -20,7 +21,7 @@ const HEAD_BYTES: u64 = 64 * 1024;
 /// with options of up to 128 KiB.
 const HEADER_BYTES: usize = 256 * 1024;
 /// Bytes of a name in an item of DynamoDB, besides its text.
-const NAME_OVERHEAD: usize = 4;
+pub(crate) const NAME_OVERHEAD: usize = 4;
 
 /// The header of a readable file.
 #[derive(Clone, Eq, PartialEq, Debug)]
@@ -29,6 +30,8 @@ pub struct FileHeader {
     pub start: u64,
     /// Names of the columns of CSV, in order; `None` for JSON Lines.
     pub columns: Option<Vec<String>>,
+    /// Cells of the first rows of CSV that have one for each column.
+    pub rows: Vec<Vec<String>>,
     /// The reading of CSV; `None` for JSON Lines.
     pub reading: Option<Reading>,
     /// Issues of the header to report to the client.
@@ -89,7 +92,7 @@ pub async fn read_header(
     let found = detect_reading(&head, extent, given, asked)?;
     let head = head.split_off(found.table_from);
     let seeker = Seeker::new(found.reading, found.table_from as u64);
-    let mut header = seeker.seek(files, source, head).await?;
+    let mut header = seeker.seek(files, source, head, extent).await?;
     header.issues.splice(0..0, found.issues);
     Ok(header)
 }
@@ -125,7 +128,7 @@ async fn first_value(
         }
     }
     let start = start.ok_or(UnreadableFile::Empty)?;
-    Ok(FileHeader { start, columns: None, reading: None, issues: Vec::new() })
+    Ok(FileHeader { start, columns: None, rows: Vec::new(), reading: None, issues: Vec::new() })
 }
 
 /// Opens the source from byte `start` to `end` (exclusive), or to its end.
@@ -159,8 +162,18 @@ impl Seeker {
     }
 
     /// Returns the header of a file whose first bytes, from the seeker's offset on, are `head`.
-    async fn seek(mut self, files: &impl Files, source: &SourceFile, head: Vec<u8>) -> Result<FileHeader, HeaderError> {
-        if let Some(found) = self.feed(&head)? {
+    async fn seek(
+        mut self,
+        files: &impl Files,
+        source: &SourceFile,
+        head: Vec<u8>,
+        extent: Extent,
+    ) -> Result<FileHeader, HeaderError> {
+        let offset = self.kept_from;
+        if let Some(mut found) = self.feed(&head)? {
+            let columns = found.columns.as_ref().map_or(0, Vec::len);
+            let rows = &head[(found.start - offset) as usize..];
+            found.rows = first_rows(rows, found.start, self.reading, columns, extent);
             return Ok(found);
         }
         if self.cutter.offset() < source.size_bytes {
@@ -175,7 +188,13 @@ impl Seeker {
             }
         }
         match self.cutter.finish() {
-            Some(span) if self.passed == self.rows_above() => self.header(span),
+            Some(span) if self.passed == self.rows_above() => {
+                let mut header = self.header(span)?;
+                let row = &self.kept[(header.start - self.kept_from) as usize..];
+                let columns = header.columns.as_ref().map_or(0, Vec::len);
+                header.rows = first_rows(row, header.start, self.reading, columns, Extent::Whole);
+                Ok(header)
+            }
             None if self.passed == 0 => Err(UnreadableFile::Empty.into()),
             last => Err(too_few_rows(self.passed + u32::from(last.is_some()), self.reading.header_row).into()),
         }
@@ -230,7 +249,7 @@ impl Seeker {
         if header_row == 0 {
             issues.clear();
         }
-        Ok(FileHeader { start, columns: Some(columns), reading: Some(self.reading), issues })
+        Ok(FileHeader { start, columns: Some(columns), rows: Vec::new(), reading: Some(self.reading), issues })
     }
 }
 

@@ -39,7 +39,7 @@ async fn a_job_larger_than_an_item_is_refused(store: impl Store) {
 
 async fn an_update_that_makes_an_item_too_large_is_refused(store: impl Store) {
     let job = split(&store, 1).await;
-    assert!(store.put_columns(job.job_id, &["x".repeat(ITEM_BYTES)], None).await.is_err());
+    assert!(store.put_columns(job.job_id, &["x".repeat(ITEM_BYTES)], None, None).await.is_err());
     assert_eq!(store.job(job.job_id).await.unwrap(), Some(job.clone()));
     assert_eq!(store.definition(job.job_id).await.unwrap().unwrap().columns, None);
 }

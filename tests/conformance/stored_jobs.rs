@@ -6,9 +6,10 @@ use longshore_domain::event::PendingEvent;
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{Job, JobTimes, Status, Stop, Transition};
 use longshore_domain::parts::Multipart;
-use longshore_domain::ports::{ByAge, Created, EventsMoved, JobPosition, JobsQuery, Store, Upload};
+use longshore_domain::ports::{ByAge, Created, Detected, EventsMoved, JobPosition, JobsQuery, Store, Upload};
 use longshore_domain::records::Delimiter;
 use longshore_domain::tenant::{DEFAULT_TENANT, TenantId};
+use serde_json::json;
 
 use crate::fixtures::{accepted, at, definition, finish, job_after, reading, split, unfinished, waiting_job};
 
@@ -70,7 +71,7 @@ async fn an_absent_id_has_no_value(store: impl Store) {
     assert_eq!(store.progress(id).await.unwrap(), None);
     assert_eq!(store.manifest(id, 0).await.unwrap(), None);
     assert_eq!(store.chunk_state(id, 0).await.unwrap(), None);
-    store.put_columns(id, &["a".into()], None).await.unwrap();
+    store.put_columns(id, &["a".into()], None, None).await.unwrap();
     assert_eq!(store.definition(id).await.unwrap(), None);
 }
 
@@ -84,12 +85,26 @@ async fn a_repeated_create_stores_one_job(store: impl Store) {
 async fn columns_are_stored_once(store: impl Store) {
     let job = accepted(&store).await;
     let first = Some(reading(Delimiter::Tab));
-    for (names, found) in [(["a", "ü"], first), (["c", "d"], Some(reading(Delimiter::Pipe))), (["a", "ü"], None)] {
-        assert_eq!(store.put_columns(job.job_id, &names.map(str::to_owned), found).await.unwrap(), first);
+    let found = json!({ "notations": { "ü": { "decimalSeparator": "," } } });
+    let detected = Detected { found: found.clone(), options: json!({ "rows": 3, "notations": {} }) };
+    let other = Detected { found: json!({}), options: json!({ "rows": 4 }) };
+    for (names, reading, detected) in [
+        (["a", "ü"], first, Some(&detected)),
+        (["c", "d"], Some(reading(Delimiter::Pipe)), Some(&other)),
+        (["a", "ü"], None, None),
+    ] {
+        let names = names.map(str::to_owned);
+        assert_eq!(store.put_columns(job.job_id, &names, reading, detected).await.unwrap(), first);
     }
     let stored = store.definition(job.job_id).await.unwrap().unwrap();
     assert_eq!((stored.columns, stored.reading), (Some(vec!["a".to_owned(), "ü".to_owned()]), first));
-    assert_eq!(stored.options, definition().options);
+    assert_eq!((stored.options, stored.detected), (detected.options, Some(found)));
+    let without = accepted(&store).await.job_id;
+    for (reading, detected) in [(None, None), (first, Some(&other))] {
+        assert_eq!(store.put_columns(without, &["a".into()], reading, detected).await.unwrap(), None);
+    }
+    let stored = store.definition(without).await.unwrap().unwrap();
+    assert_eq!((stored.reading, stored.detected, stored.options), (None, None, definition().options));
 }
 
 async fn unfinished_jobs_are_listed_oldest_first_until_they_end(store: impl Store) {

@@ -142,8 +142,9 @@ fn the_emulator_refuses_an_action_that_no_policy_allows() -> Story {
 }
 
 /// Outputs of the functions that this story invokes.
-const FUNCTIONS: [&str; 5] = [
+const FUNCTIONS: [&str; 6] = [
     "UploadFunctionName",
+    "InspectFunctionName",
     "JobsApiFunctionName",
     "CreateJobFunctionName",
     "ProcessItemFunctionName",
@@ -171,6 +172,11 @@ fn logs_contain_no_row_no_token_and_no_presigned_url() -> Story {
         client.post("/api/jobs", &invalid)?.expect(422)?;
     }
     client.get(&format!("/api/jobs?cursor={secret}"))?.expect(422)?;
+    let upload = client.upload("logged.csv", file.as_bytes())?;
+    let options = json!({ "dataset": dataset("logged"), "key": "id" });
+    client
+        .post(&format!("/api/uploads/{upload}/inspect"), &json!({ "jobType": "import", "options": options }))?
+        .expect(200)?;
     let mut with_logs = BTreeSet::new();
     for function in FUNCTIONS {
         for line in stack.logs(function)? {

@@ -15,7 +15,7 @@ type Case = (&'static str, u16, &'static str, &'static [&'static str]);
 const INVALID: &str = "invalid-request";
 
 #[rustfmt::skip]
-const CASES: [Case; 46] = [
+const CASES: [Case; 47] = [
     // Not JSON, or not an object.
     ("", 400, "malformed-json", &[]),
     ("{", 400, "malformed-json", &[]),
@@ -59,6 +59,7 @@ const CASES: [Case; 46] = [
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"a b","key":""}}"#, 422, INVALID, &["/options/dataset invalid_dataset", "/options/key invalid_key"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"","keys":"id"}}"#, 422, INVALID, &["/options/dataset invalid_dataset", "/options/key required", "/options/keys unknown_option"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","mode":"merge","maxFailed":-1}}"#, 422, INVALID, &["/options/maxFailed invalid_option", "/options/mode invalid_option"]),
+    (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","columns":{"a":"x","b":"x"},"pivotYear":50}}"#, 422, INVALID, &["/options/columns/b property_mapped_twice", "/options/pivotYear invalid_pivot_year"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","maxFailedPercent":101}}"#, 422, INVALID, &["/options/maxFailedPercent invalid_percent"]),
     (r#"{"jobType":"import","fileGuid":"FILE","options":{"dataset":"d","key":"id","a/b":1,"m~n":2}}"#, 422, INVALID, &["/options/a~1b unknown_option", "/options/m~0n unknown_option"]),
     // The schema.

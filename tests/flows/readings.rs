@@ -5,6 +5,7 @@ use longshore_tests::harness::watch::{Report, Watch};
 use serde_json::{Value, json};
 
 use crate::shared::{Story, counts, dataset, error_code, stack};
+use crate::undos::undo;
 
 /// In windows-1252, with semicolons, titles, rows without text and two columns of one name.
 const GERMAN: &[u8] = b"Kunden 2026;;;\r\n\r\nid;Name;Ort;Ort\r\n1;M\xfcller;\"K\xf6ln; S\xfcd\";a\r\n;;;\r\n\
@@ -77,5 +78,72 @@ fn a_row_that_cannot_be_the_header_fails_the_job() -> Story {
         let job = Watch::new(stack, &start(reading.clone())?).end()?;
         ensure!(job["status"] == "failed" && error_code(&job) == code, "{reading}: {job}");
     }
+    Ok(())
+}
+
+#[test]
+fn columns_and_values_are_read_as_the_first_rows_show() -> Story {
+    let stack = stack();
+    let options = json!({ "dataset": dataset("values"), "key": "id", "trim": true,
+        "columns": { "Kd-Nr": "id", "Preis": "price", "Seit": "since", "Aktiv": "active", "Notiz": null },
+        "values": { "active": { "J": true, "N": false } },
+        "schema": { "required": ["price"], "properties": { "id": { "type": "integer" }, "price": { "type": "number" },
+            "since": { "type": "string", "format": "date" }, "active": { "type": "boolean" } } } });
+    let file = "Kd-Nr;Preis;Seit;Aktiv;Notiz\n1.001;1.234,50;13.2.2024;ja;x\n1.002; 7 ;1.3.2024;N;y\n1.003;offen;1.3.2024;J;z\n";
+    let mut checked = options.clone();
+    checked["mode"] = json!("validate");
+    let id = stack.client.start("import", "preise.csv", file.as_bytes(), &checked)?;
+    let job = Watch::new(stack, &id).end()?;
+    ensure!(job["status"] == "completed" && counts(&job) == [2, 1, 0], "{job}");
+    assert_eq!(job["issues"][0]["code"], "notations_found", "{job}");
+    let failed = Report::read(&stack.client, &id)?.failed;
+    assert_eq!((failed[0].number, failed[0].report_cells[0].as_str()), (3, "schema_type"));
+    // The import that is started uses what the check has detected.
+    let started = stack.client.start_import(&id)?.expect(202)?;
+    let id = started["jobId"].as_str().unwrap_or_default().to_owned();
+    let job = Watch::new(stack, &id).end()?;
+    ensure!(job["status"] == "completed" && counts(&job) == [2, 1, 0], "{job}");
+    let expected = json!({ "id": 1001, "price": 1234.5, "since": "2024-02-13", "active": true });
+    assert_eq!(record(&options, "1001")?, expected);
+    let expected = json!({ "id": 1002, "price": 7, "since": "2024-03-01", "active": false });
+    assert_eq!(record(&options, "1002")?, expected);
+    let corrected = "row;Kd-Nr;Preis;Seit;Aktiv;Notiz\r\n3;1.003;1,5;1.3.2024;J;z\r\n";
+    let upload = stack.client.upload("failed.csv", corrected.as_bytes())?;
+    stack.client.retry(&id, Some(&upload))?.expect(202)?;
+    let job = Watch::new(stack, &id).end()?;
+    ensure!(job["status"] == "completed" && counts(&job) == [3, 0, 0], "{job}");
+    assert_eq!(record(&options, "1003")?["price"], 1.5);
+    // The undo reads the keys in the same way.
+    let undone = Watch::new(stack, &undo(stack, &id)?).end()?;
+    ensure!(undone["status"] == "completed" && counts(&undone) == [3, 0, 0], "{undone}");
+    ensure!(stack.client.records(options["dataset"].as_str().unwrap_or_default())?.is_empty(), "a record is left");
+    Ok(())
+}
+
+#[test]
+fn a_column_with_two_readings_is_asked_before_anything_is_written() -> Story {
+    let stack = stack();
+    let schema =
+        json!({ "properties": { "price": { "type": "number" }, "on": { "type": "string", "format": "date" } } });
+    let options = json!({ "dataset": dataset("asked"), "key": "id", "schema": schema });
+    let start = |file: &str, more: Value| {
+        let mut options = options.clone();
+        options.as_object_mut().into_iter().zip(more.as_object()).for_each(|(all, more)| all.extend(more.clone()));
+        stack.client.start("import", "file.csv", file.as_bytes(), &options)
+    };
+    for (file, code) in [
+        ("id,price\n1,1.234\n", "ambiguous_column"),
+        ("id,on\n1,1/2/2024\n", "ambiguous_column"),
+        ("id;price\n1;1.5\n2;1,5\n", "conflicting_column"),
+        ("id,on\n1,13/2/24\n", "pivot_year_missing"),
+    ] {
+        let job = Watch::new(stack, &start(file, json!({}))?).end()?;
+        ensure!(job["status"] == "failed" && error_code(&job) == code && counts(&job) == [0, 0, 0], "{file}: {job}");
+    }
+    ensure!(stack.client.records(options["dataset"].as_str().unwrap_or_default())?.is_empty(), "a row was written");
+    let given = json!({ "decimalSeparator": ".", "notations": { "on": { "dateOrder": "mdy", "pivotYear": 1950 } } });
+    let job = Watch::new(stack, &start("id,price,on\n1,1.234,1/2/24\n", given)?).end()?;
+    ensure!(job["status"] == "completed" && counts(&job) == [1, 0, 0], "{job}");
+    assert_eq!(record(&options, "1")?, json!({ "id": "1", "price": 1.234, "on": "2024-01-02" }));
     Ok(())
 }

@@ -40,11 +40,12 @@ pub(crate) enum Target {
 }
 
 /// Every route. A new route needs a row here.
-pub(crate) const ROUTES: [(&str, &str, Target); 54] = [
+pub(crate) const ROUTES: [(&str, &str, Target); 55] = [
     ("POST", "/api/uploads", Target::Nothing),
     ("GET", "/api/uploads/{fileGuid}", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/url", Target::Upload),
     ("POST", "/api/uploads/{fileGuid}/complete", Target::Upload),
+    ("POST", "/api/uploads/{fileGuid}/inspect", Target::Upload),
     ("POST", "/api/jobs", Target::SourceInBody),
     ("GET", "/api/jobs", Target::List),
     ("GET", "/api/jobs/{jobId}", Target::Job),

@@ -62,7 +62,7 @@ fn comparable(answer: &Answer) -> (u16, Value) {
 
 #[test]
 fn every_route_is_in_the_table() {
-    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&dead_letters::ROUTES);
+    let routes = jobs_api::ROUTES.iter().chain(&upload::ROUTES).chain(&inspect::ROUTES).chain(&dead_letters::ROUTES);
     let routes: BTreeSet<_> = routes.copied().collect();
     let table: BTreeSet<_> = ROUTES.iter().map(|(method, path, _)| (*method, *path)).collect();
     assert_eq!(table, routes);

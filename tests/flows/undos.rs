@@ -20,7 +20,7 @@ fn import(stack: &Stack, options: &Value, rows: impl Iterator<Item = (u64, &'sta
 }
 
 /// Requests an undo until no worker of the import can write any more.
-fn undo(stack: &Stack, import: &str) -> Result<String> {
+pub(crate) fn undo(stack: &Stack, import: &str) -> Result<String> {
     let started = Instant::now();
     loop {
         let answer = stack.client.call("POST", &format!("/api/jobs/{import}/undo"), &[], &[])?;

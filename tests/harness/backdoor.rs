@@ -204,7 +204,7 @@ pub fn unsent_chunks(
     let header = rows.next().context("the file has no header")?;
     let names = &csv[header.start as usize..header.content_end as usize];
     let columns: Vec<_> = String::from_utf8_lossy(names).split(',').map(str::to_owned).collect();
-    stack.run(store.put_columns(id, &columns, None))?;
+    stack.run(store.put_columns(id, &columns, None, None))?;
     let mut chunker = Chunker::new(ChunkLimits { items: chunk_items, bytes: 1 << 20, item_bytes: 1 << 20 }, 1);
     let mut plans = Vec::new();
     rows.for_each(|row| chunker.push(row, &mut |plan| plans.push(plan)));

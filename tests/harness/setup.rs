@@ -176,8 +176,9 @@ pub(super) enum JobTypes {
 }
 
 /// The functions, each with a flag: true if it runs job types.
-const FUNCTIONS: [(&str, bool); 11] = [
+const FUNCTIONS: [(&str, bool); 12] = [
     ("upload", false),
+    ("inspect", true),
     ("jobs-api", true),
     ("dead-letters", false),
     ("create-job", true),

@@ -8,7 +8,9 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use longshore::field_error::FieldError;
-use longshore::handler::{AnyRecordReader, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use longshore::handler::{
+    AnyRecordReader, CheckedHeader, Header, ItemKey, JobContext, JobType, Outcome, Record, Rejection, TypeLimits,
+};
 use longshore::job_types::import::{Import, ImportOptions, Row};
 use longshore_domain::dataset::Dataset;
 use longshore_domain::ids::JobId;
@@ -95,8 +97,8 @@ impl JobType for SmallImport {
         self.0.check(options)
     }
 
-    fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        self.0.check_columns(options, columns)
+    fn check_header(&self, options: &ImportOptions, header: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        self.0.check_header(options, header)
     }
 
     fn tolerance(&self, options: &ImportOptions) -> Tolerance {

@@ -15,6 +15,7 @@ async fn main() -> Result<(), Error> {
     match std::env::var("_HANDLER").as_deref() {
         Ok("jobs-api") => jobs_api::serve(&aws, registry).await,
         Ok("create-job") => create_job::serve(&aws, registry).await,
+        Ok("inspect") => inspect::serve(&aws, registry).await,
         _ => process_item::serve(&aws, registry).await,
     }
 }

@@ -88,8 +88,10 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let ended = self.ended_job(job, source).await?;
         let issues = match &ended.columns {
             Some(columns) => {
-                let issues = self.check_columns(job, columns).await?;
-                self.ports.store.put_columns(job.job_id, columns, None).await?;
+                let unknown = || SplitError::Definition(job.job_id.to_string());
+                let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+                let (issues, detected) = self.check_header(job, &definition, columns, &[]).await?;
+                self.ports.store.put_columns(job.job_id, columns, None, detected.as_ref()).await?;
                 issues
             }
             None => Vec::new(),

@@ -3,12 +3,12 @@
 use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
-use longshore::handler::TypeLimits;
+use longshore::handler::{CheckedHeader, Header, TypeLimits};
 use longshore::header::{FileHeader, HeaderError, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
-use longshore_domain::ports::{Files, Queues, Store};
+use longshore_domain::ports::{Definition, Detected, Files, Queues, Store};
 use longshore_domain::split::ChunkLimits;
 use longshore_domain::timestamp::Timestamp;
 
@@ -192,11 +192,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Err(HeaderError::Port(error)) => return Err(error.into()),
             Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
         };
-        let FileHeader { start, columns, reading, mut issues } = header;
+        let FileHeader { start, columns, rows, reading, mut issues } = header;
         if let Some(columns) = columns {
-            issues.extend(self.check_columns(job, &columns).await?);
-            let is_stored =
-                is_of_earlier_version || self.ports.store.put_columns(job.job_id, &columns, reading).await? == reading;
+            let (found, detected) = self.check_header(job, &definition, &columns, &rows).await?;
+            issues.extend(found);
+            let stored = self.ports.store.put_columns(job.job_id, &columns, reading, detected.as_ref());
+            let is_stored = is_of_earlier_version || stored.await? == reading;
             if !is_stored {
                 // Another splitter has found another reading, because it has other code.
                 return Err(Halt::Refused);
@@ -207,15 +208,32 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok((SourceFile { reading, ..source.clone() }, start, issues))
     }
 
-    /// Returns the warnings of the job type about these columns. The job fails if the type cannot process them.
-    pub(crate) async fn check_columns(&self, job: &Job, columns: &[String]) -> Result<Vec<JobError>, Halt> {
+    /// Checks a header with the job type, which detects what the options leave open unless columns are stored already. The
+    /// job fails if the type cannot process the file. Returns the issues, and the options to store with the columns.
+    pub(crate) async fn check_header(
+        &self,
+        job: &Job,
+        definition: &Definition,
+        columns: &[String],
+        rows: &[Vec<String>],
+    ) -> Result<(Vec<JobError>, Option<Detected>), Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
-        let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
-        let job_type = self.registry.find_for(&job.job_type, &definition).ok_or_else(unknown)?;
+        let job_type = self.registry.find_for(&job.job_type, definition).ok_or_else(unknown)?;
         let prepared = job_type.prepare(&definition.options).map_err(|_| unknown())?;
-        match prepared.check_columns(columns) {
-            Ok(issues) => Ok(issues),
-            Err(error) => Err(self.fail(job, error).await),
+        let header = Header { columns, rows, detected: definition.detected_before() };
+        let checked = prepared.check_header(&header).and_then(|CheckedHeader { issues, detected }| {
+            let detected = detected.map(|detected| detected.into_options(definition, columns)).transpose()?;
+            Ok((issues, detected))
+        });
+        let error = match checked {
+            Ok(checked) => return Ok(checked),
+            Err(error) => error,
+        };
+        let stored = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
+        if definition.columns.is_none() && stored.columns.is_some() {
+            // Another splitter, which has other code, processes the file.
+            return Err(Halt::Refused);
         }
+        Err(self.fail(job, error).await)
     }
 }

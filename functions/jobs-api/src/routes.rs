@@ -93,7 +93,7 @@ pub fn router<B: Backend>(api: Api<B>) -> Router {
 /// function.
 fn refuse_others<B: Backend>(router: Router<Arc<Api<B>>>) -> Router<Arc<Api<B>>> {
     let mut methods = BTreeMap::<&str, Vec<&str>>::new();
-    for (method, path) in upload::ROUTES.into_iter().chain(dead_letters::ROUTES) {
+    for (method, path) in upload::ROUTES.into_iter().chain(inspect::ROUTES).chain(dead_letters::ROUTES) {
         methods.entry(path).or_default().push(method);
     }
     methods.into_iter().fold(router, |router, (path, mut methods)| {

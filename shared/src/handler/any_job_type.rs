@@ -14,7 +14,8 @@ use super::options;
 use super::processed::{Outputs, Processed, has_output};
 use super::raw_item::{RawItem, Shape};
 use super::{
-    CellReader, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, ResultRow, TypeLimits,
+    CellReader, CheckedHeader, Header, Input, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection,
+    ResultRow, TypeLimits,
 };
 use crate::field_error::FieldError;
 use crate::remote::RemoteJob;
@@ -55,11 +56,11 @@ pub trait AnyJobType: Send + Sync {
 
 /// A job type together with the options of one job.
 pub trait PreparedJob: Send + Sync {
-    /// See [`JobType::check_columns`].
+    /// See [`JobType::check_header`].
     ///
     /// # Errors
-    /// If no row could be processed.
-    fn check_columns(&self, columns: &[String]) -> Result<Vec<JobError>, JobError>;
+    /// If no row could be processed, or the client must decide.
+    fn check_header(&self, header: &Header<'_>) -> Result<CheckedHeader, JobError>;
     /// See [`JobType::tolerance`].
     fn tolerance(&self) -> Tolerance;
     /// Returns the limits.
@@ -74,6 +75,11 @@ pub trait PreparedJob: Send + Sync {
     fn remote(&self) -> Option<&RemoteJob> {
         None
     }
+    /// Checks an item without processing it.
+    ///
+    /// # Errors
+    /// The reason why it would fail or be skipped.
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection>;
     /// Processes items and returns the outcomes of the first ones, at least of one.
     fn run<'a>(
         &'a self,
@@ -197,8 +203,8 @@ impl<T: JobType> Prepared<T> {
 }
 
 impl<T: JobType> PreparedJob for Prepared<T> {
-    fn check_columns(&self, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        self.job_type.check_columns(&self.options, columns)
+    fn check_header(&self, header: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        self.job_type.check_header(&self.options, header)
     }
 
     fn tolerance(&self) -> Tolerance {
@@ -222,6 +228,10 @@ impl<T: JobType> PreparedJob for Prepared<T> {
 
     fn result_columns(&self) -> Option<(ResultRow, Vec<String>)> {
         has_output::<T::Output>().then(|| (T::ROW, self.job_type.result_columns(&self.options)))
+    }
+
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection> {
+        self.read(item, cells).map(drop)
     }
 
     fn run<'a>(

@@ -13,6 +13,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
+use super::header::{CheckedHeader, Header};
 use super::limits::{Input, ItemShape, TypeLimits};
 use super::record::Record;
 use crate::field_error::FieldError;
@@ -80,14 +81,14 @@ pub trait JobType: Send + Sync + 'static {
         Vec::new()
     }
 
-    /// Checks a file's columns before the first item is processed. An error fails the job. The returned list becomes
-    /// the job's `issues`.
+    /// Checks a file's header before the first item is processed, and decides what the options leave open from the first
+    /// rows. An error fails the job.
     ///
     /// # Errors
-    /// If no row of a file with these columns could be processed.
-    fn check_columns(&self, options: &Self::Options, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        let _ = (options, columns);
-        Ok(Vec::new())
+    /// If no row of a file with this header could be processed, or the client must decide.
+    fn check_header(&self, options: &Self::Options, header: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        let _ = (options, header);
+        Ok(CheckedHeader::default())
     }
 
     /// Returns the options of the job that can be started from a job that only validates its items; `None` if a job

@@ -20,6 +20,7 @@ pub const CODES: &[(&str, &str)] = &[
     ("unknown_part", "The upload has no part with this number."),
     ("repeated_part", "The list names the part twice."),
     ("unknown_job_type", "The deployment has no job type with this name."),
+    ("job_type_required", "Options are those of a job type, and the request names none."),
     (
         "invalid_job_type_name",
         "The name of a job type must be 1 to 40 characters of a-z, 0-9 and -, the first one of a-z.",
@@ -102,6 +103,9 @@ pub const CODES: &[(&str, &str)] = &[
     ("invalid_dataset", "A dataset's name must be 1 to 64 letters, digits, underscores and hyphens."),
     ("invalid_key", "The name of the key's column is empty."),
     ("invalid_record_key", "The key of a record must be 1 to 1,024 bytes of UTF-8."),
+    ("invalid_property", "The name of a property is empty."),
+    ("property_mapped_twice", "Two columns are mapped to the same property."),
+    ("invalid_pivot_year", "A pivot year must be from 1000 to 9900."),
     ("invalid_percent", "A percentage must be a number from 0 to 100."),
     ("invalid_schema", "The schema is not a valid JSON Schema (2020-12), or uses a feature that is not supported."),
     ("schema_too_large", "The schema is larger than 64 KiB, or than 16 KiB in a job type."),

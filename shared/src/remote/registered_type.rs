@@ -16,8 +16,8 @@ use super::item_value::ItemValue;
 use super::options_schema::OptionsSchema;
 use crate::field_error::FieldError;
 use crate::handler::{
-    AnyJobType, CellReader, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob, Processed, RawItem, Rejection,
-    TypeLimits,
+    AnyJobType, CellReader, CheckedHeader, Header, Input, ItemShape, JobContext, Outcome, Outputs, PreparedJob,
+    Processed, RawItem, Rejection, TypeLimits,
 };
 use crate::json_schema::JsonSchema;
 
@@ -182,8 +182,12 @@ fn bad_output(rejection: Rejection) -> Rejection {
 }
 
 impl PreparedJob for RemoteJob {
-    fn check_columns(&self, _: &[String]) -> Result<Vec<JobError>, JobError> {
-        Ok(Vec::new())
+    fn check_header(&self, _: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        Ok(CheckedHeader::default())
+    }
+
+    fn check_item(&self, item: &RawItem<'_>, cells: &mut CellReader) -> Result<(), Rejection> {
+        self.value(item, cells).map(drop)
     }
 
     fn tolerance(&self) -> Tolerance {

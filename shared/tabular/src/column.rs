@@ -10,7 +10,7 @@ use crate::numbers::NumberNotation;
 const TYPED_PERCENT: usize = 90;
 
 /// A pivot year, only to recognize years of two digits.
-const ANY_PIVOT_YEAR: Option<u16> = Some(1950);
+pub(crate) const ANY_PIVOT_YEAR: Option<u16> = Some(1950);
 
 /// The type of a column, with the notation of its values.
 #[derive(Clone, Eq, PartialEq, Debug)]

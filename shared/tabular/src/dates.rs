@@ -5,10 +5,14 @@
 //! read only with a pivot year, which says to which century they belong; such a date can begin with the year.
 
 use std::fmt::Write;
+use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
 use crate::notation::NotationDetector;
+
+/// The possible pivot years: all years of their hundred have four digits.
+pub const PIVOT_YEARS: RangeInclusive<u16> = 1_000..=9_900;
 
 /// The order of day, month and year in the dates of a column.
 #[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
@@ -27,8 +31,8 @@ pub enum DateOrder {
 pub struct DateNotation {
     /// The order of the parts.
     pub order: DateOrder,
-    /// First year of the 100-year window for years of two digits, from 1000 to 9900: with 1950, `49` is 2049 and `50`
-    /// is 1950. `None` refuses such years.
+    /// First year of the 100-year window for years of two digits, one of [`PIVOT_YEARS`]: with 1950, `49` is 2049 and
+    /// `50` is 1950. `None` refuses such years.
     pub pivot_year: Option<u16>,
 }
 
@@ -89,7 +93,7 @@ fn after(text: &str, separator: char) -> Option<&str> {
 
 /// Returns the year in the window of 100 years that begins at the pivot year; `None` for a pivot year out of range.
 fn full_year(year: u16, pivot_year: u16) -> Option<u16> {
-    let full = (1_000..=9_900).contains(&pivot_year).then(|| pivot_year / 100 * 100 + year)?;
+    let full = PIVOT_YEARS.contains(&pivot_year).then(|| pivot_year / 100 * 100 + year)?;
     Some(if full < pivot_year { full + 100 } else { full })
 }
 

@@ -18,6 +18,7 @@
 //! | `numbers`, `dates`, `booleans` | values in the notation of a column |
 //! | `notation` | detection of a column's notation |
 //! | `column` | detection of a column's type |
+//! | `value` | values of a column whose type is known, and detection of its notation |
 
 mod booleans;
 mod cells;
@@ -30,14 +31,16 @@ mod header;
 mod notation;
 mod numbers;
 mod rows;
+mod value;
 
 pub use booleans::parse_boolean;
 pub use cells::{CellReader, Cells};
 pub use column::{ColumnType, ColumnTypeDetector};
 pub use converter::{RecordConverter, push_cell};
-pub use dates::{DateNotation, DateOrder, parse_date};
+pub use dates::{DateNotation, DateOrder, PIVOT_YEARS, parse_date};
 pub use dialect::{DetectedDialect, detect_dialect, detect_quote};
 pub use encoding::{DetectedEncoding, detect_encoding};
 pub use header::{DetectedHeader, detect_header};
 pub use notation::Detection;
 pub use numbers::{NumberNotation, parse_number};
+pub use value::{Ambiguity, DetectedDates, Numbers, detect_dates, detect_numbers, read_date, read_number};

@@ -7,7 +7,7 @@ pub enum Detection<N> {
     Irrelevant,
     /// This notation alone fits every cell.
     Found(N),
-    /// Two notations fit every cell, and give different values.
+    /// Two notations fit every cell, or nearly every cell, and give different values.
     Ambiguous {
         /// A cell with different values.
         cell: String,
@@ -35,15 +35,18 @@ impl<N> Detection<N> {
     }
 }
 
+/// The cells that exclude a notation, in percent of those that it would change. Fewer do not exclude it.
+const DECIDING_PERCENT: usize = 2;
+
 /// Detects the notation of a column among `COUNT` ones. A cell that fits none is an error of its row, and ignored.
 #[derive(Clone, Debug)]
 pub(crate) struct NotationDetector<N, const COUNT: usize> {
     notations: [N; COUNT],
     parse: fn(&str, N) -> Option<String>,
-    /// For each notation, the first cell that does not fit it.
-    excluded_by: [Option<String>; COUNT],
-    /// The first cell with different values, for each two notations.
-    different: [[Option<String>; COUNT]; COUNT],
+    /// For each notation, the first cell that does not fit it, and the number of such cells.
+    excluded_by: [(Option<String>, usize); COUNT],
+    /// For each two notations, the first cell with different values, and the number of such cells.
+    different: [[(Option<String>, usize); COUNT]; COUNT],
     fitting: usize,
 }
 
@@ -53,8 +56,8 @@ impl<N: Copy, const COUNT: usize> NotationDetector<N, COUNT> {
         Self {
             notations,
             parse,
-            excluded_by: [const { None }; COUNT],
-            different: [const { [const { None }; COUNT] }; COUNT],
+            excluded_by: [const { (None, 0) }; COUNT],
+            different: [const { [const { (None, 0) }; COUNT] }; COUNT],
             fitting: 0,
         }
     }
@@ -68,12 +71,15 @@ impl<N: Copy, const COUNT: usize> NotationDetector<N, COUNT> {
         self.fitting += 1;
         let keep = |kept: &mut Option<String>| _ = kept.get_or_insert_with(|| cell.to_owned());
         for (first, value) in values.iter().enumerate() {
-            if value.is_none() {
-                keep(&mut self.excluded_by[first]);
-            }
-            for (second, other) in values.iter().enumerate().skip(first + 1) {
-                if other != value {
-                    keep(&mut self.different[first][second]);
+            let Some(value) = value else {
+                keep(&mut self.excluded_by[first].0);
+                self.excluded_by[first].1 += 1;
+                continue;
+            };
+            for (second, other) in values.iter().enumerate() {
+                if other.as_ref().is_some_and(|other| other != value) {
+                    keep(&mut self.different[first][second].0);
+                    self.different[first][second].1 += 1;
                 }
             }
         }
@@ -84,13 +90,18 @@ impl<N: Copy, const COUNT: usize> NotationDetector<N, COUNT> {
         self.fitting
     }
 
-    /// Returns the notation, as far as the cells show it.
+    /// Returns the notation, as far as the cells show it. Few cells do not decide for many that fit another notation, too:
+    /// they may be wrong.
     pub(crate) fn detect(&self) -> Detection<N> {
-        let fitting: Vec<usize> = (0..COUNT).filter(|index| self.excluded_by[*index].is_none()).collect();
-        let pairs = fitting.iter().flat_map(|first| fitting.iter().map(move |second| (*first, *second)));
-        let mut ambiguous =
-            pairs.filter_map(|(first, second)| Some((first, second, self.different[first][second].as_ref()?)));
-        match (&fitting[..], ambiguous.next()) {
+        let fits = |index: usize| self.excluded_by[index].1 == 0;
+        let fitting: Vec<usize> = (0..COUNT).filter(|index| fits(*index)).collect();
+        let pairs = fitting.iter().flat_map(|first| (0..COUNT).map(move |second| (*first, second)));
+        let mut doubtful = pairs.filter_map(|(first, second)| {
+            let (cell, cells) = &self.different[first][second];
+            let is_doubtful = self.excluded_by[second].1 * 100 < cells * DECIDING_PERCENT;
+            Some((first, second, cell.as_ref().filter(|_| is_doubtful)?))
+        });
+        match (&fitting[..], doubtful.next()) {
             ([], _) => self.conflict(),
             (_, Some((first, second, cell))) => {
                 let reading = |index: usize| {
@@ -106,7 +117,7 @@ impl<N: Copy, const COUNT: usize> NotationDetector<N, COUNT> {
 
     /// Returns two of the cells that exclude all notations.
     fn conflict(&self) -> Detection<N> {
-        let mut cells = self.excluded_by.iter().flatten();
+        let mut cells = self.excluded_by.iter().filter_map(|(cell, _)| cell.as_ref());
         let first = cells.next().cloned().unwrap_or_default();
         let second = cells.find(|cell| **cell != first).cloned().unwrap_or_else(|| first.clone());
         Detection::Conflicting { cells: [first, second] }

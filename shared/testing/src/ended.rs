@@ -134,7 +134,7 @@ impl Ending<'_> {
         store.create_job(&self.job, definition, None).await.expect("the job is stored");
         store.begin(id, 0, AT).await.expect("the job begins");
         if let Some(columns) = &definition.columns {
-            store.put_columns(id, columns, None).await.expect("the columns are stored");
+            store.put_columns(id, columns, None, None).await.expect("the columns are stored");
         }
     }
 

@@ -7,11 +7,11 @@ use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Stop, Transition};
 use longshore_domain::ports::{
-    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Events, EventsMoved,
-    FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore, JobTransitions,
-    JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks, Permits, PortResult,
-    PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps, UndoCreated, Upload,
-    UploadRelease, WakeMark,
+    Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Detected, Events,
+    EventsMoved, FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore,
+    JobTransitions, JobsPage, JobsQuery, Ledger, MultipartFiles, MultipartOutcome, MultipartUpload, ParkedChunks,
+    Permits, PortResult, PrefixRemoval, Read, Removal, Reopened, Replaced, ResendCount, Reserved, Started, Sweeps,
+    UndoCreated, Upload, UploadRelease, WakeMark,
 };
 use longshore_domain::records::Reading;
 use longshore_domain::remote::{HandlerState, RateRequest, ReadState};
@@ -113,7 +113,13 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
         async fn enqueue(&self, job: &Job, now: Timestamp) -> PortResult<Transition>;
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
         async fn begin(&self, id: JobId, generation: u32, now: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
+        async fn put_columns(
+            &self,
+            id: JobId,
+            columns: &[String],
+            reading: Option<Reading>,
+            detected: Option<&Detected>
+        ) -> PortResult<Option<Reading>>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;

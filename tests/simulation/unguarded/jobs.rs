@@ -6,8 +6,8 @@ use longshore_domain::job::{
     Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition,
 };
 use longshore_domain::ports::{
-    ByAge, Created, Definition, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery, PortResult,
-    Reopened, Started, UndoCreated, Upload,
+    ByAge, Created, Definition, Detected, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery,
+    PortResult, Reopened, Started, UndoCreated, Upload,
 };
 use longshore_domain::records::Reading;
 use longshore_domain::tenant::TenantId;
@@ -150,7 +150,13 @@ impl JobStore for Unguarded<MemoryStore> {
 impl JobTransitions for Unguarded<MemoryStore> {
     as_is! {
         async fn record_outage(&self, id: JobId, generation: u32, since: Timestamp) -> PortResult<Transition>;
-        async fn put_columns(&self, id: JobId, columns: &[String], reading: Option<Reading>) -> PortResult<Option<Reading>>;
+        async fn put_columns(
+            &self,
+            id: JobId,
+            columns: &[String],
+            reading: Option<Reading>,
+            detected: Option<&Detected>
+        ) -> PortResult<Option<Reading>>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
     }

@@ -1,7 +1,7 @@
 // Creates the client: one method for each call of the API.
 
 import { conditional, json, versioned } from "./answers.js";
-import type { Job, JobRequest, JobType, Output, Results, VersionedJob } from "./documents.js";
+import type { Inspection, Job, JobRequest, JobType, Output, Results, VersionedJob } from "./documents.js";
 import { type Access, type CallOptions, fetchWithBody, sender } from "./http.js";
 import type { ChangeOptions, Client, CreateOptions, PageOptions } from "./methods.js";
 import { isKind, problemFrom } from "./problem.js";
@@ -74,6 +74,10 @@ export function createClient(access: Access): Client {
       const job = await ended(jobId, { signal });
       const { files, issues } = await output(jobId, { signal });
       return { job, file: files.results ?? null, issues };
+    },
+    inspect: (fileGuid, request = {}, { signal } = {}) => {
+      const path = `/api/uploads/${encodeURIComponent(fileGuid)}/inspect`;
+      return json<Inspection>(send({ method: "POST", path, body: request, signal, repeatable: true }));
     },
     getJob: (jobId, { signal } = {}) =>
       versioned<Job>(send({ method: "GET", path: jobPath(jobId), signal, repeatable: true })),

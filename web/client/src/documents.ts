@@ -29,6 +29,8 @@ export type JobRequest = Schemas["JobRequest"];
 /** The source of a job: a file, items of the request, the records of a dataset, or a part of another job. */
 export type JobSource = NonNullable<Job["source"]>;
 /** The labels of a job. Every user of the tenant can read them. */
+export type InspectRequest = Schemas["InspectRequest"];
+export type Inspection = Schemas["Inspection"];
 export type Metadata = Schemas["Metadata"];
 export type ImportOptions = Schemas["ImportOptions"];
 export type Status = Schemas["Status"];

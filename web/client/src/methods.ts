@@ -8,6 +8,8 @@ import type {
   Delivery,
   Events,
   Failures,
+  Inspection,
+  InspectRequest,
   Job,
   JobRequest,
   Jobs,
@@ -160,6 +162,8 @@ export interface ScheduleMethods {
 export interface Client extends WebhookMethods, ScheduleMethods {
   /** Creates a job. Retries with the same idempotency key if no answer arrives. */
   createJob(request: JobRequest, options?: CreateOptions): Promise<Job>;
+  /** Tells how an uploaded file is read, and what a job of the request's type would say about it. Writes nothing. */
+  inspect(fileGuid: string, request?: InspectRequest, options?: CallOptions): Promise<Inspection>;
   getJob(jobId: string, options?: CallOptions): Promise<VersionedJob>;
   /** Lists a page of jobs, newest first. */
   listJobs(options?: ListJobsOptions): Promise<Jobs>;

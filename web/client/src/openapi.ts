@@ -100,6 +100,37 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/uploads/{fileGuid}/inspect": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        /**
+         * Inspect an uploaded file.
+         * @description Tells how an uploaded file is read, and what a job would say about it, before there is a job. Nothing is written.
+         *
+         *     Without `jobType`, it describes the file: encoding, delimiter, header, the columns with the type of their first cells, and the
+         *     first 100 rows. With `jobType` and `options`, it also returns the error with which the job would fail before its first row, the
+         *     problem of each of the first rows, and in `request` the request for the job with all that was found. So `request` reads the file
+         *     the same way, whatever later versions find.
+         *
+         *     Where a file can be read in two ways, nothing is guessed: `error` is `ambiguous_column`, and each column in doubt has a
+         *     `question` with both readings of one of its cells. Send the answer in the options and inspect again.
+         *
+         *     At most 128 KiB after the header are read, so the call takes as long for a large file as for a small one. Later rows can have
+         *     other problems: a job in `mode` `validate` reads them all.
+         */
+        post: operations["inspectUpload"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/jobs": {
         parameters: {
             query?: never;
@@ -376,7 +407,7 @@ export interface paths {
         /**
          * Start an import from a validated job.
          * @description For a completed validation job (an import in mode `validate`), with or without failed rows. Creates another job for the
-         *     same file or items, with the same options, in mode `upsert`. The validation job does not change. Each validation job starts at
+         *     same file or items, with the same options and the notations that the validation has detected, in mode `upsert`. The validation job does not change. Each validation job starts at
          *     most one import: a repeated call returns that import in its current state. Rows that failed the validation fail again;
          *     correct them with a retry of the new job. A body is ignored.
          */
@@ -1072,6 +1103,16 @@ export interface components {
          */
         Basis: "upload" | "read" | "gone" | "too_long";
         /**
+         * @description What an empty cell is.
+         * @enum {string}
+         */
+        Blanks: "absent" | "null";
+        /**
+         * @description What the cells of a column are.
+         * @enum {string}
+         */
+        CellType: "blank" | "boolean" | "number" | "date" | "text";
+        /**
          * @description The result of a check.
          * @enum {string}
          */
@@ -1508,6 +1549,29 @@ export interface components {
          * @enum {string}
          */
         Format: "csv" | "jsonl";
+        /** @description A column of a file. */
+        FoundColumn: {
+            /** @description Its name in a job. */
+            name: string;
+            /** @description What its first cells are. */
+            type: components["schemas"]["CellType"];
+            /** @description The notation of its numbers or dates, if the first cells show it. */
+            notation: string | null;
+            question: components["schemas"]["Question"] | null;
+            /** @description True if years have two digits, so that a pivot year must be given. */
+            needsPivotYear: boolean;
+        };
+        /** @description A row of a file. */
+        FoundRow: {
+            /**
+             * Format: int64
+             * @description Number of the row in a job, from 1.
+             */
+            number: number;
+            /** @description The cells of CSV; for JSON Lines the line. Bytes without a meaning are `U+FFFD`. */
+            cells: string[];
+            problem: components["schemas"]["RowProblem"] | null;
+        };
         /** @description The error body of API Gateway, for a call that it refuses, or to which no function responds. */
         GatewayError: {
             /**
@@ -1523,7 +1587,7 @@ export interface components {
         ImportOptions: {
             /** @description Name of the target dataset: 1 to 64 of `A-Z a-z 0-9 _ -`. */
             dataset: string;
-            /** @description The column or property whose value is a record's key. */
+            /** @description The property whose value is a record's key. For a column, its name after `columns`. */
             key: string;
             /**
              * @description A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema, every row with a key is valid, and every
@@ -1557,6 +1621,47 @@ export interface components {
              */
             formulas?: string | null;
             /**
+             * @description The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns that
+             *     are not listed keep their names. In JSON Lines, the new names of properties.
+             */
+            columns?: {
+                [key: string]: string | null;
+            };
+            /** @description Replacements of whole cells, by property: `{"status": {"Ja": "active", "": null}}`. They are case-sensitive. */
+            values?: {
+                [key: string]: {
+                    [key: string]: unknown;
+                };
+            };
+            /**
+             * @description The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number in
+             *     the schema. If both fit, the job fails with `ambiguous_column`.
+             */
+            decimalSeparator?: string | null;
+            /**
+             * @description The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
+             *     property with the format `date` in the schema. A date that begins with a four-digit year is always year, month,
+             *     day. Dates are stored as in ISO 8601.
+             */
+            dateOrder?: string | null;
+            /**
+             * Format: int32
+             * @description First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a job
+             *     whose first rows have such a year fails with `pivot_year_missing`.
+             */
+            pivotYear?: number | null;
+            /** @description The notations of single properties, in place of `decimalSeparator`, `dateOrder` and `pivotYear`. */
+            notations?: {
+                [key: string]: components["schemas"]["PropertyNotations"];
+            };
+            /** @description `true` removes spaces around cells. */
+            trim?: boolean;
+            /**
+             * @description What an empty cell is: `absent`, a property that the record does not have, or `null`.
+             * @default absent
+             */
+            blanks?: components["schemas"]["Blanks"];
+            /**
              * Format: int64
              * @description Maximum number of failed rows; one more stops the job.
              */
@@ -1580,6 +1685,37 @@ export interface components {
             sha256: string | null;
             /** @description Source of the SHA-256, or the reason why it is unknown. */
             basis: components["schemas"]["Basis"];
+        };
+        /** @description A request to inspect an uploaded file. */
+        InspectRequest: {
+            /**
+             * @description Name of the job type that would process the file.
+             * @example import
+             */
+            jobType?: string | null;
+            /** @description Options of the job type, as in a request for a job. */
+            options?: Record<string, unknown> | null;
+            reading?: components["schemas"]["ReadingRequest"] | null;
+        };
+        /** @description What was found in an uploaded file. */
+        Inspection: {
+            /** @description Id of the upload. */
+            fileGuid: components["schemas"]["FileGuid"];
+            /** @description Format of the file. */
+            format: components["schemas"]["Format"];
+            reading: components["schemas"]["FileReading"] | null;
+            /** @description The columns of CSV, in order. */
+            columns: components["schemas"]["FoundColumn"][];
+            /** @description The first rows after the header. */
+            rows: components["schemas"]["FoundRow"][];
+            /** @description Guesses that a person should check. */
+            issues: components["schemas"]["JobError"][];
+            error: components["schemas"]["JobError"] | null;
+            /**
+             * @description A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
+             *     named.
+             */
+            request: Record<string, unknown> | null;
         };
         /** @description A job. In every response, `succeeded + failed + skipped = itemProgress <= itemCount`. */
         Job: {
@@ -2292,6 +2428,32 @@ export interface components {
         };
         /** @description Instructions for uploading a file: by one PUT, or in parts if the file is large. */
         PromisedUpload: components["schemas"]["Upload"] | components["schemas"]["UploadInParts"];
+        /** @description The notations of a property's cells. */
+        PropertyNotations: {
+            /** @description The decimal separator of numbers. */
+            decimalSeparator?: string | null;
+            /** @description The order of day, month and year in dates. */
+            dateOrder?: string | null;
+            /**
+             * Format: int32
+             * @description First year of the 100-year window for two-digit years.
+             */
+            pivotYear?: number | null;
+        };
+        /** @description A cell that can be read in two ways. */
+        Question: {
+            /** @description The cell. */
+            cell: string;
+            /** @description Both readings. */
+            readings: components["schemas"]["QuestionReading"][];
+        };
+        /** @description A reading of a cell. */
+        QuestionReading: {
+            /** @description The notation. */
+            notation: string;
+            /** @description The value of the cell in it. */
+            value: string;
+        };
         /**
          * @description The queue in which a message was dead-lettered.
          * @enum {string}
@@ -2524,6 +2686,15 @@ export interface components {
             code?: string | null;
             /** @description Field of the failed items that run again. Only together with `code`. */
             field?: string | null;
+        };
+        /** @description The reason why a row would fail. */
+        RowProblem: {
+            /** @description Stable code in snake case. */
+            code: string;
+            /** @description The property, if it is known. */
+            field: string | null;
+            /** @description The reason, for people. */
+            message: string;
         };
         /** @description A schedule: a job that is created repeatedly, or once at a set time. */
         Schedule: {
@@ -3640,6 +3811,263 @@ export interface operations {
             };
             /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
             414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `rate-limited`: The tenant, or the operator, has exceeded its rate limit: of all calls together, or of calls that create work (creates, uploads, retries, starts, undos, cancels, deletes, changes, checks and replays of webhooks, and changes and triggers of schedules). Nothing was done.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            429: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Too Many Requests"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `headers-too-large`: The headers without cookies have more than 10 KiB in total, If-Match or If-None-Match has more than 4 KiB of entity tags, or traceparent has more than 256 bytes. */
+            431: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `internal`: An unexpected error occurred on the server. The logs contain the cause under the requestId.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            500: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Internal Server Error"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /**
+             * @description `unavailable`: The call could not read or write its data in time: a service failed or was slow, or concurrent calls wrote the same data.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            503: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Service Unavailable"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+        };
+    };
+    inspectUpload: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                /** @description Id of the upload, as returned by `POST /api/uploads`. */
+                fileGuid: string;
+            };
+            cookie?: never;
+        };
+        /** @description Up to 256 KiB. */
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["InspectRequest"];
+            };
+        };
+        responses: {
+            /** @description What was found. */
+            200: {
+                headers: {
+                    "Cache-Control"?: "no-store";
+                    [name: string]: unknown;
+                };
+                content: {
+                    /**
+                     * @example {
+                     *       "columns": [
+                     *         {
+                     *           "name": "id",
+                     *           "needsPivotYear": false,
+                     *           "notation": null,
+                     *           "question": null,
+                     *           "type": "number"
+                     *         },
+                     *         {
+                     *           "name": "email",
+                     *           "needsPivotYear": false,
+                     *           "notation": null,
+                     *           "question": null,
+                     *           "type": "text"
+                     *         }
+                     *       ],
+                     *       "error": null,
+                     *       "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
+                     *       "format": "csv",
+                     *       "issues": [],
+                     *       "reading": {
+                     *         "delimiter": ",",
+                     *         "encoding": "UTF-8",
+                     *         "headerRow": 1,
+                     *         "quote": "\""
+                     *       },
+                     *       "request": {
+                     *         "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
+                     *         "jobType": "import",
+                     *         "options": {
+                     *           "dataset": "customers",
+                     *           "key": "id"
+                     *         },
+                     *         "reading": {
+                     *           "delimiter": ",",
+                     *           "encoding": "UTF-8",
+                     *           "format": "csv",
+                     *           "headerRow": 1,
+                     *           "quote": "\""
+                     *         }
+                     *       },
+                     *       "rows": [
+                     *         {
+                     *           "cells": [
+                     *             "1",
+                     *             "ann@example.com"
+                     *           ],
+                     *           "number": 1,
+                     *           "problem": null
+                     *         },
+                     *         {
+                     *           "cells": [
+                     *             "2",
+                     *             "bob@example.com"
+                     *           ],
+                     *           "number": 2,
+                     *           "problem": null
+                     *         }
+                     *       ]
+                     *     }
+                     */
+                    "application/json": components["schemas"]["Inspection"];
+                };
+            };
+            /** @description `malformed-json`: The body is not valid JSON. The detail contains line and column. */
+            400: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            401: components["responses"]["NoToken"];
+            /**
+             * @description `no-tenant`: The token is valid, but lacks the claim that identifies tenants in this deployment, or the claim is not a valid tenant name.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            403: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Forbidden"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `not-found`: Nothing exists at this path: the id is unknown, has expired, was deleted, or belongs to another tenant. */
+            404: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `upload-incomplete`: The file of the upload is not complete: nothing was uploaded, parts are missing or have the wrong size, or another call is assembling the file. The detail gives the reason, and names the parts. */
+            409: {
+                headers: {
+                    /** @description Seconds, with a problem. */
+                    "Retry-After"?: number;
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /**
+             * @description `body-too-large`: The body is longer than this call allows: 4 KiB for a retry, an undo or a replay, 8 KiB for a webhook, 32 KiB for a schedule, 64 KiB for an upload or the URLs of its parts, 128 KiB for a job type, 2 MiB of items and 256 KiB of other fields for a job, and the sum of both for any other call, including those that read no body.
+             *
+             *     As `application/json`, returned by API Gateway itself.
+             */
+            413: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                    /**
+                     * @example {
+                     *       "message": "Request Entity Too Large"
+                     *     }
+                     */
+                    "application/json": components["schemas"]["GatewayError"];
+                };
+            };
+            /** @description `uri-too-long`: Path and query string together have more than 4 KiB. */
+            414: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `unsupported-media-type`: The header Content-Type does not declare the body as JSON. */
+            415: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/problem+json": components["schemas"]["Problem"];
+                };
+            };
+            /** @description `invalid-request`: Fields of the body, or parameters, are missing, unknown or invalid. The list errors contains all of them, up to a hundred: a JSON pointer to each, a stable code, and a description of a valid value. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -8,7 +8,7 @@ import { computed, effect, signal } from "@preact/signals";
 import { type ImportOptions, type Job, type JobRequest, ProblemError } from "longshore-client";
 import { announce } from "./accessibility";
 import { api, guarded } from "./api";
-import { guessMapping, type Mapping, newHeader, renamed, UNMAPPED, withHeader } from "./file/mapping";
+import { columnsOption, guessMapping, type Mapping, renamed, UNMAPPED } from "./file/mapping";
 import { findProblems, guessKey, isBlocking } from "./file/problems";
 import { readSchema, type Schema } from "./file/schema";
 import { readSheet, type Sheet } from "./file/sheet";
@@ -65,10 +65,6 @@ export class Draft {
   });
   readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(isBlocking));
 
-  /** Cached per header, so that an upload of the same content is kept. */
-  readonly #header = computed(() => newHeader(this.sheet, this.mapping.value));
-  readonly #sent = computed(() => withHeader(this.file, this.sheet, this.#header.value));
-
   #pending = new AbortController();
   #lastRequest = { body: "", idempotencyKey: "" };
 
@@ -89,11 +85,11 @@ export class Draft {
     this.#changes.value = mapping;
   }
 
-  /** Uploads the file with its current header, unless that is done or in progress. */
+  /** Uploads the file, unless that is done or in progress. */
   send(): void {
     const { file, error } = this.upload;
-    if (file.value === this.#sent.value && !error.value) return;
-    this.upload.begin(this.#sent.value, this.#header.value);
+    if (file.value === this.file && !error.value) return;
+    this.upload.begin(this.file);
   }
 
   /** Creates the job once the file is uploaded. Returns null if the start was canceled or failed. */
@@ -132,10 +128,12 @@ export class Draft {
   async #create(fileGuid: string): Promise<Job> {
     const { dataset, mode, schema } = this.chosen.value;
     const [key = ""] = renamed([this.keyColumn.value], this.mapping.value);
+    const columns = columnsOption(this.mapping.value);
     const options = {
       dataset,
       key,
       mode,
+      ...(Object.keys(columns).length > 0 && { columns }),
       ...(schema && { schema: schema.document }),
     } satisfies ImportOptions;
     const request: JobRequest = {

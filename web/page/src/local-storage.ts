@@ -38,9 +38,9 @@ export function rememberSchema(dataset: string, schema: { name: string; text: st
   write(SCHEMAS, dataset, schema);
 }
 
-/** The key of a file's upload, in all tabs. `header`: the replaced header, if any. */
-export function uploadKey({ name, size, lastModified }: File, header: string | null): string {
-  return JSON.stringify([name, size, lastModified, header]);
+/** The key of a file's upload, in all tabs. */
+export function uploadKey({ name, size, lastModified }: File): string {
+  return JSON.stringify([name, size, lastModified]);
 }
 
 /** Returns the unfinished upload of a file, to resume it. */

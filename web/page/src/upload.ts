@@ -31,11 +31,11 @@ export class Upload {
     return this.fileTypes.includes(`.${extension.toLowerCase()}`) ? null : text.file.wrongType;
   }
 
-  /** Starts to send a file instead of the previous one. `header` replaced the file's own header, if given. */
-  begin(file: File, header: string | null = null): void {
+  /** Starts to send a file instead of the previous one. */
+  begin(file: File): void {
     this.remove();
     this.file.value = file;
-    this.#key = uploadKey(file, header);
+    this.#key = uploadKey(file);
     addEventListener("beforeunload", this.#confirmLeave);
     void this.#send(file, this.#stop.signal);
   }

@@ -96,7 +96,7 @@ fn a_failed_first_deployment_keeps_no_bucket_or_table() {
 #[test]
 fn missing_binaries_are_errors() {
     let findings = check::binaries(&template(), &Settings::default(), |_| "/nowhere".into());
-    assert_eq!(findings.len(), 11, "{findings:?}");
+    assert_eq!(findings.len(), 12, "{findings:?}");
     let is_missing = |finding: &Finding| finding.problem.ends_with("does not exist");
     assert!(findings.iter().all(|finding| finding.severity == Severity::Error && is_missing(finding)));
 }

@@ -8,6 +8,9 @@
 pub(super) type Need = (&'static str, &'static str, Option<&'static str>);
 
 const READ: Need = ("dynamodb:GetItem", "JobsTable", None);
+const READ_UPLOAD: Need = ("dynamodb:GetItem", "JobsTable", Some("UPLOAD#"));
+const READ_TYPE: Need = ("dynamodb:GetItem", "JobsTable", Some("JOBTYPES"));
+const COUNT_CALL: Need = ("dynamodb:UpdateItem", "JobsTable", Some("TENANT#"));
 const READ_MANY: Need = ("dynamodb:BatchGetItem", "JobsTable", None);
 const FIND: Need = ("dynamodb:Query", "JobsTable", None);
 const UPDATE: Need = ("dynamodb:UpdateItem", "JobsTable", None);
@@ -71,7 +74,7 @@ const DEPTH_WEBHOOKS: Need = ("sqs:GetQueueAttributes", "WebhookQueue", None);
 /// The receivers in the code (`store.job(…)`), the method, and the actions that it needs.
 pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "create_upload", &[PUT, UPDATE, READ]),
-    (STORES, "upload", &[READ]),
+    (STORES, "upload", &[READ_UPLOAD]),
     (STORES, "create_job", &[PUT, UPDATE, READ, READ_MANY]),
     (STORES, "start_job", &[PUT, UPDATE, READ, READ_MANY]),
     (STORES, "create_undo", &[PUT, UPDATE, READ, READ_MANY]),
@@ -83,7 +86,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "unfinished", &[FIND_UNFINISHED]),
     (STORES, "due_jobs", &[FIND_DUE]),
     (STORES, "enqueue", &[UPDATE]),
-    (STORES, "count_call", &[UPDATE]),
+    (STORES, "count_call", &[COUNT_CALL]),
     (STORES, "active_jobs", &[READ, READ_MANY, UPDATE]),
     (STORES, "begin", &[UPDATE]),
     (STORES, "record_outage", &[UPDATE]),
@@ -137,7 +140,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "handler_state", &[READ]),
     (STORES, "replace_handler_state", &[UPDATE]),
     (STORES, "reserve_items", &[UPDATE]),
-    (STORES, "job_type", &[READ]),
+    (STORES, "job_type", &[READ_TYPE]),
     (STORES, "job_types", &[FIND]),
     (STORES, "put_candidate", &[PUT, UPDATE, READ]),
     (STORES, "delete_job_type", &[DELETE_TYPE, UPDATE, READ]),

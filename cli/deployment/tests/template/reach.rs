@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
-const SHARED: [(&str, &[&str]); 11] = [
+const SHARED: [(&str, &[&str]); 12] = [
     ("process-item", &["chunk", "job_types"]),
     ("call-handler", &["chunk", "remote"]),
     (
@@ -41,6 +41,7 @@ const SHARED: [(&str, &[&str]); 11] = [
         "jobs-api",
         &[
             "header.rs",
+            "job_request",
             "chunk/ending.rs",
             "events/document.rs",
             "ports.rs",
@@ -51,6 +52,7 @@ const SHARED: [(&str, &[&str]); 11] = [
     ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),
+    ("inspect", &["header.rs", "inspection", "job_request"]),
     ("upload", &[]),
     ("web", &[]),
 ];
@@ -87,7 +89,7 @@ fn function_code(function: &str) -> &'static str {
 
 fn read(function: &str, parts: &[&str]) -> String {
     let own = code(&root().join("functions").join(function).join("src"));
-    for module in ["chunk", "events", "header", "webhooks"] {
+    for module in ["chunk", "events", "header", "inspection", "job_request", "webhooks"] {
         let has_row = parts.iter().any(|part| part.starts_with(module));
         assert!(
             has_row || !own.contains(&format!("longshore::{module}")),

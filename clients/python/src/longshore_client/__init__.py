@@ -14,6 +14,8 @@ from .documents import (
     Failures,
     FieldError,
     ImportOptions,
+    InspectRequest,
+    Inspection,
     Job,
     JobRequest,
     Jobs,
@@ -47,7 +49,7 @@ from .webhooks import VersionedWebhook
 
 __all__ = [
     "Audit", "Call", "Client", "CreatedWebhook", "Dataset", "Datasets", "Deliveries", "Delivery", "Event", "Events", "Exported", "Failure", "Failures",
-    "FieldError", "Finished", "ImportOptions", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError",
+    "FieldError", "Finished", "ImportOptions", "InspectRequest", "Inspection", "Job", "JobRequest", "JobSource", "Jobs", "LongshoreError",
     "NetworkError", "Occurrence", "Occurrences", "OtherFileError", "Output", "OutputFile", "Priority", "ProblemError", "Receipt", "Record", "Records", "RequestOptions", "Response",
     "Results", "ResumeState", "Schedule", "ScheduleRequest", "Schedules", "Stage", "Status", "Token", "UploadError", "UploadOptions", "VersionedJob", "VersionedSchedule", "VersionedWebhook",
     "Webhook", "WebhookRequest", "WebhookSecret", "Webhooks", "has_ended", "upload",

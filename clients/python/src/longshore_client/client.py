@@ -16,6 +16,8 @@ from .documents import (
     Events,
     Failure,
     Failures,
+    Inspection,
+    InspectRequest,
     Job,
     JobRequest,
     Jobs,
@@ -52,6 +54,11 @@ class Client(WebhookCalls, ScheduleCalls):
     def create_job(self, request: JobRequest, *, idempotency_key: str | None = None) -> Job:
         """Creates a job. Retries with the same idempotency key if no answer arrives."""
         return cast(Job, self.send(creation_call("/api/jobs", request, idempotency_key)).json())
+
+    def inspect(self, file_guid: str, request: InspectRequest | None = None) -> Inspection:
+        """Tells how an uploaded file is read, and what a job of the request's type would say about it."""
+        path = f"/api/uploads/{quote(file_guid, safe='')}/inspect"
+        return cast(Inspection, self.send(Call("POST", path, True, body=request or {})).json())
 
     def get_job(self, job_id: str) -> VersionedJob:
         """Returns a job with its `etag`."""

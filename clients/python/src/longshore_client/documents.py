@@ -235,6 +235,24 @@ class FileSource(TypedDict):
     kind: Literal["file"]
 
 
+class FoundColumn(TypedDict):
+    """A column of a file."""
+
+    name: str
+    type: CellType
+    notation: str | None
+    question: Question | None
+    needsPivotYear: bool
+
+
+class FoundRow(TypedDict):
+    """A row of a file."""
+
+    number: int
+    cells: list[str]
+    problem: RowProblem | None
+
+
 class ImportOptions(TypedDict):
     """The options of an import."""
 
@@ -244,6 +262,14 @@ class ImportOptions(TypedDict):
     mode: NotRequired[Mode]
     undo: NotRequired[bool]
     formulas: NotRequired[str | None]
+    columns: NotRequired[dict[str, str | None]]
+    values: NotRequired[dict[str, dict[str, Any]]]
+    decimalSeparator: NotRequired[str | None]
+    dateOrder: NotRequired[str | None]
+    pivotYear: NotRequired[int | None]
+    notations: NotRequired[dict[str, PropertyNotations]]
+    trim: NotRequired[bool]
+    blanks: NotRequired[Blanks]
     maxFailed: NotRequired[int | None]
     maxFailedPercent: NotRequired[float | None]
 
@@ -255,6 +281,27 @@ class InputReceipt(TypedDict):
     size: int
     sha256: str | None
     basis: Basis
+
+
+class InspectRequest(TypedDict):
+    """A request to inspect an uploaded file."""
+
+    jobType: NotRequired[str | None]
+    options: NotRequired[dict[str, Any] | None]
+    reading: NotRequired[ReadingRequest | None]
+
+
+class Inspection(TypedDict):
+    """What was found in an uploaded file."""
+
+    fileGuid: FileGuid
+    format: Format
+    reading: FileReading | None
+    columns: list[FoundColumn]
+    rows: list[FoundRow]
+    issues: list[JobError]
+    error: JobError | None
+    request: dict[str, Any] | None
 
 
 class ItemsSource(TypedDict):
@@ -483,6 +530,28 @@ class Problem(TypedDict):
     requestId: str
 
 
+class PropertyNotations(TypedDict):
+    """The notations of a property's cells."""
+
+    decimalSeparator: NotRequired[str | None]
+    dateOrder: NotRequired[str | None]
+    pivotYear: NotRequired[int | None]
+
+
+class Question(TypedDict):
+    """A cell that can be read in two ways."""
+
+    cell: str
+    readings: list[QuestionReading]
+
+
+class QuestionReading(TypedDict):
+    """A reading of a cell."""
+
+    notation: str
+    value: str
+
+
 class ReadingRequest(TypedDict):
     """How the file is read."""
 
@@ -563,6 +632,14 @@ class ResultsRequest(TypedDict):
     bom: NotRequired[bool]
     delimiter: NotRequired[str | None]
     columns: NotRequired[list[ResultColumn] | None]
+
+
+class RowProblem(TypedDict):
+    """The reason why a row would fail."""
+
+    code: str
+    field: str | None
+    message: str
 
 
 class Schedule(TypedDict):
@@ -735,6 +812,8 @@ class Webhooks(TypedDict):
 
 
 Basis = Literal["upload", "read", "gone", "too_long"]
+Blanks = Literal["absent", "null"]
+CellType = Literal["blank", "boolean", "number", "date", "text"]
 CheckResult = Literal["passed", "wrong_answer", "refused", "no_answer"]
 ClockChange = Literal["forward", "back"]
 Delimiter = Literal[",", ";", "\t", "|"]

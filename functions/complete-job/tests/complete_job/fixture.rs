@@ -105,7 +105,7 @@ impl Fixture {
         let given = Reading::default().into();
         let header = now(read_header(&self.ports.files, &source, given, given)).unwrap();
         if let Some(columns) = &header.columns {
-            now(self.ports.store.put_columns(self.id, columns, header.reading)).unwrap();
+            now(self.ports.store.put_columns(self.id, columns, header.reading, None)).unwrap();
         }
         let source = SourceFile { reading: header.reading, ..source };
         let bytes = self.ports.files.inner.get(SOURCE_KEY).unwrap();

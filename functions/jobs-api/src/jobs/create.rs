@@ -7,6 +7,7 @@ use axum::http::HeaderMap;
 use axum::response::Response;
 use longshore::field_error::FieldError;
 use longshore::http::{Answer, Bad, Failure, Tenant, count_work_call, idempotency};
+use longshore::job_request::{KnownTypes, ParsedReading};
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
 use longshore_domain::ids::{EndpointId, JobId};
@@ -17,9 +18,7 @@ use super::accept::{accepted, accepted_before};
 use super::document::JobDocument;
 use super::export::with_columns;
 use super::items::CreateBody;
-use super::known_types::KnownTypes;
 use super::part_source::find_part;
-use super::reading_request::ParsedReading;
 use super::request::{BadRequest, Draft, JobRequest, unknown_callback};
 use super::scheduled_start::check_start;
 use super::source::{discard_items, store_items};
@@ -90,7 +89,7 @@ pub(crate) async fn create<B: Backend>(
     body: CreateBody,
 ) -> Answer {
     let key = idempotency::key(&headers)?;
-    let types = KnownTypes::of(&body, &api.registry, &api.job_types.store).await?;
+    let types = KnownTypes::of(&body.fields, &api.registry, &api.job_types.store).await?;
     let draft = Draft::read(body, &types, api.limits.job_time_limit_s);
     let key =
         key.zip(draft.canonical()).map(|(key, request)| idempotency::key_for_request(key, &request, (api.clock)()));

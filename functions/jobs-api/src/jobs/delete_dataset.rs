@@ -7,6 +7,7 @@ use axum::extract::State;
 use axum::http::HeaderMap;
 use longshore::field_error::FieldError;
 use longshore::http::{Answer, PathText, Tenant, count_work_call, idempotency};
+use longshore::job_request::ParsedReading;
 use longshore::job_types::delete_dataset::NAME;
 use longshore::openapi::{CacheNoStore, IdempotencyKeyHeader, OnePath, RetryAfterSeconds};
 use longshore::problem::Problem;
@@ -17,7 +18,6 @@ use serde_json::{Map, Value, json};
 
 use super::create::{answered_before, store_job};
 use super::document::JobDocument;
-use super::reading_request::ParsedReading;
 use super::request::JobRequest;
 use super::source_request::ParsedSource;
 use crate::backend::{Api, Backend};

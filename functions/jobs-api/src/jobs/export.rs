@@ -7,11 +7,10 @@ use longshore::http::Failure;
 use longshore::job_types::export::NAME;
 use longshore::problem::Problem;
 use longshore_domain::job::Job;
-use longshore_domain::ports::{ListError, RecordStore};
+use longshore_domain::ports::{Definition, ListError, RecordStore};
 use longshore_domain::results::{ColumnsFrom, ResultFormat, ResultsForm};
 use serde_json::json;
 
-use super::request::OPTIONS_BYTES;
 use super::results_request::{MAX_COLUMNS, columns_of};
 
 /// Number of records whose properties become columns.
@@ -36,7 +35,7 @@ pub(super) async fn with_columns(
     })?;
     let names: BTreeSet<_> = first.items.into_iter().flat_map(|stored| stored.record).map(|(name, _)| name).collect();
     let (count, columns) = (names.len(), columns_of(names));
-    if count > MAX_COLUMNS || json!(columns).to_string().len() > OPTIONS_BYTES {
+    if count > MAX_COLUMNS || json!(columns).to_string().len() > Definition::MAX_OPTIONS_BYTES {
         let detail = format!(
             "100 records of the dataset have {count} properties together; name up to {MAX_COLUMNS} of them as columns, or use the format \
              jsonl"

@@ -4,7 +4,6 @@
 //! | --- | --- |
 //! | `create`, `list`, `get`, `cancel`, `retry`, `start`, `undo`, `delete`, `delete_dataset` | the calls |
 //! | `request` | the parameters of a create |
-//! | `known_types` | the job types that a request can name |
 //! | `results_request` | the form of the results file in a create |
 //! | `export` | the columns of an export whose request names none |
 //! | `source_request` | the dataset, or the part of another job, in a create |
@@ -32,12 +31,10 @@ mod export;
 pub(crate) mod find;
 pub(crate) mod get;
 mod items;
-mod known_types;
 pub(crate) mod list;
 pub(crate) mod metadata;
 mod part_source;
 mod poll_interval;
-mod reading_request;
 mod request;
 mod results_request;
 pub(crate) mod retry;

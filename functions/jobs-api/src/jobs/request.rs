@@ -5,10 +5,11 @@ use std::collections::BTreeMap;
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input};
 use longshore::http::{Bad, Checked, Fields};
-use longshore::job_types::image;
+use longshore::job_request::{KnownTypes, ParsedReading, ReadingRequest, prepare_options, read_reading, unknown_file};
 use longshore::problem::Problem;
 use longshore_domain::ids::{EndpointId, FileGuid};
 use longshore_domain::job::{Priority, Tolerance};
+use longshore_domain::ports::Definition;
 use longshore_domain::registration::VersionedRegistration;
 use longshore_domain::results::{ResultRow, ResultsForm};
 use longshore_domain::timestamp::Timestamp;
@@ -16,15 +17,9 @@ use serde_json::{Map, Value, json};
 use utoipa::ToSchema;
 
 use super::items::{CreateBody, Items, check_items};
-use super::known_types::KnownTypes;
 use super::metadata::{self, Metadata};
-use super::reading_request::{ParsedReading, ReadingRequest, read_reading};
 use super::results_request::{ResultsRequest, results_form};
 use super::source_request::{ParsedSource, SourceRequest, read_source};
-use super::upload_source::unknown_file;
-
-/// Maximum size of the stored options in bytes: they share one item of 400 KB with the columns of the file.
-pub(super) const OPTIONS_BYTES: usize = 128 * 1024;
 
 /// A request to run a job, usually over an uploaded file or a list of items.
 #[derive(Clone, PartialEq, Debug, ToSchema)]
@@ -217,7 +212,7 @@ impl<'a> Draft<'a> {
         match check_options(job_type, &options) {
             Ok(checked) => {
                 tolerance = checked.tolerance;
-                let room = OPTIONS_BYTES.saturating_sub(options.to_string().len());
+                let room = Definition::MAX_OPTIONS_BYTES.saturating_sub(options.to_string().len());
                 form = results_form(&mut fields, results, checked.outputs, room);
             }
             Err(errors) => fields.refuse_all(errors),
@@ -307,17 +302,6 @@ struct CheckedOptions {
 
 /// Validates the options.
 fn check_options(job_type: &dyn AnyJobType, options: &Value) -> Result<CheckedOptions, Vec<FieldError>> {
-    if !options.is_object() {
-        return Err(vec![FieldError::new("/options", "invalid_type", "options must be an object")]);
-    }
-    let bytes = options.to_string().len();
-    if bytes > OPTIONS_BYTES {
-        let detail = format!("the options have {bytes} bytes; the maximum is {OPTIONS_BYTES}");
-        return Err(vec![FieldError::new("/options", "options_too_large", detail)]);
-    }
-    let prepared = job_type.prepare(options)?;
-    if job_type.registration().is_some_and(image::is_built_in) {
-        image::check_size_names(options)?;
-    }
+    let prepared = prepare_options(job_type, options)?;
     Ok(CheckedOptions { tolerance: prepared.tolerance(), outputs: prepared.result_columns() })
 }

@@ -7,6 +7,7 @@ use longshore::failures_file::{CORRECTED_BYTES, ColumnLayout, Columns, HEAD_BYTE
 use longshore::field_error::FieldError;
 use longshore::files::ResumingReader;
 use longshore::http::{Bad, Checked, Failure, Fields, Tenant};
+use longshore::job_request::{ParsedReading, unknown_file};
 use longshore::problem::Problem;
 use longshore::telemetry;
 use longshore_domain::ids::FileGuid;
@@ -17,8 +18,7 @@ use longshore_domain::text::listed;
 use serde_json::Value;
 use utoipa::ToSchema;
 
-use super::reading_request::ParsedReading;
-use super::upload_source::{find_source, refused, unknown_file};
+use super::upload_source::{find_source, refused};
 use crate::backend::{Api, Backend};
 use crate::output::stored::stored_result;
 use crate::unreadable::unreadable;

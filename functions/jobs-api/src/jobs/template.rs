@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use longshore::field_error::FieldError;
 use longshore::handler::Input;
 use longshore::http::{Failure, Fields, Tenant};
+use longshore::job_request::KnownTypes;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Job, Priority, Source};
@@ -14,7 +15,6 @@ use serde_json::{Map, Value, json};
 use super::create::check_callback;
 use super::export::with_columns;
 use super::items::CreateBody;
-use super::known_types::KnownTypes;
 use super::request::Draft;
 use super::results_request::ResultsRequest;
 use super::source_request::{ParsedSource, find_dataset};
@@ -64,7 +64,7 @@ fn without_defaults(members: &Map<String, Value>, limit_s: i64) -> BTreeMap<&str
 async fn read<B: Backend>(api: &Api<B>, tenant: &Tenant, members: Map<String, Value>) -> Result<JobTemplate, Failure> {
     let source_form = members.get("source").filter(|source| !source.is_null()).cloned();
     let body = CreateBody { fields: Fields::new(members), items: None };
-    let types = KnownTypes::of(&body, &api.registry, &api.job_types.store).await?;
+    let types = KnownTypes::of(&body.fields, &api.registry, &api.job_types.store).await?;
     check_schedulable(&body.fields, &types)?;
     let draft = Draft::read(body, &types, api.limits.job_time_limit_s);
     let mut form = draft.canonical().unwrap_or_default();

@@ -165,8 +165,8 @@ async fn undo_definition(store: &impl JobStore, import: &Job, preview: bool) -> 
         return Err(not_undoable("only imports can be undone").into());
     }
     let definition = store.definition(import.job_id).await?.ok_or_else(no_such_job)?;
-    let options =
-        undo_options(import.job_id, &definition.options, preview).map_err(|why| not_undoable(&why.to_string()))?;
+    let options = undo_options(import.job_id, &definition.options, preview);
+    let options = options.map_err(|why| not_undoable(&why.to_string()))?;
     if !import.status.is_final() {
         return Err(not_ended("cancel the import, or wait until it ends").into());
     }

@@ -24,7 +24,7 @@ const FILE: &str = "row;id;name\r\n2;1;Ann\r\n";
 /// Creates a job with failed rows and known columns.
 async fn failed(world: &World) -> JobId {
     let id = world.job().await;
-    world.store.put_columns(id, &["id".into(), "name".into()], None).await.unwrap();
+    world.store.put_columns(id, &["id".into(), "name".into()], None, None).await.unwrap();
     world.finish(id, Status::Completed, 3).await;
     world.queues.take_creates();
     id

@@ -26,7 +26,7 @@ const METHODS: [&str; 5] = ["GET", "POST", "PUT", "PATCH", "DELETE"];
 
 #[test]
 fn the_committed_document_matches_the_code() {
-    let generated = document([upload::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
+    let generated = document([upload::openapi(), inspect::openapi(), jobs_api::openapi(), dead_letters::openapi()]);
     let generated = serde_json::to_value(&generated).unwrap();
     let changes: Vec<_> = breaking::changes(&DOCUMENT, &generated).iter().map(ToString::to_string).collect();
     assert!(
@@ -56,7 +56,8 @@ fn owned(routes: &[(&str, &str)]) -> BTreeSet<(String, String)> {
 
 #[test]
 fn the_documented_calls_match_the_functions_and_the_template() {
-    let functions = &(&owned(&jobs_api::ROUTES) | &owned(&upload::ROUTES)) | &owned(&dead_letters::ROUTES);
+    let uploads = &owned(&upload::ROUTES) | &owned(&inspect::ROUTES);
+    let functions = &(&owned(&jobs_api::ROUTES) | &uploads) | &owned(&dead_letters::ROUTES);
     assert_eq!(documented(), functions);
     let keys = TEMPLATE.lines().filter_map(|line| line.trim().strip_prefix("RouteKey: "));
     let routed: Vec<_> = keys.filter_map(|key| key.split_once(' ')).collect();
@@ -152,7 +153,13 @@ async fn the_committed_document_is_public() {
 fn sources() -> Vec<(PathBuf, String)> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let mut sources = Vec::new();
-    for folder in ["shared/src", "functions/jobs-api/src", "functions/upload/src", "functions/dead-letters/src"] {
+    for folder in [
+        "shared/src",
+        "functions/jobs-api/src",
+        "functions/upload/src",
+        "functions/inspect/src",
+        "functions/dead-letters/src",
+    ] {
         collect(&root.join(folder), &mut sources);
     }
     assert!(sources.len() > 50);

@@ -18,7 +18,7 @@ use crate::timestamp::Timestamp;
 /// The request behind a job: immutable, and stored separately from the job.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Definition {
-    /// The options as the client sent them, validated.
+    /// The options of the client, validated. Once columns are stored, with those that were detected.
     pub options: Value,
     /// Names of the columns, once the splitter has read them; `None` for JSON Lines or a job without a file.
     pub columns: Option<Vec<String>>,
@@ -26,6 +26,8 @@ pub struct Definition {
     pub given_reading: GivenReading,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
+    /// The part of the options that was detected in the first rows of the file, once columns are stored.
+    pub detected: Option<Value>,
     /// The form of the results; `None` if the items of the job have no output.
     pub results: Option<ResultsForm>,
     /// The registration of the job's type as it was when the job was created; `None` for a type of the stack's own code.
@@ -33,11 +35,22 @@ pub struct Definition {
 }
 
 impl Definition {
+    /// Maximum bytes of the client's options as JSON.
+    pub const MAX_OPTIONS_BYTES: usize = 128 << 10;
+    /// Maximum bytes of the options, with what was detected, and of the columns. They share one item of 400 KB.
+    pub const MAX_BYTES: usize = 384 << 10;
+
     /// Creates the definition of a job whose items have no output.
     pub const fn new(options: Value) -> Self {
         let given_reading =
             GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
-        Self { options, columns: None, given_reading, reading: None, results: None, registration: None }
+        Self { options, columns: None, given_reading, reading: None, detected: None, results: None, registration: None }
+    }
+
+    /// Returns what an earlier check of the columns has detected; `None` if there was none.
+    pub fn detected_before(&self) -> Option<&Value> {
+        const NOTHING: &Value = &Value::Null;
+        self.columns.as_ref().map(|_| self.detected.as_ref().unwrap_or(NOTHING))
     }
 
     /// Returns what another job over the same file is given: what the client has given, or the reading of an earlier
@@ -55,6 +68,15 @@ impl Definition {
         let of_columns = self.columns.as_ref().map(|_| Reading::default());
         source.reading.or(self.reading).or(of_columns).map_or(self.given_reading, GivenReading::from)
     }
+}
+
+/// Options that were detected in the first rows of a file.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Detected {
+    /// What was detected, as a part of the options.
+    pub found: Value,
+    /// All options, with it.
+    pub options: Value,
 }
 
 /// An upload as it was promised to the client.

@@ -38,7 +38,7 @@ pub use events::{Events, EventsMoved};
 pub use files::{FileInfo, FileStream, Files, MultipartFiles, MultipartOutcome, MultipartUpload, PrefixRemoval, Read};
 pub use handler_states::{HandlerStates, Replaced, Reserved};
 pub use job_types::{JobTypes, PingRecord, TypeDeletion, TypeWrite};
-pub use jobs::{Definition, JobStore, Upload};
+pub use jobs::{Definition, Detected, JobStore, Upload};
 pub use ledger::{ChunkState, JobProgress, Ledger, Removal, ResendCount, UploadRelease};
 pub use limits::{CallCount, CallWindow, QuotaExceeded, TenantCounts, TenantLimits};
 pub use listing::{JobPosition, JobsPage, JobsQuery, Page};

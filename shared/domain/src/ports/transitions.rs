@@ -2,7 +2,7 @@
 
 use std::future::Future;
 
-use super::{PortResult, Reopened};
+use super::{Detected, PortResult, Reopened};
 use crate::group::GroupPlan;
 use crate::ids::JobId;
 use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
@@ -24,13 +24,16 @@ pub trait JobTransitions: Send + Sync {
         generation: u32,
         since: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;
-    /// Stores the names of the columns, and the reading of a CSV file, with the job's definition. The first write counts;
-    /// later ones change nothing. Returns the stored reading; `None` if columns were stored without one.
+    /// Stores the names of the columns with the job's definition, together with the reading of a CSV file and what was
+    /// detected in its first rows. The detected options replace those of the definition, so that an earlier version
+    /// refuses those that it does not know. The first write counts; later ones change nothing. Returns the stored reading;
+    /// `None` if columns were stored without one.
     fn put_columns(
         &self,
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
+        detected: Option<&Detected>,
     ) -> impl Future<Output = PortResult<Option<Reading>>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
     /// last read it: only its id and its expiry, which the group takes over, are used.

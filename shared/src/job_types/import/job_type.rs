@@ -8,13 +8,16 @@ use longshore_domain::job::{JobError, Tolerance};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::columns;
-use super::options::{self, ImportOptions, Mode};
+use super::mode::Mode;
+use super::options::{self, ImportOptions};
 use super::row::{self, Row, Target};
-use super::sheet::names;
+use super::sheet::properties;
 use super::write_ahead::WriteAhead;
+use super::{columns, detection, notations};
 use crate::field_error::FieldError;
-use crate::handler::{ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits};
+use crate::handler::{
+    CheckedHeader, Header, ItemKey, ItemShape, JobContext, JobType, Outcome, Record, Rejection, TypeLimits,
+};
 use crate::ports::JobFolder;
 use longshore_domain::ports::{Files, NewRecord, RecordStore, RecordVersions};
 use longshore_domain::writer::{Rule, Written};
@@ -76,11 +79,20 @@ impl<R: RecordStore + RecordVersions, F: Files + 'static> JobType for Import<R, 
         options.check()
     }
 
-    fn check_columns(&self, options: &ImportOptions, columns: &[String]) -> Result<Vec<JobError>, JobError> {
-        let columns = names(options.formulas, columns);
-        let issues = columns::check(&options.key, options.row_schema(), &columns)?;
-        // The issues concern columns that a delete does not read.
-        Ok(if options.mode == Mode::Delete { Vec::new() } else { issues })
+    fn check_header(&self, options: &ImportOptions, header: &Header<'_>) -> Result<CheckedHeader, JobError> {
+        let properties = properties(options, header.columns);
+        let mut issues = columns::check(options, header.columns, &properties)?;
+        if options.mode == Mode::Delete {
+            // The issues concern columns that a delete does not read.
+            issues.clear();
+        }
+        let found = match header.detected {
+            Some(found) => notations::found_before(found),
+            None => detection::detect(options, header.columns, &properties, header.rows)?,
+        };
+        issues.extend(detection::notice(&found));
+        let detected = notations::detected_members(options, &found).filter(|_| header.detected.is_none());
+        Ok(CheckedHeader { issues, detected })
     }
 
     fn started(options: &Value) -> Option<Value> {

@@ -6,11 +6,16 @@
 //! an import in mode `delete` deletes records. In mode `insert`, an import never overwrites one.
 
 mod columns;
+mod conversion;
 mod cost;
+mod detection;
 mod graph;
 mod job_type;
 mod json_line;
 mod kinds;
+mod mapping;
+mod mode;
+mod notations;
 mod options;
 mod refusal;
 mod regex_weight;
@@ -22,7 +27,9 @@ mod write_ahead;
 
 pub(crate) use job_type::LIMITS;
 pub use job_type::{Import, NAME};
-pub use options::{ImportOptions, Mode, NotUndoable};
+pub use mode::{Mode, NotUndoable};
+pub use notations::{Blanks, Notations};
+pub use options::ImportOptions;
 pub use row::Row;
 pub(crate) use row::read_key;
 pub(crate) use schema::Schema;

@@ -1,5 +1,6 @@
 //! The options of an import, and their validation.
 
+use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 
 use longshore_domain::job::Tolerance;
@@ -7,13 +8,15 @@ use serde::Deserialize;
 use serde_json::Value;
 use utoipa::ToSchema;
 
+use super::mode::{Mode, NotUndoable};
+use super::notations::{Blanks, Notations};
 use super::schema::Schema;
 use super::sheet::Sheet;
 use crate::field_error::FieldError;
 use crate::handler::JobContext;
 use longshore_domain::dataset::{BadDatasetName, Dataset};
 use longshore_domain::results::Formulas;
-use longshore_domain::writer::Rule;
+use longshore_tabular::{DateOrder, NumberNotation};
 
 /// Maximum size of a schema, which describes one row.
 const MAX_SCHEMA_BYTES: usize = 64 << 10;
@@ -25,7 +28,7 @@ pub struct ImportOptions {
     /// Name of the target dataset: 1 to 64 of `A-Z a-z 0-9 _ -`.
     #[schema(pattern = "^[A-Za-z0-9_-]{1,64}$")]
     pub dataset: String,
-    /// The column or property whose value is a record's key.
+    /// The property whose value is a record's key. For a column, its name after `columns`.
     #[schema(min_length = 1)]
     pub key: String,
     /// A JSON Schema (2020-12) for one row, up to 64 KiB. Without a schema, every row with a key is valid, and every
@@ -55,6 +58,39 @@ pub struct ImportOptions {
     #[serde(default = "raw")]
     #[schema(value_type = Option<String>, pattern = "^(escaped|raw)$", default = "raw")]
     pub formulas: Formulas,
+    /// The properties of columns, by name: `{"E-Mail": "email", "Notes": null}`; `null` leaves a column out. Columns that
+    /// are not listed keep their names. In JSON Lines, the new names of properties.
+    #[serde(default)]
+    pub columns: BTreeMap<String, Option<String>>,
+    /// Replacements of whole cells, by property: `{"status": {"Ja": "active", "": null}}`. They are case-sensitive.
+    #[serde(default)]
+    pub values: BTreeMap<String, BTreeMap<String, Value>>,
+    /// The decimal separator of numbers in cells. Without it, the first rows decide for each property that is a number in
+    /// the schema. If both fit, the job fails with `ambiguous_column`.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^[.,]$")]
+    pub decimal_separator: Option<NumberNotation>,
+    /// The order of day, month and year in cells: `dmy`, `mdy` or `ymd`. Without it, the first rows decide for each
+    /// property with the format `date` in the schema. A date that begins with a four-digit year is always year, month,
+    /// day. Dates are stored as in ISO 8601.
+    #[serde(default)]
+    #[schema(value_type = Option<String>, pattern = "^(dmy|mdy|ymd)$")]
+    pub date_order: Option<DateOrder>,
+    /// First year of the 100-year window for two-digit years: with 1950, `49` is 2049 and `50` is 1950. Without it, a job
+    /// whose first rows have such a year fails with `pivot_year_missing`.
+    #[serde(default)]
+    #[schema(minimum = 1_000, maximum = 9_900)]
+    pub pivot_year: Option<u16>,
+    /// The notations of single properties, in place of `decimalSeparator`, `dateOrder` and `pivotYear`.
+    #[serde(default)]
+    pub notations: BTreeMap<String, Notations>,
+    /// `true` removes spaces around cells.
+    #[serde(default)]
+    pub trim: bool,
+    /// What an empty cell is: `absent`, a property that the record does not have, or `null`.
+    #[serde(default)]
+    #[schema(default = "absent")]
+    pub blanks: Blanks,
     /// Maximum number of failed rows; one more stops the job.
     #[serde(default)]
     #[schema(minimum = 0, maximum = 18_446_744_073_709_551_615_usize)]
@@ -73,53 +109,6 @@ pub struct ImportOptions {
 /// Cells are taken as they are by default.
 fn raw() -> Formulas {
     Formulas::Raw
-}
-
-/// Effect of an import on the dataset.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Deserialize, ToSchema)]
-#[serde(rename_all = "camelCase")]
-pub enum Mode {
-    /// Writes every row and overwrites existing records; of two rows with the same key, the later one wins.
-    #[default]
-    Upsert,
-    /// Writes rows whose key does not exist yet, and fails the others with `duplicate_key`.
-    Insert,
-    /// Overwrites existing records, and fails rows whose key does not exist with `key_not_found`.
-    Update,
-    /// Deletes the records of the keys; a key that does not exist is a success. Reads the key column only.
-    Delete,
-    /// Writes nothing, and reports every error that can be found without writing.
-    Validate,
-}
-
-/// The reason why an import with some options cannot be undone.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, thiserror::Error)]
-pub enum NotUndoable {
-    /// The import only checks its file.
-    #[error("the job only validates its file and has written nothing")]
-    Validation,
-    /// The import deletes records.
-    #[error("the job deletes records, and deleted records cannot be restored")]
-    Delete,
-    /// The import has stored no previous versions.
-    #[error("the import was created with the option \"undo\": false, so it has stored no previous versions")]
-    Off,
-    /// The options are not those of an import.
-    #[error("only imports can be undone")]
-    NoImport,
-}
-
-impl Mode {
-    /// Returns the rule for writes, or `None` if the mode writes nothing.
-    pub fn rule(self) -> Option<Rule> {
-        match self {
-            Self::Upsert => Some(Rule::Upsert),
-            Self::Insert => Some(Rule::Insert),
-            Self::Update => Some(Rule::Update),
-            Self::Delete => Some(Rule::Delete),
-            Self::Validate => None,
-        }
-    }
 }
 
 impl ImportOptions {
@@ -141,6 +130,8 @@ impl ImportOptions {
             let detail = "deleted records cannot be restored; remove undo, or set it to false";
             errors.push(FieldError::new("/options/undo", "undo_not_possible", detail));
         }
+        errors.extend(self.check_mapping());
+        errors.extend(self.check_pivot_years());
         errors.extend(self.compile().err());
         errors
     }

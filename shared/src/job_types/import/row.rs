@@ -14,7 +14,10 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 
 use super::json_line::object;
-use super::options::{ImportOptions, Mode};
+use super::mapping::mapped;
+use super::mode::Mode;
+use super::options::ImportOptions;
+use super::sheet::Reads;
 use crate::handler::{ItemKey, Outcome, Record, Rejection};
 use crate::store::records::{MAX_KEY_BYTES, Misfit, fits};
 
@@ -30,14 +33,18 @@ pub struct Row {
 /// Parses and checks a record. Finds every error that can be found without writing, in every mode.
 ///
 /// # Errors
-/// `malformed_json`, `not_an_object`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
-/// `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
+/// `malformed_json`, `not_an_object`, `duplicate_property`, `number_too_long`, `schema_…`, `row_too_complex`, `missing_key`, `invalid_key`,
+/// `ambiguous_number`, `ambiguous_date`, `two_digit_year`, `key_too_long`, `record_too_large`, `record_too_deep`, `number_out_of_range`, `property_without_name`.
 pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, Rejection> {
     match record {
         Record::Row { columns, cells } => {
-            checked(options, options.sheet().fill(options.compiled(), options.formulas, columns, *cells))
+            let reads = if options.mode == Mode::Delete { Reads::Key } else { Reads::All };
+            let mut sheet = options.sheet();
+            let (row, error) = sheet.fill(options, reads, columns, *cells);
+            error.map_or(Ok(()), Err)?;
+            checked(options, row)
         }
-        Record::Line(line) => checked(options, &object(record, line)?),
+        Record::Line(line) => checked(options, &mapped(options, object(record, line)?)?),
         Record::Stored(_) | Record::Options(_) => Err(Rejection::new("no_file", None, "an import requires a file")),
     }
 }
@@ -46,10 +53,8 @@ pub(super) fn read(options: &ImportOptions, record: &Record<'_>) -> Result<Row, 
 pub(crate) fn read_key(options: &ImportOptions, record: &Record<'_>) -> Option<String> {
     let key = |row: &Value| Some(key_of(&options.key, row.as_object()?).ok()?.into_owned());
     match record {
-        Record::Row { columns, cells } => {
-            key(options.sheet().fill(options.compiled(), options.formulas, columns, *cells))
-        }
-        Record::Line(line) => key(&object(record, line).ok()?),
+        Record::Row { columns, cells } => key(options.sheet().fill(options, Reads::Key, columns, *cells).0),
+        Record::Line(line) => key(&mapped(options, object(record, line).ok()?).ok()?),
         Record::Stored(_) | Record::Options(_) => None,
     }
 }

@@ -1,83 +1,144 @@
 //! The row that is being read; its memory is reused for the next row.
 //!
-//! Names, kinds and the memory of the cells are the same in every row of a file. Creating them for each row took more
-//! than half of a row's time, so the last row is overwritten in place.
+//! Names, conversions and the memory of the cells are the same in every row of a file. Creating them for each row took
+//! more than half of a row's time, so the last row is overwritten in place.
 
 use std::borrow::Cow;
 
 use longshore_domain::results::Formulas;
+use longshore_domain::text::quoted;
+use longshore_tabular::Ambiguity;
 use serde_json::{Map, Value};
 
-use super::kinds::{Kind, coerce};
-use super::schema::Schema;
+use super::conversion::Conversion;
+use super::options::ImportOptions;
 use crate::formula::original;
-use crate::handler::Cells;
+use crate::handler::{Cells, Rejection};
 
 /// A file's columns and its last row.
 #[derive(Debug, Default)]
 pub(super) struct Sheet {
     /// The columns as they are in the file.
     header: Vec<String>,
-    /// Names of the properties.
-    columns: Vec<String>,
-    kinds: Vec<Kind>,
+    reads: Reads,
+    columns: Vec<Column>,
     row: Value,
 }
 
+/// The columns that are read.
+#[derive(Copy, Clone, Eq, PartialEq, Debug, Default)]
+pub(super) enum Reads {
+    /// All that the options do not leave out.
+    #[default]
+    All,
+    /// The key.
+    Key,
+}
+
+/// A column of a file.
+#[derive(Debug)]
+struct Column {
+    /// The property of its cells; `None` if they are left out.
+    property: Option<String>,
+    conversion: Conversion,
+}
+
 impl Sheet {
-    /// Reads cells by header. An empty cell is an absent property: CSV cannot distinguish the two, and `required` then
-    /// refuses an empty cell. A column without a name is omitted.
+    /// Reads cells by header. Unless the options say otherwise, an empty cell is an absent property: CSV cannot
+    /// distinguish the two, and `required` then refuses an empty cell. A column without a name is omitted. Also returns
+    /// the error of the first cell whose value is ambiguous; its property is absent.
     pub(super) fn fill(
         &mut self,
-        schema: Option<&Schema>,
-        formulas: Formulas,
+        options: &ImportOptions,
+        reads: Reads,
         header: &[String],
         cells: Cells<'_>,
-    ) -> &Value {
-        if self.header != header {
-            *self = Self::new(schema, formulas, header);
+    ) -> (&Value, Option<Rejection>) {
+        if self.header != header || self.reads != reads {
+            *self = Self::new(options, reads, header);
         }
+        let mut error = None;
         if let Value::Object(row) = &mut self.row {
-            for ((column, kind), cell) in self.columns.iter().zip(&self.kinds).zip(cells.iter()) {
-                let cell = unescaped(formulas, cell);
-                put(row, column, std::str::from_utf8(&cell).unwrap_or_default(), *kind);
+            for ((column, name), cell) in self.columns.iter().zip(header).zip(cells.iter()) {
+                let Some(property) = &column.property else { continue };
+                let cell = original_text(options.formulas, cell);
+                if let Err(ambiguity) = put(row, property, &column.conversion, &cell) {
+                    row.remove(property);
+                    error.get_or_insert_with(|| rejection(&ambiguity, name, property, &cell));
+                }
             }
         }
-        &self.row
+        (&self.row, error)
     }
 
-    fn new(schema: Option<&Schema>, formulas: Formulas, header: &[String]) -> Self {
-        let columns = names(formulas, header);
-        let kind = |column: &String| schema.map_or(Kind::TEXT, |schema| schema.kind(column));
-        let kinds = columns.iter().map(kind).collect();
-        Self { header: header.to_vec(), columns, kinds, row: Value::Object(Map::new()) }
+    fn new(options: &ImportOptions, reads: Reads, header: &[String]) -> Self {
+        let is_read = |property: &String| reads == Reads::All || *property == options.key;
+        let column = |property: Option<String>| Column {
+            conversion: Conversion::new(options, property.as_deref().unwrap_or_default()),
+            property: property.filter(is_read),
+        };
+        let columns = properties(options, header).into_iter().map(column).collect();
+        Self { header: header.to_vec(), reads, columns, row: Value::Object(Map::new()) }
     }
 }
 
-/// Returns the names of the properties of a header.
-pub(super) fn names(formulas: Formulas, header: &[String]) -> Vec<String> {
-    // An apostrophe was removed at most, so the text is still UTF-8.
-    header.iter().map(|name| String::from_utf8_lossy(&unescaped(formulas, name.as_bytes())).into_owned()).collect()
+/// Returns the properties of a header; `None` for a column that is left out.
+pub(super) fn properties(options: &ImportOptions, header: &[String]) -> Vec<Option<String>> {
+    let property = |name: &String| {
+        let name = original_text(options.formulas, name.as_bytes());
+        options.property(&name).filter(|property| !property.is_empty()).map(str::to_owned)
+    };
+    header.iter().map(property).collect()
 }
 
-fn unescaped(formulas: Formulas, cell: &[u8]) -> Cow<'_, [u8]> {
-    match formulas {
+/// Returns the text of a cell as it was before formulas were escaped. An apostrophe is removed at most, so it is UTF-8.
+pub(super) fn original_text(formulas: Formulas, cell: &[u8]) -> Cow<'_, str> {
+    let cell = match formulas {
         Formulas::Escaped => original(cell, b','),
         Formulas::Raw => Cow::Borrowed(cell),
+    };
+    match cell {
+        Cow::Borrowed(cell) => std::str::from_utf8(cell).unwrap_or_default().into(),
+        Cow::Owned(cell) => String::from_utf8(cell).unwrap_or_default().into(),
     }
 }
 
-fn put(row: &mut Map<String, Value>, column: &str, cell: &str, kind: Kind) {
-    if cell.is_empty() || column.is_empty() {
-        row.remove(column);
-        return;
+fn put(row: &mut Map<String, Value>, property: &str, conversion: &Conversion, cell: &str) -> Result<(), Ambiguity> {
+    if let Some(text) = conversion.as_text(cell)
+        && let Some(Value::String(last)) = row.get_mut(property)
+    {
+        last.clear();
+        last.push_str(text);
+        return Ok(());
     }
-    match row.get_mut(column) {
-        Some(Value::String(text)) if kind.text => {
-            text.clear();
-            text.push_str(cell);
+    match (row.get_mut(property), conversion.convert(cell)?) {
+        (Some(last), Some(value)) => *last = value,
+        (None, Some(value)) => _ = row.insert(property.to_owned(), value),
+        (Some(_), None) => _ = row.remove(property),
+        (None, None) => {}
+    }
+    Ok(())
+}
+
+fn rejection(ambiguity: &Ambiguity, column: &str, property: &str, cell: &str) -> Rejection {
+    let (cell, column) = (quoted(cell), quoted(column));
+    let ambiguous = |[first, second]: &[String; 2], unambiguous: &str, option: &str| {
+        format!(
+            "{cell} in the column {column} is {first} or {second}, and the first rows did not show which; write              {unambiguous}, or import the file again with the option {option}"
+        )
+    };
+    let (code, message) = match ambiguity {
+        Ambiguity::Number(values) => {
+            ("ambiguous_number", ambiguous(values, "the number without grouping", "decimalSeparator"))
         }
-        Some(value) => *value = coerce(cell, kind),
-        None => _ = row.insert(column.to_owned(), coerce(cell, kind)),
-    }
+        Ambiguity::Date(dates) => ("ambiguous_date", ambiguous(dates, "the date as in 2024-02-13", "dateOrder")),
+        Ambiguity::TwoDigitYear => {
+            let message = format!(
+                "{cell} in the column {column} has a two-digit year; write four digits, or import the file again with \
+                 the option pivotYear"
+            );
+            ("two_digit_year", message)
+        }
+    };
+    Rejection::new(code, Some(property), message)
 }

@@ -5,7 +5,7 @@ use jsonschema::error::{TypeKind, ValidationErrorKind};
 use longshore_domain::text::{NAME_CHARS, shortened};
 use serde_json::Value;
 
-use super::kinds::is_long_integer;
+use super::conversion::is_long_integer;
 use crate::handler::Rejection;
 
 /// Maximum length of a quoted value in a message: enough to find it.

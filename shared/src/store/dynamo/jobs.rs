@@ -209,6 +209,9 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
     if let Some(reading) = &definition.reading {
         item.insert("reading".into(), nested(reading)?);
     }
+    if let Some(detected) = &definition.detected {
+        item.insert("detected".into(), text(detected.to_string()));
+    }
     if let Some(results) = &definition.results {
         item.insert("results".into(), text(serde_json::to_string(results)?));
     }
@@ -227,8 +230,9 @@ fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let (columns, reading) = (optional_nested(item, "columns")?, optional_nested(item, "reading")?);
     let given_reading = optional_nested(item, "givenReading")?.unwrap_or_default();
     let (results, registration) = (optional_json(item, "results")?, optional_json(item, "registration")?);
+    let detected = optional_json(item, "detected")?;
     let options = serde_json::from_str(read_text(item, "options")?)?;
-    Ok(Definition { options, columns, given_reading, reading, results, registration })
+    Ok(Definition { options, columns, given_reading, reading, detected, results, registration })
 }
 
 fn start_of_unfinished(after: JobPosition) -> Item {

@@ -5,7 +5,7 @@ use longshore_domain::event::PendingEvent;
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::ports::{Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
 
@@ -85,27 +85,30 @@ impl JobTransitions for DynamoStore {
         self.transition(update, |job| own_write::recorded_outage(job, generation, since)).await
     }
 
-    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists; `if_not_exists` keeps the first names and the first reading.
+    /// UpdateItem of `JOB#id` / `DEFINITION`, if it exists. Condition: `columns` is absent.
     async fn put_columns(
         &self,
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
+        detected: Option<&Detected>,
     ) -> PortResult<Option<Reading>> {
         const PUT: &str = "put_columns";
-        let mut set = "SET #columns = if_not_exists(#columns, :columns)".to_owned();
-        let mut condition = "attribute_exists(#PK)".to_owned();
+        let mut set = "SET #columns = :columns".to_owned();
         let mut values = vec![(":columns", nested(&columns).map_err(failed(PUT))?)];
         if let Some(reading) = &reading {
-            set.push_str(", #reading = if_not_exists(#reading, :reading)");
-            // An earlier version has stored columns without a reading.
-            condition.push_str(" AND (attribute_not_exists(#columns) OR attribute_exists(#reading))");
+            set.push_str(", #reading = :reading");
             values.push((":reading", nested(reading).map_err(failed(PUT))?));
         }
+        if let Some(Detected { found, options }) = detected {
+            set.push_str(", #options = :options, #detected = :detected");
+            values.extend([(":options", text(options.to_string())), (":detected", text(found.to_string()))]);
+        }
+        let condition = "attribute_exists(#PK) AND attribute_not_exists(#columns)".to_owned();
         let update = Update { operation: PUT, key: Key::definition(id), update: set, condition, values };
         match self.update(update).await? {
-            Updated::Applied(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
-            Updated::Refused(_) | Updated::Absent => Ok(None),
+            Updated::Applied(item) | Updated::Refused(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
+            Updated::Absent => Ok(None),
         }
     }
 

@@ -3,7 +3,7 @@
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
 use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
-use longshore_domain::ports::{JobTransitions, PortResult, Reopened};
+use longshore_domain::ports::{Definition, Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
 
@@ -72,17 +72,18 @@ impl JobTransitions for MemoryStore {
         id: JobId,
         columns: &[String],
         reading: Option<Reading>,
+        detected: Option<&Detected>,
     ) -> PortResult<Option<Reading>> {
         let mut records = self.records();
         let Some(of_job) = records.jobs.get_mut(&id) else { return Ok(None) };
-        let mut next = of_job.definition.clone();
-        if reading.is_some() && next.columns.is_some() && next.reading.is_none() {
-            return Ok(None);
+        if of_job.definition.columns.is_none() {
+            let mut next = Definition { columns: Some(columns.to_vec()), reading, ..of_job.definition.clone() };
+            if let Some(Detected { found, options }) = detected.cloned() {
+                (next.options, next.detected) = (options, Some(found));
+            }
+            items::check_definition(&of_job.job, &next)?;
+            of_job.definition = next;
         }
-        next.columns.get_or_insert_with(|| columns.to_vec());
-        next.reading = next.reading.or(reading);
-        items::check_definition(&of_job.job, &next)?;
-        of_job.definition = next;
         Ok(of_job.definition.reading)
     }
 

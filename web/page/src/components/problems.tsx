@@ -41,8 +41,6 @@ function sentence(problem: FileProblem): string {
       return t["key-empty"](problem.key, problem.rows, problem.of);
     case "key-repeats":
       return t["key-repeats"](problem.key, problem.value);
-    case "nameless-columns":
-      return t["nameless-columns"](problem.columns);
     case "bad-lines":
       return t["bad-lines"](problem.lines);
     case "cells":

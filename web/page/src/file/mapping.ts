@@ -1,11 +1,7 @@
-/**
- * Column mapping: from a schema's fields to a CSV file's columns. The import matches columns by name, so a
- * mapping is a new header: it replaces the first line of the upload, and no row.
- */
+/** Column mapping: from a schema's fields to a CSV file's columns. The import gets it in its options. */
 
-import Papa from "papaparse";
 import type { Field } from "./schema";
-import type { Row, Sheet } from "./sheet";
+import type { Row } from "./sheet";
 
 /** The column of each field; a field without a column is missing. */
 export type Mapping = ReadonlyMap<string, string>;
@@ -49,18 +45,10 @@ export function renameRow(row: Row, mapping: Mapping): Row {
   return named;
 }
 
-/** Returns the header line of a mapping; null if no name changes. */
-export function newHeader(sheet: Sheet, mapping: Mapping): string | null {
-  const names = renamed(sheet.header, mapping);
-  if (names.every((name, at) => name === sheet.header[at])) return null;
-  return Papa.unparse([names], { delimiter: sheet.delimiter });
-}
-
-/** Replaces the header of a file. Keeps the date, which identifies the file's upload. */
-export function withHeader(file: File, sheet: Sheet, header: string | null): File {
-  if (header === null) return file;
-  const { name, type, lastModified } = file;
-  return new File([`${header}\r\n`, file.slice(sheet.headerBytes)], name, { type, lastModified });
+/** Returns the import's option `columns`: the fields of columns with other names. */
+export function columnsOption(mapping: Mapping): Record<string, string> {
+  const renamedColumns = [...fieldsByColumn(mapping)].filter(([column, field]) => column !== field);
+  return Object.fromEntries(renamedColumns);
 }
 
 function fieldsByColumn(mapping: Mapping): Map<string, string> {

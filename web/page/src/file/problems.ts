@@ -21,7 +21,6 @@ export type FileProblem =
 /** A finding that the server may judge differently, or that does not affect every row. */
 type FileWarning =
   | KeyProblem
-  | { kind: "nameless-columns"; columns: number[] }
   | { kind: "bad-lines"; lines: number[] }
   | { kind: "cells"; more: boolean; rows: number }
   | { kind: "every-row"; field: string; reason: string; rows: number }
@@ -118,8 +117,6 @@ function mayMatch(pattern: string, name: string): boolean {
 function findWarnings(sheet: Sheet, { key, schema, mapping }: CheckedChoices): FileWarning[] {
   const [name = ""] = renamed([key], mapping);
   const warnings: FileWarning[] = key === "" ? [] : keyProblems(sheet.rows, key, name);
-  const nameless = sheet.header.flatMap((column, at) => (column === "" ? [at + 1] : []));
-  if (nameless.length > 0) warnings.push({ kind: "nameless-columns", columns: nameless });
   if (sheet.badLines.length > 0) warnings.push({ kind: "bad-lines", lines: sheet.badLines });
   warnings.push(...cellCountWarnings(sheet));
   if (schema) warnings.push(...everyRowWarnings(sheet, schema, mapping));
@@ -142,11 +139,11 @@ function keyProblems(rows: Row[], column: string, name: string): KeyProblem[] {
 }
 
 /** A row whose number of cells differs from the header's fails. */
-function cellCountWarnings({ header, cellCounts }: Sheet): FileWarning[] {
+function cellCountWarnings({ columns, cellCounts }: Sheet): FileWarning[] {
   const rows = cellCounts.length;
   if (rows === 0) return [];
-  if (cellCounts.every((count) => count > header.length)) return [{ kind: "cells", more: true, rows }];
-  return cellCounts.every((count) => count < header.length) ? [{ kind: "cells", more: false, rows }] : [];
+  if (cellCounts.every((count) => count > columns.length)) return [{ kind: "cells", more: true, rows }];
+  return cellCounts.every((count) => count < columns.length) ? [{ kind: "cells", more: false, rows }] : [];
 }
 
 /** Returns the violations that all of the first rows share. */

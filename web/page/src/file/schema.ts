@@ -18,7 +18,10 @@ export interface Schema {
 export interface Field {
   name: string;
   required: boolean;
-  /** The allowed JSON types; empty if the schema defines them in a way that the page does not interpret. */
+  /**
+   * The allowed JSON types; empty if the schema defines them in a way that the page does not interpret, or if the
+   * import converts cells in a way that depends on other rows.
+   */
   types: string[];
 }
 
@@ -45,25 +48,31 @@ export function readSchema(name: string, text: string): Schema | null {
 }
 
 function typesOf(rule: Record<string, unknown>): string[] {
+  // The import converts dates in the order that the column shows.
+  if (rule.format === "date") return [];
   if (typeof rule.type === "string") return [rule.type];
   return Array.isArray(rule.type) ? rule.type.filter((type) => typeof type === "string") : [];
 }
 
+/** A value that only the import can determine, because it depends on other rows. */
+export const UNKNOWN = Symbol("unknown");
+
 /**
- * Converts a cell as the import does (`shared/src/job_types/import/kinds.rs`): text where text is allowed,
- * else a number or a boolean if it is one, else the text itself, which validation then rejects.
+ * Converts a cell as the import does (`shared/src/job_types/import/conversion.rs`): text where text is allowed, else a
+ * number or a boolean if it is one, else the text itself, which validation then rejects. Numbers with separators and
+ * words such as `yes` are not interpreted here.
  */
 export function coerce(cell: string, types: string[]): unknown {
   if (types.length === 0 || types.includes("string")) return cell;
   const text = cell.trim();
-  const isNumber = types.includes("number");
   if (/^[+-]?\d+$/.test(text)) {
-    return (isNumber || types.includes("integer")) && fits64Bits(text) ? Number(text) : cell;
-  }
-  if (isNumber && /^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?$/i.test(text) && Number.isFinite(Number(text))) {
-    return Number(text);
+    const isNumber = types.includes("number") || types.includes("integer");
+    return isNumber && fits64Bits(text) ? Number(text) : cell;
   }
   if (types.includes("boolean") && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  const isNumber = types.includes("number") || types.includes("integer");
+  if (isNumber && /\d/.test(text) && /^[+\-\u2212]?[\d.,'\u2019\s]*(e[+-]?\d+)?$/i.test(text)) return UNKNOWN;
+  if (types.includes("boolean") && /^\p{L}{2,}$/u.test(text)) return UNKNOWN;
   return cell;
 }
 
@@ -116,12 +125,18 @@ function makeValidator({ document }: Schema): Validator | null {
 function violations(schema: Schema, validator: Validator, row: Row, coerces: boolean): Violations {
   const known = new Map(schema.fields.map((field) => [field.name, field.types]));
   const values: Row = Object.create(null);
+  const unknown = new Set<string>();
   for (const [name, value] of Object.entries(row)) {
     values[name] = coerces && typeof value === "string" ? coerce(value, known.get(name) ?? []) : value;
+    if (values[name] === UNKNOWN) {
+      unknown.add(name);
+      values[name] = value;
+    }
   }
   const reasons: Violations = new Map();
   for (const { instanceLocation, keyword, error } of validator.validate(values).errors) {
     const field = /^#\/([^/]+)/.exec(instanceLocation)?.[1]?.replaceAll("~1", "/").replaceAll("~0", "~");
+    if (field !== undefined && unknown.has(field)) continue;
     if (field !== undefined && known.get(field)?.length && keyword !== "$ref") reasons.set(field, error);
     const absent = keyword === "required" ? /"([^"]+)"/.exec(error)?.[1] : undefined;
     if (absent !== undefined) reasons.set(absent, error);

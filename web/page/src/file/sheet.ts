@@ -4,6 +4,7 @@
  */
 
 import Papa from "papaparse";
+import { nameColumns } from "./column-names";
 
 /** Bytes to read: enough for a header and some rows. */
 const HEAD_BYTES = 256 * 1024;
@@ -27,8 +28,6 @@ const MAGIC_NUMBERS: [number[], Unreadable][] = [
 /** The beginning of a file as text. */
 interface Head {
   text: string;
-  /** Bytes before the text: a byte order mark. */
-  markBytes: number;
   /** True if the text is the whole file. */
   isComplete: boolean;
 }
@@ -41,9 +40,7 @@ export interface Sheet {
   format: "csv" | "json-lines";
   /** The separator of columns; CSV only. */
   delimiter: string;
-  /** The header, including columns without a name; CSV only. */
-  header: string[];
-  /** The names of named columns, or the properties of the first rows. */
+  /** The names of the columns in the import, or the properties of the first rows. */
   columns: string[];
   /** The first rows. CSV: each cell by its column, without empty ones. JSON Lines: the value of the line. */
   rows: Row[];
@@ -53,8 +50,6 @@ export interface Sheet {
   badLines: number[];
   /** True if the file has no other rows. */
   isComplete: boolean;
-  /** Bytes before the first row: byte order mark and header. */
-  headerBytes: number;
 }
 
 /** Returns true if the server reads a file of this name as JSON Lines. */
@@ -72,12 +67,10 @@ export async function readSheet(file: File): Promise<Sheet | Unreadable> {
 function csv(head: Head): Sheet | Unreadable {
   const delimiter = guessDelimiter(head.text);
   const records: string[][] = [];
-  let headerChars = 0;
   Papa.parse<string[]>(head.text, {
     delimiter,
     skipEmptyLines: true,
     step: (result, parser) => {
-      if (records.length === 0) headerChars = result.meta.cursor;
       records.push(result.data);
       // One row more than needed: the last may be cut off.
       if (records.length > CHECKED_ROWS + 1) parser.abort();
@@ -87,16 +80,15 @@ function csv(head: Head): Sheet | Unreadable {
   if (!header) return "empty";
   const isComplete = head.isComplete && records.length <= CHECKED_ROWS + 1;
   const kept = isComplete ? rest : rest.slice(0, -1);
+  const columns = nameColumns(header);
   return {
     format: "csv",
     delimiter,
-    header,
-    columns: header.filter(Boolean),
-    rows: kept.map((cells) => byColumn(header, cells)),
+    columns,
+    rows: kept.map((cells) => byColumn(columns, cells)),
     cellCounts: kept.map((cells) => cells.length),
     badLines: [],
     isComplete,
-    headerBytes: head.markBytes + new TextEncoder().encode(head.text.slice(0, headerChars)).length,
   };
 }
 
@@ -112,9 +104,9 @@ function guessDelimiter(text: string): string {
   return [",", ";", "\t", "|"].find(separates) ?? ",";
 }
 
-function byColumn(header: string[], cells: string[]): Row {
+function byColumn(columns: string[], cells: string[]): Row {
   const row: Row = Object.create(null);
-  for (const [at, column] of header.entries()) if (column && cells[at]) row[column] = cells[at];
+  for (const [at, column] of columns.entries()) if (cells[at]) row[column] = cells[at];
   return row;
 }
 
@@ -131,7 +123,7 @@ function jsonLines(head: Head): Sheet {
   }
   const columns = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const isComplete = head.isComplete && filled.length <= CHECKED_ROWS;
-  const noTable = { delimiter: "", header: [], cellCounts: [], headerBytes: 0 };
+  const noTable = { delimiter: "", cellCounts: [] };
   return { format: "json-lines", ...noTable, columns, rows, badLines, isComplete };
 }
 
@@ -165,7 +157,7 @@ async function readHead(file: File): Promise<Head | Unreadable> {
     text = new TextDecoder().decode(bytes.subarray(markBytes), { stream: !isComplete });
     if (text.slice(0, firstLineEnd(text)).includes("\ufffd")) return "not-utf8";
   }
-  return text.trim() === "" && isComplete ? "empty" : { text, markBytes, isComplete };
+  return text.trim() === "" && isComplete ? "empty" : { text, isComplete };
 }
 
 /** Returns null for a folder, and for a file that was moved or changed after it was picked. */

@@ -79,7 +79,8 @@ export const fileText = {
     title: "Every row would fail",
     delimiter: (found: string) =>
       `The columns are separated by ${found}. Only commas are supported: save the file as comma-separated CSV.`,
-    "duplicate-column": (column: string) => `Two columns are named "${column}". Rename one of them.`,
+    "duplicate-column": (column: string) =>
+      `Two columns are imported as "${column}". Map or rename one of them.`,
     "no-rows": "The file has a header but no rows.",
     "no-key": (key: string) => `The key column "${key}" is not in the file.`,
     "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,
@@ -96,8 +97,6 @@ export const fileText = {
         : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These rows fail.`,
     "key-repeats": (key: string, value: string) =>
       `The key "${key}" has "${value}" more than once. Rows with the same key become one record.`,
-    "nameless-columns": (columns: number[]) =>
-      `Columns without a name are not imported: ${columns.join(", ")}.`,
     "bad-lines": (lines: number[]) => `Rows that are not JSON objects fail: ${lines.join(", ")}.`,
     cells: (more: boolean, rows: number) =>
       `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,

@@ -1,9 +1,10 @@
 /** The beginning of a file before its upload: its rows, its mapping, and its problems and warnings. */
 
 import { expect, test } from "vitest";
-import { guessMapping, newHeader, renamed, renameRow, UNMAPPED, withHeader } from "../../src/file/mapping";
+import { nameColumns } from "../../src/file/column-names";
+import { columnsOption, guessMapping, renamed, renameRow, UNMAPPED } from "../../src/file/mapping";
 import { findProblems, guessKey, isBlocking } from "../../src/file/problems";
-import { coerce, readSchema, type Schema } from "../../src/file/schema";
+import { coerce, readSchema, type Schema, UNKNOWN } from "../../src/file/schema";
 import { readSheet, type Sheet } from "../../src/file/sheet";
 
 const file = (name: string, ...parts: BlobPart[]) => new File(parts, name);
@@ -71,22 +72,13 @@ test("guesses fields by name, each column once", () => {
   ]);
 });
 
-test("a mapped file has a new header and the same bytes after it", async () => {
-  const mark = new Uint8Array([0xef, 0xbb, 0xbf]);
-  const rows = new Uint8Array([0x31, 0x2c, 0xe4, 0x0a, 0x32, 0x2c, 0x22, 0x0a, 0x22]);
-  const given = file("a.csv", mark, "Id,Größe\r\n", rows);
-  const found = await sheet("a.csv", mark, "Id,Größe\r\n", rows);
-  expect(newHeader(found, new Map([["Id", "Id"]]))).toBeNull();
-  expect(withHeader(given, found, null)).toBe(given);
+test("a mapping names the columns that are called otherwise", () => {
   const mapping = new Map([
-    ["id", "Id"],
+    ["id", "id"],
     ["size, cm", "Größe"],
   ]);
-  const mapped = withHeader(given, found, newHeader(found, mapping));
-  expect(mapped.lastModified).toBe(given.lastModified);
-  const bytes = new Uint8Array(await mapped.arrayBuffer());
-  const header = new TextEncoder().encode('id,"size, cm"\r\n');
-  expect([...bytes]).toEqual([...header, ...rows]);
+  expect(columnsOption(mapping)).toEqual({ Größe: "size, cm" });
+  expect(columnsOption(UNMAPPED)).toEqual({});
 });
 
 test("the delimiter is guessed from the header alone", async () => {
@@ -95,10 +87,22 @@ test("the delimiter is guessed from the header alone", async () => {
   expect((await sheet("a.csv", "id;name\n1,2,3;4,5,6\n")).delimiter).toBe(";");
 });
 
-test("a header keeps its spaces, and loses columns without a name", async () => {
+test("columns are named as in the import", async () => {
+  for (const [header, names] of [
+    ["a, b ", "a,b"],
+    ["a,a,a", "a,a_2,a_3"],
+    ["a,a,a_2,a", "a,a_3,a_2,a_4"],
+    [",column_1,a,", "column_5,column_1,a,column_4"],
+    ["a,,a", "a,column_2,a_2"],
+    ["\ufeffa,\ufeffa ", "a,a_2"],
+  ] as const) {
+    expect(nameColumns(header.split(",")).join(","), header).toBe(names);
+  }
   const found = await sheet("a.csv", "id, name,\n1,Ann,x\n");
-  expect(found).toMatchObject({ header: ["id", " name", ""], columns: ["id", " name"], rows: [{ id: "1" }] });
-  expect(newHeader(found, new Map([["name", " name"]]))).toBe("id,name,");
+  expect(found).toMatchObject({
+    columns: ["id", "name", "column_3"],
+    rows: [{ id: "1", name: "Ann", column_3: "x" }],
+  });
 });
 
 test("a column may have the name of a built-in property", async () => {
@@ -144,13 +148,27 @@ test("a file with rows that can succeed has no problems", async () => {
 
 test("problems that fail every row are found", async () => {
   expect(await problems("id;age\n1;30\n")).toEqual([{ kind: "delimiter", delimiter: ";" }]);
-  expect(await problems("id,id\n1,2\n")).toEqual([{ kind: "duplicate-column", column: "id" }]);
+  expect(await problems("id,id\n1,2\n", null)).toEqual([]);
+  const twice = { key: "id", schema: null, mapping: new Map([["id", "Nr"]]) };
+  expect(findProblems(await sheet("a.csv", "id,Nr\n1,2\n"), twice)).toEqual([
+    { kind: "duplicate-column", column: "id" },
+  ]);
   expect(await problems("id,age\n")).toEqual([{ kind: "no-rows" }]);
   expect(await problems("name\nAnn\n", null)).toEqual([{ kind: "no-key", key: "id" }]);
   expect(await problems("id,shoe\n1,40\n")).toEqual([{ kind: "missing-field", field: "age" }]);
   expect(await problems("no\nnot\n", SCHEMA, "a.jsonl")).toEqual([{ kind: "not-json" }]);
   const strict = schema({ properties: { id: {} }, additionalProperties: false });
   expect(await problems("id,more\n1,2\n", strict)).toEqual([{ kind: "unknown-columns", columns: ["more"] }]);
+});
+
+test("cells that only the import can convert are not reported", async () => {
+  const given = schema({
+    properties: { id: {}, price: { type: "number" }, on: { type: "string", format: "date" } },
+  });
+  expect(await problems('id,price,on\n1,"1.234,5",13.2.2024\n', given)).toEqual([]);
+  expect(await problems("id,price,on\n1,free,\n", given)).toMatchObject([
+    { kind: "every-row", field: "price" },
+  ]);
 });
 
 test("a violation that all first rows share is reported once", async () => {
@@ -227,9 +245,7 @@ test("rows with too many or too few cells are reported", async () => {
   expect(await problems("id,name\n1,Ann,\n2,Bob,\n", null)).toEqual([{ kind: "cells", more: true, rows: 2 }]);
   expect(await problems("id,name\n1\n2\n", null)).toEqual([{ kind: "cells", more: false, rows: 2 }]);
   expect(await problems("id,name\n1,Ann,\n2,Bob\n", null)).toEqual([]);
-  expect(await problems("id,,name,\n1,a,Ann,b\n", null)).toEqual([
-    { kind: "nameless-columns", columns: [2, 4] },
-  ]);
+  expect(await problems("id,,name,\n1,a,Ann,b\n", null)).toEqual([]);
   expect(await problems('{"id":"1"}\nno\n', null, "a.jsonl")).toEqual([{ kind: "bad-lines", lines: [2] }]);
 });
 
@@ -243,10 +259,10 @@ test("cells are converted to the schema's types, as in the import", () => {
   expect(typeof coerce("-9223372036854775808", ["number"])).toBe("number");
   expect(coerce("18446744073709551616", ["integer"])).toBe("18446744073709551616");
   expect(coerce("99999999999999999999", ["number"])).toBe("99999999999999999999");
-  expect(coerce("1e999", ["number"])).toBe("1e999");
-  expect(coerce("1.0", ["integer"])).toBe("1.0");
-  expect(coerce("-.5", ["number"])).toBe(-0.5);
-  expect(coerce("1,5", ["number"])).toBe("1,5");
+  for (const cell of ["1.5", "1,5", "-.5", "1.234,50", "1 234", "1’234", "\u22125", "1e3"])
+    expect(coerce(cell, ["number"]), cell).toBe(UNKNOWN);
+  for (const cell of ["n/a", "12a", "", "-", "1.5 €"]) expect(coerce(cell, ["number"]), cell).toBe(cell);
   expect(coerce("TRUE", ["boolean"])).toBe(true);
-  expect(coerce("yes", ["boolean"])).toBe("yes");
+  expect(coerce("ja", ["boolean"])).toBe(UNKNOWN);
+  for (const cell of ["1", "y", "not sure"]) expect(coerce(cell, ["boolean"]), cell).toBe(cell);
 });

@@ -1,11 +1,12 @@
 //! The member `reading` of a request: how an uploaded file is read. What it does not say is found in the file.
 
-use longshore::field_error::FieldError;
-use longshore::http::{Bad, Checked, Fields};
 use longshore_domain::records::{Delimiter, Format, GivenReading, Quote, TextEncoding};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
+
+use crate::field_error::FieldError;
+use crate::http::{Bad, Checked, Fields};
 
 /// Highest number of a header row.
 const MAX_HEADER_ROW: u32 = 1_000;
@@ -13,7 +14,7 @@ const MAX_HEADER_ROW: u32 = 1_000;
 /// How the file is read. Each member that is absent is found in the file.
 #[derive(Clone, Eq, PartialEq, Debug, Default, Deserialize, ToSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-pub(super) struct ReadingRequest {
+pub struct ReadingRequest {
     /// Format of the file. Without it, the name and the content type of the upload decide. JSON Lines is UTF-8 and has no
     /// other member.
     #[serde(default)]
@@ -44,24 +45,25 @@ pub(super) struct ReadingRequest {
 
 /// The reading that a request gives.
 #[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize)]
-pub(super) struct ParsedReading {
+pub struct ParsedReading {
     /// The format.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) format: Option<Format>,
+    pub format: Option<Format>,
     /// The reading of CSV.
     #[serde(flatten)]
-    pub(super) csv: GivenReading,
+    pub csv: GivenReading,
 }
 
 impl ParsedReading {
     /// Returns true if nothing is given.
-    pub(super) fn is_empty(&self) -> bool {
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 }
 
 /// Reads the member of a request with or without a file. Returns nothing given for one that is not valid.
-pub(super) fn read_reading(fields: &mut Fields, has_file: bool) -> ParsedReading {
+pub fn read_reading(fields: &mut Fields, has_file: bool) -> ParsedReading {
     let Some(read) = fields.optional("reading", |value| Ok(parse(value))) else { return ParsedReading::default() };
     match read {
         Ok(reading) if !has_file && !reading.is_empty() => {

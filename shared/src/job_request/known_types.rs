@@ -1,17 +1,16 @@
 //! The job types that a request can name: those of the deployment's code, and the registered one that it names.
 
-use longshore::handler::{AnyJobType, Registry};
-use longshore::http::{Bad, Checked};
-use longshore::job_types::image;
-use longshore::remote::RegisteredType;
 use longshore_domain::ports::{JobTypes, PortResult};
 use longshore_domain::registration::{RegistrationStatus, StoredRegistration, TypeName, VersionedRegistration};
 use serde_json::Value;
 
-use super::items::CreateBody;
+use crate::handler::{AnyJobType, Registry};
+use crate::http::{Bad, Checked, Fields};
+use crate::job_types::image;
+use crate::remote::RegisteredType;
 
 /// The job types that a request can name.
-pub(super) struct KnownTypes<'a> {
+pub struct KnownTypes<'a> {
     registry: &'a Registry,
     /// The registered type that the request names.
     registered: Registered,
@@ -30,12 +29,13 @@ enum Registered {
 }
 
 impl<'a> KnownTypes<'a> {
-    /// Reads the registered type that a request names, unless the deployment's code has a type of this name.
+    /// Reads the registered type that the member `jobType` of a request names, unless the deployment's code has a type of
+    /// this name.
     ///
     /// # Errors
     /// If the store fails.
-    pub(super) async fn of(body: &CreateBody, registry: &'a Registry, store: &impl JobTypes) -> PortResult<Self> {
-        let name = body.fields.get("jobType").and_then(Value::as_str);
+    pub async fn of(fields: &Fields, registry: &'a Registry, store: &impl JobTypes) -> PortResult<Self> {
+        let name = fields.get("jobType").and_then(Value::as_str);
         let name = name.filter(|name| registry.find(name).is_none()).and_then(|name| TypeName::parse(name).ok());
         let stored = match name {
             Some(name) => store.job_type(&name).await?,
@@ -54,7 +54,7 @@ impl<'a> KnownTypes<'a> {
     ///
     /// # Errors
     /// `unknown_job_type`.
-    pub(super) fn find(&self, value: &Value) -> Checked<&dyn AnyJobType> {
+    pub fn find(&self, value: &Value) -> Checked<&dyn AnyJobType> {
         let own = value.as_str().and_then(|name| self.registry.find(name)).filter(|job_type| !job_type.is_internal());
         let detail = match (own, &self.registered) {
             (Some(own), _) => return Ok(own),
@@ -84,7 +84,7 @@ impl<'a> KnownTypes<'a> {
 ///
 /// # Errors
 /// If the store fails.
-pub(super) async fn newest(
+pub async fn newest(
     name: &str,
     registry: &Registry,
     store: &impl JobTypes,

@@ -1,0 +1,50 @@
+//! The response document.
+
+use longshore::inspection::{FoundColumn, FoundRow, Inspection};
+use longshore_domain::ids::FileGuid;
+use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::records::{Format, GivenReading, Reading};
+use serde::Serialize;
+use serde_json::{Value, json};
+use utoipa::ToSchema;
+
+/// What was found in an uploaded file.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Inspection)]
+pub struct InspectionDocument {
+    /// Id of the upload.
+    pub file_guid: FileGuid,
+    /// Format of the file.
+    pub format: Format,
+    /// How CSV is written; `null` for JSON Lines, or if the file cannot be read.
+    #[schema(required = true)]
+    pub reading: Option<Reading>,
+    /// The columns of CSV, in order.
+    pub columns: Vec<FoundColumn>,
+    /// The first rows after the header.
+    #[schema(max_items = 100)]
+    pub rows: Vec<FoundRow>,
+    /// Guesses that a person should check.
+    pub issues: Vec<JobError>,
+    /// The error with which a job would fail before its first row.
+    #[schema(required = true)]
+    pub error: Option<JobError>,
+    /// A request for a job that reads the file so, with what was found; `null` if that job would fail, or no job type was
+    /// named.
+    #[schema(required = true, value_type = Option<Object>)]
+    pub request: Option<Value>,
+}
+
+impl InspectionDocument {
+    /// Creates the document of an inspection for this job type, if any.
+    pub(crate) fn new(id: FileGuid, source: &SourceFile, found: Inspection, job_type: Option<&str>) -> Self {
+        let Inspection { reading, columns, rows, issues, error, options } = found;
+        let request = job_type.zip(options).map(|(job_type, options)| {
+            let mut reading_given = json!(reading.map(GivenReading::from).unwrap_or_default());
+            reading_given["format"] = json!(source.format);
+            json!({ "jobType": job_type, "fileGuid": id, "reading": reading_given, "options": options })
+        });
+        Self { file_guid: id, format: source.format, reading, columns, rows, issues, error, request }
+    }
+}

@@ -1,0 +1,17 @@
+//! Inspects an uploaded file before it becomes a job: how it is written, its columns, its first rows, and what would fail.
+//!
+//! - **Trigger:** `POST /api/uploads/{fileGuid}/inspect`.
+//! - **Reads and writes:** reads the upload, the registration of a registered job type, and at most 192 KiB of the file.
+//!   Counts the call.
+//! - **Called twice:** returns the same again.
+//! - **If it fails:** the client gets a problem and retries.
+//! - **Never:** writes to the bucket; reads another prefix than that of uploads; logs a row.
+
+mod call;
+mod document;
+mod openapi;
+mod routes;
+
+pub use call::Inspections;
+pub use document::InspectionDocument;
+pub use routes::{ROUTES, openapi, router, serve};

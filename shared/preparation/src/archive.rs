@@ -1,0 +1,60 @@
+//! A ZIP archive with one file.
+
+use std::io::{Read, Seek, Write};
+
+use zip::result::ZipError;
+use zip::{CompressionMethod, ZipArchive};
+
+use crate::error::PreparationError;
+use crate::unpack;
+
+/// Maximum number of entries, and of the names that a message lists with the characters of each.
+const ENTRIES: usize = 1_000;
+const LISTED: usize = 5;
+const LISTED_CHARS: usize = 40;
+
+/// Writes the only file of an archive. Returns its name.
+pub(crate) fn only_file(file: impl Read + Seek, sink: &mut impl Write) -> Result<String, PreparationError> {
+    let mut archive = ZipArchive::new(file).map_err(refused)?;
+    if archive.len() > ENTRIES {
+        return Err(PreparationError::NotOneFile { count: archive.len(), names: "…".to_owned() });
+    }
+    let mut files = Vec::new();
+    for index in 0..archive.len() {
+        let entry = archive.by_index_raw(index).map_err(refused)?;
+        let name = String::from_utf8_lossy(entry.name_raw()).into_owned();
+        if entry.is_file() && !is_hidden(&name) {
+            files.push((index, name, entry.encrypted(), entry.compression()));
+        }
+    }
+    let (index, name) = match files.as_slice() {
+        [] => return Err(PreparationError::NoFile),
+        [(_, _, true, _)] => return Err(PreparationError::Password),
+        [(index, name, _, CompressionMethod::Stored | CompressionMethod::Deflated)] => (*index, name.clone()),
+        [(_, _, _, method)] => return Err(PreparationError::Method(method.to_string())),
+        files => {
+            let listed: Vec<_> = files.iter().take(LISTED).map(|(_, name, ..)| shown(name)).collect();
+            let more = if files.len() > LISTED { ", …" } else { "" };
+            return Err(PreparationError::NotOneFile { count: files.len(), names: listed.join(", ") + more });
+        }
+    };
+    unpack::copy(archive.by_index(index).map_err(refused)?, sink)?;
+    Ok(name)
+}
+
+/// Returns true for what programs add to an archive: folders of macOS, and files whose names begin with a full stop.
+fn is_hidden(name: &str) -> bool {
+    name.starts_with("__MACOSX/") || name.rsplit('/').next().is_some_and(|file| file.starts_with('.'))
+}
+
+fn shown(name: &str) -> String {
+    let name: String = name.chars().filter(|c| !c.is_control()).take(LISTED_CHARS).collect();
+    format!("{name:?}")
+}
+
+fn refused(error: ZipError) -> PreparationError {
+    match error {
+        ZipError::Io(error) => error.into(),
+        error => PreparationError::damaged(error),
+    }
+}

@@ -1,0 +1,97 @@
+//! The reasons to refuse a file, for the person who uploaded it.
+
+use std::io;
+
+use longshore_workbooks::WorkbookError;
+
+/// The reason why a file is refused, or why it could not be converted.
+#[derive(Clone, Eq, PartialEq, Debug, thiserror::Error)]
+pub enum PreparationError {
+    /// The bytes could not be read or written. Another attempt can succeed.
+    #[error("The file could not be converted: {0}.")]
+    Io(io::ErrorKind),
+    /// The workbook is refused.
+    #[error(transparent)]
+    Workbook(#[from] WorkbookError),
+    /// The compressed file ends early or is damaged.
+    #[error("The compressed file is damaged ({0}). Compress it again, or upload it without compression.")]
+    Damaged(String),
+    /// A file that is compressed with more memory than there is.
+    #[error("The file is compressed with a window of more than {} MiB. Compress it without --long.", .0 >> 20)]
+    Window(u64),
+    /// The archive does not contain exactly one file.
+    #[error("The archive contains {count} files ({names}). Upload one of them, or an archive with only that one.")]
+    NotOneFile {
+        /// Number of files.
+        count: usize,
+        /// The first names.
+        names: String,
+    },
+    /// The archive contains no file.
+    #[error("The archive contains no file.")]
+    NoFile,
+    /// The archive is encrypted.
+    #[error("The archive is protected by a password. Unpack it, and upload the file in it.")]
+    Password,
+    /// The method of compression is not known.
+    #[error(
+        "The archive is compressed by a method that cannot be read ({0}). Create it with the usual method, deflate."
+    )]
+    Method(String),
+    /// What was unpacked is no text.
+    #[error("The compressed file contains {0}, not text. Unpack it, and upload what is in it.")]
+    NotText(&'static str),
+    /// The output is too large.
+    #[error("The file has more than {} MiB when it is unpacked. Split it into several files.", .0 >> 20)]
+    TooLarge(u64),
+    /// The ratio of the compression is not that of text.
+    #[error("The file grows to more than {0} times its size when it is unpacked, which no table does.")]
+    Ratio(u64),
+}
+
+/// Maximum characters of a decoder's reason in a message.
+const REASON_CHARS: usize = 100;
+
+impl PreparationError {
+    /// Returns the code of a refused file; `None` if another attempt can succeed.
+    pub const fn code(&self) -> Option<&'static str> {
+        Some(match self {
+            Self::Io(_) => return None,
+            Self::Workbook(error) => return error.code(),
+            Self::Damaged(_) => "archive_damaged",
+            Self::Window(_) | Self::TooLarge(_) | Self::Ratio(_) => "archive_too_large",
+            Self::NotOneFile { .. } | Self::NoFile => "archive_not_one_file",
+            Self::Password => "archive_password",
+            Self::Method(_) => "archive_method",
+            Self::NotText(_) => "archive_not_text",
+        })
+    }
+
+    /// Creates the error of a damaged file. The reason can quote the file, so it is shortened.
+    pub(crate) fn damaged(reason: impl ToString) -> Self {
+        let reason = reason.to_string();
+        Self::Damaged(reason.chars().map(|c| if c.is_control() { ' ' } else { c }).take(REASON_CHARS).collect())
+    }
+}
+
+impl From<io::Error> for PreparationError {
+    /// An unexpected end and invalid data are properties of the file; other errors are those of its storage. A limit is
+    /// passed on as it is.
+    fn from(error: io::Error) -> Self {
+        if let Some(limit) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
+            return limit.clone();
+        }
+        match error.kind() {
+            io::ErrorKind::InvalidData | io::ErrorKind::InvalidInput | io::ErrorKind::UnexpectedEof => {
+                Self::damaged(error)
+            }
+            kind => Self::Io(kind),
+        }
+    }
+}
+
+impl From<PreparationError> for io::Error {
+    fn from(error: PreparationError) -> Self {
+        Self::other(error)
+    }
+}

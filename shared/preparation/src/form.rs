@@ -1,0 +1,75 @@
+//! What a file is, by its first bytes.
+
+use memchr::memmem;
+
+/// A file that must be converted before it can be split.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum Form {
+    /// One or several gzip members, [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952).
+    Gzip,
+    /// One or several Zstandard frames, [RFC 8878](https://www.rfc-editor.org/rfc/rfc8878).
+    Zstd,
+    /// A ZIP archive that is no workbook.
+    Zip,
+    /// A workbook (`.xlsx`), or an encrypted or old one, which is refused with its reason.
+    Workbook,
+    /// Text in UTF-16 with a byte order mark.
+    Utf16,
+}
+
+/// The first bytes of each form. UTF-16 with the little-endian mark is told from UTF-32 below.
+const SIGNATURES: [(&[u8], Form); 8] = [
+    (b"\x1f\x8b", Form::Gzip),
+    (b"\x28\xb5\x2f\xfd", Form::Zstd),
+    (b"PK\x03\x04", Form::Zip),
+    (b"PK\x05\x06", Form::Zip),
+    (b"\xd0\xcf\x11\xe0", Form::Workbook),
+    (b"\xfe\xff", Form::Utf16),
+    (b"\xff\xfe", Form::Utf16),
+    // A skippable frame, which some programs put before the first frame of Zstandard.
+    (b"\x50\x2a\x4d\x18", Form::Zstd),
+];
+
+const UTF32_MARK: &[u8] = b"\xff\xfe\0\0";
+
+/// Part of a workbook's archive. It is the first one in the files of most programs, and near the start in the others.
+const WORKBOOK_PART: &[u8] = b"[Content_Types].xml";
+
+impl Form {
+    /// Returns the form of a file with these first bytes; 64 KiB are plenty. `None` if it is none of the forms: text that
+    /// can be split as it is, or a file that no job can read.
+    pub fn detect(head: &[u8]) -> Option<Self> {
+        let (_, form) = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature))?;
+        match form {
+            Self::Zip if memmem::find(head, WORKBOOK_PART).is_some() => Some(Self::Workbook),
+            Self::Utf16 if head.starts_with(UTF32_MARK) => None,
+            form => Some(*form),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Form;
+
+    #[test]
+    fn a_form_is_known_by_its_first_bytes() {
+        for (head, expected) in [
+            (&b"\x1f\x8b\x08"[..], Some(Form::Gzip)),
+            (b"\x28\xb5\x2f\xfd\0", Some(Form::Zstd)),
+            (b"\x50\x2a\x4d\x18\0", Some(Form::Zstd)),
+            (b"PK\x03\x04 a.csv", Some(Form::Zip)),
+            (b"PK\x03\x04 [Content_Types].xml", Some(Form::Workbook)),
+            (b"\xd0\xcf\x11\xe0\xa1", Some(Form::Workbook)),
+            (b"\xff\xfea\0", Some(Form::Utf16)),
+            (b"\xfe\xff\0a", Some(Form::Utf16)),
+            (b"\xff\xfe\0\0a", None),
+            (b"\xef\xbb\xbfa,b", None),
+            (b"PKW,a", None),
+            (b"%PDF-1.7", None),
+            (b"", None),
+        ] {
+            assert_eq!(Form::detect(head), expected, "{head:?}");
+        }
+    }
+}

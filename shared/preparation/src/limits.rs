@@ -1,0 +1,102 @@
+//! The limits of a conversion, and a writer that observes them.
+
+use std::cell::Cell;
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::rc::Rc;
+
+use crate::error::PreparationError;
+
+/// Limits of a conversion.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub struct Limits {
+    /// Maximum size of the output.
+    pub output_bytes: u64,
+    /// Maximum size of the output as a multiple of the bytes that were read. Tables of real data stay below 100.
+    pub ratio: u64,
+    /// Size of the output up to which the ratio is not considered: a few repeated rows.
+    pub free_bytes: u64,
+    /// Maximum size of the window of Zstandard: the memory that it needs.
+    pub window_bytes: u64,
+    /// Maximum number of columns of a sheet that are read.
+    pub columns: usize,
+    /// Limits of a workbook.
+    pub workbook: longshore_workbooks::Limits,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            output_bytes: 5 << 30,
+            ratio: 500,
+            free_bytes: 16 << 20,
+            window_bytes: 32 << 20,
+            columns: 10_000,
+            workbook: longshore_workbooks::Limits::default(),
+        }
+    }
+}
+
+/// A file that counts what is read of it.
+pub(crate) struct Counted<R> {
+    file: R,
+    read: Rc<Cell<u64>>,
+}
+
+impl<R> Counted<R> {
+    pub(crate) fn new(file: R) -> Self {
+        Self { file, read: Rc::default() }
+    }
+
+    /// Returns the counter, in bytes.
+    pub(crate) fn read_bytes(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.read)
+    }
+}
+
+impl<R: Read> Read for Counted<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let length = self.file.read(buffer)?;
+        self.read.set(self.read.get() + length as u64);
+        Ok(length)
+    }
+}
+
+impl<R: Seek> Seek for Counted<R> {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        self.file.seek(position)
+    }
+}
+
+/// A writer that refuses too large an output.
+pub(crate) struct Bounded<W> {
+    sink: W,
+    limits: Limits,
+    read: Rc<Cell<u64>>,
+    pub(crate) written: u64,
+}
+
+impl<W> Bounded<W> {
+    /// Creates a writer of what is unpacked from a file of which `read` bytes were read.
+    pub(crate) fn new(sink: W, limits: Limits, read: Rc<Cell<u64>>) -> Self {
+        Self { sink, limits, read, written: 0 }
+    }
+}
+
+impl<W: Write> Write for Bounded<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.written + bytes.len() as u64;
+        if written > self.limits.output_bytes {
+            return Err(PreparationError::TooLarge(self.limits.output_bytes).into());
+        }
+        if written > self.limits.free_bytes && written / self.limits.ratio > self.read.get() {
+            return Err(PreparationError::Ratio(self.limits.ratio).into());
+        }
+        self.sink.write_all(bytes)?;
+        self.written = written;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.sink.flush()
+    }
+}

@@ -1,0 +1,49 @@
+//! The first rows of a CSV file, from which its job type decides what the options leave open.
+
+use longshore_domain::records::{Extent, Reading, Span};
+
+use crate::handler::CellReader;
+
+/// Returns the cells of the rows in these bytes of a file, which begin with a row at `offset`. Leaves out a row that is
+/// cut off, is not text, or does not have a cell for each column.
+pub(crate) fn first_rows(
+    bytes: &[u8],
+    offset: u64,
+    reading: Reading,
+    columns: usize,
+    extent: Extent,
+) -> Vec<Vec<String>> {
+    let mut cutter = reading.cutter(offset);
+    let mut spans: Vec<Span> = Vec::new();
+    cutter.feed(bytes, &mut |span| spans.push(span));
+    spans.extend(cutter.finish().filter(|_| extent == Extent::Whole));
+    let mut cells = CellReader::new(reading.dialect);
+    let row = |span: Span| {
+        let record = bytes.get((span.start - offset) as usize..(span.content_end - offset) as usize)?;
+        let record = reading.encoding.decode(record).filter(|_| !span.unterminated)?;
+        let cells = cells.read(record.as_bytes());
+        (cells.len() == columns).then(|| cells.utf8_texts().map(str::to_owned).collect())
+    };
+    spans.into_iter().filter_map(row).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_domain::records::{Delimiter, Dialect, Quote, TextEncoding};
+
+    use super::*;
+
+    #[test]
+    fn whole_rows_with_a_cell_for_each_column_are_read() {
+        let dialect = Dialect { delimiter: Delimiter::Semicolon, quote: Quote::Double };
+        let encoding = TextEncoding::named("windows-1252").unwrap();
+        let reading = Reading { encoding, dialect, header_row: 1, comment: Some('#') };
+        let bytes = b"1;M\xfcller\r\n# comment\r\n2;a;b\n\n3;\"x;\n\"\n4;\"cut";
+        let expected = [["1", "M\u{fc}ller"], ["3", "x;\n"]];
+        for (extent, bytes) in [(Extent::Whole, &bytes[..]), (Extent::Start, bytes)] {
+            assert_eq!(first_rows(bytes, 7, reading, 2, extent), expected, "{extent:?}");
+        }
+        assert_eq!(first_rows(b"1;2", 0, reading, 2, Extent::Whole), [["1", "2"]]);
+        assert!(first_rows(b"1;2", 0, reading, 2, Extent::Start).is_empty());
+    }
+}

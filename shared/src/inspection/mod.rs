@@ -1,0 +1,109 @@
+//! The inspection of a file before it becomes a job: how it is written, its columns, its first rows, and what would fail.
+//!
+//! It calls the same code as the job: what the splitter finds in the header, what the job type detects in the first rows,
+//! and what a worker says about each row. So an inspection, a validation and an import agree.
+
+mod columns;
+mod rows;
+
+use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::ports::{Definition, Files, PortError};
+use longshore_domain::records::{GivenReading, Reading};
+use serde_json::Value;
+
+pub use columns::{CellType, FoundColumn, Question, QuestionReading};
+pub use rows::FoundRow;
+
+use crate::handler::{AnyJobType, Header, PreparedJob};
+use crate::header::{FileHeader, HeaderError, read_header};
+
+/// What was found in a file.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Inspection {
+    /// How CSV is written; `None` for JSON Lines, or if the file cannot be read.
+    pub reading: Option<Reading>,
+    /// The columns of CSV, in order.
+    pub columns: Vec<FoundColumn>,
+    /// The first rows.
+    pub rows: Vec<FoundRow>,
+    /// Guesses that a person should check.
+    pub issues: Vec<JobError>,
+    /// The error with which a job would fail before its first row.
+    pub error: Option<JobError>,
+    /// The options with what the first rows have decided; `None` if a job would fail, or none is intended.
+    pub options: Option<Value>,
+}
+
+/// The job that the file is inspected for.
+pub struct Intended<'a> {
+    /// Its type.
+    pub job_type: &'a dyn AnyJobType,
+    /// Its options.
+    pub options: &'a Value,
+    /// The same options, compiled.
+    pub prepared: Box<dyn PreparedJob>,
+}
+
+/// Inspects a file. Reads 64 KiB for the header, and as much for the first rows.
+///
+/// # Errors
+/// If the bucket fails.
+pub async fn inspect(
+    files: &impl Files,
+    source: &SourceFile,
+    given: GivenReading,
+    intended: Option<Intended<'_>>,
+) -> Result<Inspection, PortError> {
+    let header = match read_header(files, source, given, given).await {
+        Ok(header) => header,
+        Err(HeaderError::Port(error)) => return Err(error),
+        Err(HeaderError::Source(error)) => return Ok(Inspection { error: Some(error), ..Inspection::default() }),
+    };
+    let FileHeader { start, columns, rows, reading, mut issues } = header;
+    let source = SourceFile { reading, ..source.clone() };
+    let names = columns.unwrap_or_default();
+    let mut inspection = Inspection { reading, columns: columns::describe(&names, &rows), ..Inspection::default() };
+    let mut job = None;
+    if let Some(intended) = intended {
+        match checked(intended, &Header { columns: &names, rows: &rows, detected: None }, reading.is_some()) {
+            Ok(checked) => {
+                issues.extend(checked.issues);
+                inspection.options = Some(checked.options);
+                job = Some(checked.prepared);
+            }
+            Err(error) => inspection.error = Some(error),
+        }
+    }
+    inspection.rows = rows::first(files, &source, start, &names, job.as_deref()).await?;
+    inspection.issues = issues;
+    Ok(inspection)
+}
+
+/// A job whose header has been checked.
+struct CheckedJob {
+    issues: Vec<JobError>,
+    options: Value,
+    prepared: Box<dyn PreparedJob>,
+}
+
+/// Checks a header, and compiles the options with what was detected. JSON Lines have no header.
+fn checked(intended: Intended<'_>, header: &Header<'_>, has_header: bool) -> Result<CheckedJob, JobError> {
+    let Intended { job_type, options, prepared } = intended;
+    let mut job = CheckedJob { issues: Vec::new(), options: options.clone(), prepared };
+    if !has_header {
+        return Ok(job);
+    }
+    let checked = job.prepared.check_header(header)?;
+    job.issues = checked.issues;
+    if let Some(detected) = checked.detected {
+        job.options = detected.into_options(&Definition::new(options.clone()), header.columns)?.options;
+        // What was detected is valid: the job itself reads it from its definition.
+        if let Ok(prepared) = job_type.prepare(&job.options) {
+            job.prepared = prepared;
+        }
+    }
+    Ok(job)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,65 @@
+//! Inspections of small files, compared with what a validation says.
+
+use std::sync::Arc;
+
+use longshore_domain::ports::FileInfo;
+use longshore_domain::records::Format;
+use longshore_testing::{MemoryFiles, MemoryRecords};
+use serde_json::json;
+
+use super::*;
+use crate::handler::AnyJobType;
+use crate::job_types::import::Import;
+
+async fn inspected(file: &str, options: Option<Value>) -> Inspection {
+    let files = MemoryFiles::default();
+    files.put("file", file);
+    let FileInfo { size_bytes, etag } = files.info("file").await.unwrap().unwrap();
+    let format = if file.starts_with('{') { Format::JsonLines } else { Format::Csv };
+    let source = SourceFile { key: "file".into(), size_bytes, etag, format, name: "file.csv".into(), reading: None };
+    let import = Arc::new(Import::new(Arc::new(MemoryRecords::default()), MemoryFiles::default()));
+    let job_type: &dyn AnyJobType = &import;
+    let intended =
+        options.as_ref().map(|options| Intended { job_type, options, prepared: job_type.prepare(options).unwrap() });
+    inspect(&files, &source, GivenReading::default(), intended).await.unwrap()
+}
+
+#[tokio::test]
+async fn a_file_is_described() {
+    let found = inspected("id;Preis;Seit;Aktiv\n1;1,5;1.2.2024;ja\n2;7;3.4.2024;nein\n", None).await;
+    assert_eq!(found.reading.map(|reading| char::from(reading.dialect.delimiter.byte())), Some(';'));
+    let columns: Vec<_> = found.columns.iter().map(|column| (column.name.as_str(), column.found)).collect();
+    let expected = [CellType::Number, CellType::Number, CellType::Date, CellType::Boolean];
+    assert_eq!(columns, ["id", "Preis", "Seit", "Aktiv"].into_iter().zip(expected).collect::<Vec<_>>());
+    assert_eq!(found.columns[1].notation, Some(","));
+    let question = found.columns[2].question.as_ref().unwrap();
+    assert_eq!(question.cell, "1.2.2024");
+    assert_eq!(question.readings.iter().map(|reading| reading.notation).collect::<Vec<_>>(), ["dmy", "mdy"]);
+    assert_eq!(found.rows[1].cells, ["2", "7", "3.4.2024", "nein"]);
+    assert_eq!((found.error, found.options), (None, None));
+}
+
+#[tokio::test]
+async fn what_would_fail_is_found() {
+    let schema = json!({ "properties": { "price": { "type": "number" } }, "required": ["price"] });
+    let options = json!({ "dataset": "d", "key": "id", "schema": schema });
+    let found = inspected("id,price\n1,\"1,5\"\n,2\n3,x\n4\n", Some(options.clone())).await;
+    let problems: Vec<_> =
+        found.rows.iter().map(|row| row.problem.as_ref().map(|problem| problem.code.as_str())).collect();
+    assert_eq!(problems, [None, Some("missing_key"), Some("schema_type"), Some("too_few_cells")]);
+    assert_eq!(found.options.unwrap()["notations"], json!({ "price": { "decimalSeparator": "," } }));
+    let found = inspected("id,price\n1,1.234\n", Some(options.clone())).await;
+    assert_eq!(found.error.map(|error| error.code).as_deref(), Some("ambiguous_column"));
+    assert_eq!((found.options, found.rows.len()), (None, 1));
+    let found = inspected("id,name\n1,a\n", Some(options)).await;
+    assert_eq!(found.error.map(|error| error.code).as_deref(), Some("required_column_missing"));
+    assert_eq!(inspected("\n\n", None).await.error.map(|error| error.code).as_deref(), Some("file_empty"));
+}
+
+#[tokio::test]
+async fn json_lines_have_no_columns() {
+    let options = json!({ "dataset": "d", "key": "id" });
+    let found = inspected("{\"id\":1}\nno\n", Some(options.clone())).await;
+    let problems: Vec<_> = found.rows.iter().map(|row| row.problem.is_some()).collect();
+    assert_eq!((problems, found.columns, found.options), (vec![false, true], Vec::new(), Some(options)));
+}

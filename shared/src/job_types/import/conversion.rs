@@ -1,0 +1,259 @@
+//! The conversion of cells to the JSON values that the schema expects, in the notation of their column.
+//!
+//! With the format `date`, a date is converted to ISO 8601. A `date-time` is not: it requires a zone, which the cells of
+//! spreadsheets do not have. Otherwise, if text is allowed, a cell is text, so leading zeros are kept. Otherwise it is
+//! an integer, a decimal, or a word for true or false; surrounding spaces are ignored. Single letters and digits are no
+//! booleans: a wrong column would be imported as plausible data. A cell of no allowed type stays text, so that the check
+//! reports the error. Integers keep every digit or stay text: JSON numbers have 64 bits here. Decimals have double
+//! precision, as usual in JSON; use a string property for more digits.
+
+use std::collections::BTreeMap;
+
+use longshore_tabular::{Ambiguity, NumberNotation, Numbers, parse_boolean, read_date, read_number};
+use serde_json::{Number, Value};
+
+use super::kinds::Kind;
+use super::notations::{Blanks, Notations};
+use super::options::ImportOptions;
+
+/// The conversion of the cells of a column.
+#[derive(Debug)]
+pub(super) struct Conversion {
+    kind: Kind,
+    notations: Notations,
+    values: Option<BTreeMap<String, Value>>,
+    trim: bool,
+    blanks: Blanks,
+}
+
+impl Conversion {
+    /// Creates the conversion to a property.
+    pub(super) fn new(options: &ImportOptions, property: &str) -> Self {
+        Self {
+            kind: options.compiled().map_or(Kind::TEXT, |schema| schema.kind(property)),
+            notations: options.notations_of(property),
+            values: options.values.get(property).cloned(),
+            trim: options.trim,
+            blanks: options.blanks,
+        }
+    }
+
+    /// Returns the kind of the cells.
+    pub(super) fn kind(&self) -> Kind {
+        self.kind
+    }
+
+    /// Returns the notations of the cells.
+    pub(super) fn notations(&self) -> Notations {
+        self.notations
+    }
+
+    /// Returns true if the options give the value of this cell.
+    pub(super) fn has_value_of(&self, cell: &str) -> bool {
+        self.values.as_ref().is_some_and(|values| values.contains_key(self.text(cell)))
+    }
+
+    /// Returns a cell's text: without surrounding spaces, if the options say so.
+    pub(super) fn text<'a>(&self, cell: &'a str) -> &'a str {
+        if self.trim { cell.trim() } else { cell }
+    }
+
+    /// Returns the text of a cell if that is its value, so that it can be copied.
+    pub(super) fn as_text<'a>(&self, cell: &'a str) -> Option<&'a str> {
+        let is_text = self.kind.text && self.values.is_none();
+        let is_value = |text: &&str| !text.is_empty() && (!self.kind.date || has_form_of_date(text));
+        Some(self.text(cell)).filter(|text| is_text && is_value(text))
+    }
+
+    /// Returns the value of a cell; `None` if its property is absent.
+    ///
+    /// # Errors
+    /// If the value depends on a notation that is not known.
+    pub(super) fn convert(&self, cell: &str) -> Result<Option<Value>, Ambiguity> {
+        let text = self.text(cell);
+        if let Some(value) = self.values.as_ref().and_then(|values| values.get(text)) {
+            return Ok(Some(value.clone()));
+        }
+        match (text.is_empty(), self.blanks) {
+            (true, Blanks::Absent) => Ok(None),
+            (true, Blanks::Null) => Ok(Some(Value::Null)),
+            (false, _) => coerce(text, self.kind, self.notations).map(Some),
+        }
+    }
+}
+
+/// Returns true for the form of a date in ISO 8601.
+fn has_form_of_date(text: &str) -> bool {
+    let form = text
+        .bytes()
+        .enumerate()
+        .all(|(at, byte)| if matches!(at, 4 | 7) { byte == b'-' } else { byte.is_ascii_digit() });
+    form && text.len() == 10
+}
+
+/// Converts a non-empty cell.
+///
+/// # Errors
+/// If the value depends on a notation that is not known.
+fn coerce(cell: &str, kind: Kind, notations: Notations) -> Result<Value, Ambiguity> {
+    if kind.date
+        && let Some(date) = read_date(cell, notations.date_order, notations.pivot_year)?
+    {
+        return Ok(Value::String(date));
+    }
+    if kind.text {
+        return Ok(Value::String(cell.to_owned()));
+    }
+    let text = cell.trim_ascii();
+    if let Some(numbers) = kind.numbers()
+        && let Some(number) = number(text, numbers, notations.decimal_separator)?
+    {
+        return Ok(Value::Number(number));
+    }
+    if kind.boolean
+        && let Some(truth) = boolean(text)
+    {
+        return Ok(Value::Bool(truth));
+    }
+    Ok(Value::String(cell.to_owned()))
+}
+
+/// Returns the boolean that a word means. Single letters and digits are no words.
+fn boolean(text: &str) -> Option<bool> {
+    match text {
+        _ if text.eq_ignore_ascii_case("true") => Some(true),
+        _ if text.eq_ignore_ascii_case("false") => Some(false),
+        _ if text.len() > 1 => parse_boolean(text),
+        _ => None,
+    }
+}
+
+fn number(text: &str, numbers: Numbers, notation: Option<NumberNotation>) -> Result<Option<Number>, Ambiguity> {
+    // The usual case. An integer without separators is the same in every notation.
+    let is_decimal = numbers == Numbers::All && notation == Some(NumberNotation::DecimalPoint);
+    let plain = integer(text).or_else(|| if is_decimal { decimal(text) } else { None });
+    if plain.is_some() {
+        return Ok(plain);
+    }
+    let text = read_number(text, numbers, notation)?;
+    Ok(text.and_then(|text| integer(&text).or_else(|| decimal(&text).filter(|_| numbers == Numbers::All))))
+}
+
+/// Returns true if a text is an integer with too many digits for 64 bits.
+pub(super) fn is_long_integer(text: &str) -> bool {
+    let digits = text.trim_ascii().trim_start_matches(['-', '+']);
+    digits.len() > 18 && digits.bytes().all(|b| b.is_ascii_digit())
+}
+
+fn integer(text: &str) -> Option<Number> {
+    if text.len() < 19 {
+        return text.parse::<i64>().ok().map(Number::from);
+    }
+    text.parse::<i64>().map(Number::from).or_else(|_| text.parse::<u64>().map(Number::from)).ok()
+}
+
+/// Parses decimals and exponents as in JSON, and also accepts leading pluses and zeros; no `inf`, no `nan`.
+fn decimal(text: &str) -> Option<Number> {
+    let decimal = text.bytes().all(|b| b.is_ascii_digit() || matches!(b, b'.' | b'-' | b'+' | b'e' | b'E'));
+    if !decimal || is_long_integer(text) {
+        return None;
+    }
+    text.parse::<f64>().ok().and_then(Number::from_f64)
+}
+
+#[cfg(test)]
+mod tests {
+    use longshore_tabular::DateOrder;
+    use serde_json::json;
+
+    use super::*;
+
+    const NONE: Kind = Kind { text: false, integer: false, number: false, boolean: false, date: false };
+    const INTEGER: Kind = Kind { integer: true, ..NONE };
+    const NUMBER: Kind = Kind { integer: true, number: true, ..NONE };
+    const BOOLEAN: Kind = Kind { boolean: true, ..NONE };
+    const DATE: Kind = Kind { date: true, ..Kind::TEXT };
+
+    #[test]
+    fn a_cell_is_converted_to_the_type_of_the_schema() {
+        let rules: [(&str, Kind, Value); 35] = [
+            ("007", Kind::TEXT, json!("007")),
+            (" a ", Kind::TEXT, json!(" a ")),
+            ("42", Kind { text: true, ..INTEGER }, json!("42")),
+            ("42", INTEGER, json!(42)),
+            (" 42 ", INTEGER, json!(42)),
+            ("+42", INTEGER, json!(42)),
+            ("-0", INTEGER, json!(0)),
+            ("007", INTEGER, json!(7)),
+            ("-9223372036854775808", INTEGER, json!(i64::MIN)),
+            ("18446744073709551615", INTEGER, json!(u64::MAX)),
+            ("18446744073709551616", INTEGER, json!("18446744073709551616")),
+            ("1.0", INTEGER, json!("1.0")),
+            ("1e3", INTEGER, json!("1e3")),
+            ("12a", INTEGER, json!("12a")),
+            ("", INTEGER, json!("")),
+            (" ", INTEGER, json!(" ")),
+            ("1,5", NUMBER, json!(1.5)),
+            ("1.5", NUMBER, json!(1.5)),
+            ("-.5", NUMBER, json!(-0.5)),
+            ("12", NUMBER, json!(12)),
+            ("9007199254740993", NUMBER, json!(9_007_199_254_740_993_i64)),
+            ("99999999999999999999", NUMBER, json!("99999999999999999999")),
+            ("1E3", NUMBER, json!(1000.0)),
+            ("inf", NUMBER, json!("inf")),
+            ("NaN", NUMBER, json!("NaN")),
+            ("1e999", NUMBER, json!("1e999")),
+            ("TRUE", BOOLEAN, json!(true)),
+            ("False ", BOOLEAN, json!(false)),
+            ("1", BOOLEAN, json!("1")),
+            ("y", BOOLEAN, json!("y")),
+            ("yes", BOOLEAN, json!(true)),
+            ("Nein", BOOLEAN, json!(false)),
+            ("13.2.2024", DATE, json!("2024-02-13")),
+            ("2024-02-13T10:00:00Z", DATE, json!("2024-02-13T10:00:00Z")),
+            ("soon", DATE, json!("soon")),
+        ];
+        for (cell, kind, value) in rules {
+            assert_eq!(coerce(cell, kind, Notations::default()), Ok(value), "{cell:?} as {kind:?}");
+        }
+    }
+
+    #[test]
+    fn a_cell_is_converted_in_the_notation_of_its_column() {
+        let notations =
+            |decimal_separator, date_order, pivot_year| Notations { decimal_separator, date_order, pivot_year };
+        let point = notations(Some(NumberNotation::DecimalPoint), Some(DateOrder::Mdy), None);
+        let comma = notations(Some(NumberNotation::DecimalComma), Some(DateOrder::Dmy), Some(1950));
+        for (cell, kind, notations, value) in [
+            ("1.234", NUMBER, point, json!(1.234)),
+            ("1.234", NUMBER, comma, json!(1234)),
+            ("1.234,5", NUMBER, comma, json!(1234.5)),
+            ("1,5", NUMBER, point, json!("1,5")),
+            ("1.234", INTEGER, comma, json!(1234)),
+            ("1.234", INTEGER, point, json!("1.234")),
+            ("1/2/2024", DATE, point, json!("2024-01-02")),
+            ("1/2/99", DATE, comma, json!("1999-02-01")),
+        ] {
+            assert_eq!(coerce(cell, kind, notations), Ok(value), "{cell} {notations:?}");
+        }
+        let open = Notations::default();
+        assert!(matches!(coerce("1.234", NUMBER, open), Err(Ambiguity::Number(_))));
+        assert!(matches!(coerce("1/2/2024", DATE, open), Err(Ambiguity::Date(_))));
+        assert_eq!(coerce("1/2/99", DATE, open), Err(Ambiguity::TwoDigitYear));
+        assert_eq!(coerce("1.234", Kind::TEXT, open), Ok(json!("1.234")));
+    }
+
+    #[test]
+    fn a_cell_is_converted_to_the_first_matching_type_of_a_list() {
+        let any = |cell| coerce(cell, Kind { boolean: true, ..NUMBER }, Notations::default());
+        assert_eq!(any("true"), Ok(json!(true)));
+        assert_eq!(any("2.5"), Ok(json!(2.5)));
+        assert_eq!(any("2"), Ok(json!(2)));
+    }
+
+    #[test]
+    fn a_long_integer_is_recognized() {
+        assert!(is_long_integer("18446744073709551616") && is_long_integer("-99999999999999999999"));
+        assert!(!is_long_integer("123") && !is_long_integer("1234567890123456789.5") && !is_long_integer("x"));
+    }
+}
