@@ -172,7 +172,7 @@ fn logs_contain_no_row_no_token_and_no_presigned_url() -> Story {
         client.post("/api/jobs", &invalid)?.expect(422)?;
     }
     client.get(&format!("/api/jobs?cursor={secret}"))?.expect(422)?;
-    let upload = client.upload("logged.csv", file.as_bytes())?;
+    let upload = client.upload("logged.csv", &file)?;
     let options = json!({ "dataset": dataset("logged"), "key": "id" });
     client
         .post(&format!("/api/uploads/{upload}/inspect"), &json!({ "jobType": "import", "options": options }))?
