@@ -23,7 +23,7 @@ pub(super) async fn find_source<B: Backend>(
     let now_s = (api.clock)().seconds();
     let upload = find_upload(&api.ports.store, tenant, id, now_s).await?;
     let upload = upload.ok_or_else(unknown_file).map_err(refused)?;
-    Ok(source_file(&api.ports.files, upload, reading, api.limits.max_file_bytes).await?.map_err(refused)?)
+    source_file(&api.ports.files, upload, reading, api.limits.max_file_bytes).await?.map_err(refused)
 }
 
 /// Returns 422 with this error of a file, or of its reading.
