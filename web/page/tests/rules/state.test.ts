@@ -66,19 +66,15 @@ test.each([
   expect(mergeFirstPage(read, first, (item) => item)).toEqual(now);
 });
 
-test("each file and each of its headers has its own upload", () => {
-  const names = [
-    uploadKey(file("a.csv"), null),
-    uploadKey(file("b.csv"), null),
-    uploadKey(file("a.csv"), "ID"),
-  ];
+test("each file has its own upload", () => {
+  const names = [uploadKey(file("a.csv")), uploadKey(file("b.csv")), uploadKey(file("c.csv"))];
   for (const [at, name] of names.entries()) rememberUpload(name, begun(`guid ${at}`));
   forgetUpload(names[1] ?? "", "guid 1");
   expect(names.map((name) => unfinishedUpload(name)?.fileGuid)).toEqual(["guid 0", undefined, "guid 2"]);
 });
 
 test("the end of an upload keeps a newer one of another tab", () => {
-  const name = uploadKey(file("a.csv"), null);
+  const name = uploadKey(file("a.csv"));
   rememberUpload(name, begun("of another tab"));
   forgetUpload(name, "of this tab");
   expect(unfinishedUpload(name)?.fileGuid).toBe("of another tab");
