@@ -13,6 +13,15 @@ const ENTRIES: usize = 1_000;
 const LISTED: usize = 5;
 const LISTED_CHARS: usize = 40;
 
+/// Parts that only workbooks have: of Excel, and of OpenDocument, which is refused with its reason.
+const WORKBOOK_PARTS: [&str; 2] = ["[Content_Types].xml", "mimetype"];
+
+/// Returns true if an archive has a part of a workbook. Most programs write it first, where [`crate::Form`] finds it.
+pub(crate) fn is_workbook(file: impl Read + Seek) -> Result<bool, PreparationError> {
+    let archive = ZipArchive::new(file).map_err(refused)?;
+    Ok(archive.len() > 1 && WORKBOOK_PARTS.iter().any(|part| archive.index_for_name(part).is_some()))
+}
+
 /// Writes the only file of an archive. Returns its name.
 pub(crate) fn only_file(file: impl Read + Seek, sink: &mut impl Write) -> Result<String, PreparationError> {
     let mut archive = ZipArchive::new(file).map_err(refused)?;

@@ -36,11 +36,11 @@ pub fn convert<R: Read + Seek>(
     limits: &Limits,
     sink: impl Write,
 ) -> Result<Prepared, PreparationError> {
-    let file = Counted::new(file);
+    let mut file = Counted::new(file);
     let read = file.read_bytes();
     let mut bounded = Bounded::new(sink, *limits, read);
     let mut prepared = Prepared::default();
-    if form == Form::Workbook {
+    if form == Form::Workbook || (form == Form::Zip && archive::is_workbook(&mut file)?) {
         let (name, steps) = table::sheet(file, sheet, limits, &mut bounded)?;
         bounded.flush()?;
         return Ok(Prepared { bytes: bounded.written, sheet: Some(name), row_steps: steps, ..prepared });

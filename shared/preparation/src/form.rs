@@ -18,7 +18,7 @@ pub enum Form {
 }
 
 /// The first bytes of each form. UTF-16 with the little-endian mark is told from UTF-32 below.
-const SIGNATURES: [(&[u8], Form); 8] = [
+const SIGNATURES: [(&[u8], Form); 7] = [
     (b"\x1f\x8b", Form::Gzip),
     (b"\x28\xb5\x2f\xfd", Form::Zstd),
     (b"PK\x03\x04", Form::Zip),
@@ -26,22 +26,28 @@ const SIGNATURES: [(&[u8], Form); 8] = [
     (b"\xd0\xcf\x11\xe0", Form::Workbook),
     (b"\xfe\xff", Form::Utf16),
     (b"\xff\xfe", Form::Utf16),
-    // A skippable frame, which some programs put before the first frame of Zstandard.
-    (b"\x50\x2a\x4d\x18", Form::Zstd),
 ];
+
+/// The bytes after the first one of a skippable frame, which some programs put before the first frame of Zstandard. The
+/// first byte is 0x50 to 0x5f.
+const SKIPPABLE: &[u8] = b"\x2a\x4d\x18";
 
 const UTF32_MARK: &[u8] = b"\xff\xfe\0\0";
 
-/// Part of a workbook's archive. It is the first one in the files of most programs, and near the start in the others.
-const WORKBOOK_PART: &[u8] = b"[Content_Types].xml";
+/// Near the start of a workbook's archive: a part of Excel's format, or the type of OpenDocument, which is refused with its
+/// reason.
+const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"mimetypeapplication/vnd.oasis.opendocument."];
 
 impl Form {
     /// Returns the form of a file with these first bytes; 64 KiB are plenty. `None` if it is none of the forms: text that
     /// can be split as it is, or a file that no job can read.
     pub fn detect(head: &[u8]) -> Option<Self> {
+        if matches!(head, [0x50..=0x5f, rest @ ..] if rest.starts_with(SKIPPABLE)) {
+            return Some(Self::Zstd);
+        }
         let (_, form) = SIGNATURES.iter().find(|(signature, _)| head.starts_with(signature))?;
         match form {
-            Self::Zip if memmem::find(head, WORKBOOK_PART).is_some() => Some(Self::Workbook),
+            Self::Zip if WORKBOOK_MARKS.iter().any(|mark| memmem::find(head, mark).is_some()) => Some(Self::Workbook),
             Self::Utf16 if head.starts_with(UTF32_MARK) => None,
             form => Some(*form),
         }
@@ -58,6 +64,9 @@ mod tests {
             (&b"\x1f\x8b\x08"[..], Some(Form::Gzip)),
             (b"\x28\xb5\x2f\xfd\0", Some(Form::Zstd)),
             (b"\x50\x2a\x4d\x18\0", Some(Form::Zstd)),
+            (b"\x5f\x2a\x4d\x18\0", Some(Form::Zstd)),
+            (b"\x60\x2a\x4d\x18\0", None),
+            (b"PK\x03\x04 mimetypeapplication/vnd.oasis.opendocument.spreadsheet", Some(Form::Workbook)),
             (b"PK\x03\x04 a.csv", Some(Form::Zip)),
             (b"PK\x03\x04 [Content_Types].xml", Some(Form::Workbook)),
             (b"\xd0\xcf\x11\xe0\xa1", Some(Form::Workbook)),

@@ -1,6 +1,6 @@
 //! A sheet of a workbook as CSV.
 
-use std::io::{Read, Seek, Write};
+use std::io::{self, Read, Seek, Write};
 use std::ops::ControlFlow;
 
 use longshore_workbooks::{CellValue, Row, SheetChoice, Workbook};
@@ -12,8 +12,14 @@ use crate::limits::Limits;
 /// Standard reserves it for use within a program ([section 23.7](https://www.unicode.org/versions/latest/)).
 pub const CELL_ERROR: char = '\u{fdd0}';
 
-/// Writes the rows of a sheet as CSV in UTF-8, with commas. Returns the name of the sheet, and the numbers of the rows in
-/// it, as steps from the one before.
+/// Rows and bytes that are read before the first row is written.
+const FIRST_ROWS: usize = 1_000;
+const FIRST_BYTES: usize = 1 << 20;
+
+/// Writes the rows of a sheet as CSV in UTF-8, with commas. A sheet has no cells where a row ends early, and a header can
+/// be shorter than the rows, so each row gets empty cells up to the width of the widest one among the first. Rows of empty
+/// texts are left out, as rows without cells are. Returns the name of the sheet, and the numbers of the rows in it, as
+/// steps from the one before.
 pub(crate) fn sheet(
     file: impl Read + Seek,
     choice: &SheetChoice,
@@ -22,13 +28,15 @@ pub(crate) fn sheet(
 ) -> Result<(String, Vec<u8>), PreparationError> {
     let mut workbook = Workbook::open(file, limits.workbook)?;
     let name = workbook.sheet(choice)?.name.clone();
-    let (mut line, mut failed, mut steps, mut last) = (Vec::new(), None, Vec::new(), 0);
+    let mut table = Table { sink, first: Some(Vec::new()), first_bytes: 0, width: 0, line: Vec::new() };
+    let (mut failed, mut steps, mut last) = (None, Vec::new(), 0);
     workbook.for_each_row(choice, limits.columns, |row: &Row| {
-        line.clear();
-        append_row(&row.cells, &mut line);
+        if row.cells.iter().all(|cell| cell.as_deref() == Ok("")) {
+            return ControlFlow::Continue(());
+        }
         push_step(row.number - last, &mut steps);
         last = row.number;
-        match sink.write_all(&line) {
+        match table.push(&row.cells) {
             Ok(()) => ControlFlow::Continue(()),
             Err(error) => {
                 failed = Some(error);
@@ -36,13 +44,44 @@ pub(crate) fn sheet(
             }
         }
     })?;
-    match failed {
-        Some(error) => Err(error.into()),
-        None => Ok((name, steps)),
+    match failed.map_or_else(|| table.write_first(), Err) {
+        Ok(()) => Ok((name, steps)),
+        Err(error) => Err(error.into()),
     }
 }
 
-fn append_row(cells: &[CellValue], line: &mut Vec<u8>) {
+/// A writer of rows, of which the first are kept until their width is known.
+struct Table<'a, W> {
+    sink: &'a mut W,
+    /// The first rows; `None` once they are written.
+    first: Option<Vec<Vec<CellValue>>>,
+    first_bytes: usize,
+    width: usize,
+    line: Vec<u8>,
+}
+
+impl<W: Write> Table<'_, W> {
+    fn push(&mut self, cells: &[CellValue]) -> io::Result<()> {
+        self.width = self.width.max(cells.len());
+        let Some(first) = &mut self.first else { return self.write(cells) };
+        let texts = cells.iter().map(|cell| cell.as_ref().map_or(0, String::len));
+        self.first_bytes += texts.sum::<usize>() + size_of_val(cells);
+        first.push(cells.to_vec());
+        if first.len() < FIRST_ROWS && self.first_bytes < FIRST_BYTES { Ok(()) } else { self.write_first() }
+    }
+
+    fn write_first(&mut self) -> io::Result<()> {
+        self.first.take().unwrap_or_default().iter().try_for_each(|cells| self.write(cells))
+    }
+
+    fn write(&mut self, cells: &[CellValue]) -> io::Result<()> {
+        self.line.clear();
+        append_row(cells, self.width, &mut self.line);
+        self.sink.write_all(&self.line)
+    }
+}
+
+fn append_row(cells: &[CellValue], width: usize, line: &mut Vec<u8>) {
     for (at, cell) in cells.iter().enumerate() {
         if at > 0 {
             line.push(b',');
@@ -52,6 +91,7 @@ fn append_row(cells: &[CellValue], line: &mut Vec<u8>) {
             Err(error) => append_cell(&format!("{CELL_ERROR}{error}"), line),
         }
     }
+    line.resize(line.len() + width - cells.len(), b',');
     line.extend_from_slice(b"\r\n");
 }
 

@@ -1,8 +1,8 @@
 //! gzip and Zstandard.
 
-use std::io::{self, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 
-use flate2::read::MultiGzDecoder;
+use flate2::bufread::GzDecoder;
 use zstd::Decoder;
 
 use crate::error::PreparationError;
@@ -11,9 +11,27 @@ use crate::limits::Limits;
 /// Bytes that are unpacked at once.
 const BLOCK_BYTES: usize = 64 << 10;
 
-/// Writes the content of all gzip members. What follows the last one is not read: some programs pad files with zeros.
+/// Writes the content of all gzip members. Some programs pad files with zeros behind the last one.
 pub(crate) fn gzip(file: impl Read, sink: &mut impl Write) -> Result<(), PreparationError> {
-    copy(MultiGzDecoder::new(BufReader::with_capacity(BLOCK_BYTES, file)), sink)
+    let mut file = BufReader::with_capacity(BLOCK_BYTES, file);
+    while has_member(&mut file)? {
+        copy(GzDecoder::new(&mut file), sink)?;
+    }
+    Ok(())
+}
+
+/// Skips zeros. Returns false at the end of the file.
+fn has_member(file: &mut impl BufRead) -> io::Result<bool> {
+    loop {
+        let block = file.fill_buf()?;
+        let zeros = block.iter().take_while(|byte| **byte == 0).count();
+        if block.is_empty() || zeros < block.len() {
+            let is_member = !block.is_empty();
+            file.consume(zeros);
+            return Ok(is_member);
+        }
+        file.consume(zeros);
+    }
 }
 
 /// Writes the content of all Zstandard frames.

@@ -1,9 +1,11 @@
 //! Detection of the delimiter and the quote character of CSV.
 //!
-//! Each delimiter gives a reading of the first rows. A reading has a cost, the sum of: the share of rows whose number
-//! of cells is not the usual one; the share of cells below the first row that contain another delimiter and are no
-//! number; one half if the first row has fewer cells than the others; and another half if then the first full row does
-//! not look like a header. The cheapest reading wins. If two cost nearly the same, the dialect is ambiguous.
+//! Each delimiter gives a reading of the first rows. The table begins with the first row that has the usual number of
+//! cells of the lower half. A reading has a cost, the sum of: the share of rows of the table whose number of cells is not
+//! the usual one; the share of cells below its first row that contain another delimiter and are no number; the
+//! share of rows above the table, at least one half if there are any; and one half if then its first row does not look like a header. The cheapest
+//! reading wins. If two cost nearly the same, the dialect is ambiguous. A reading that costs too much is none, unless it
+//! divides every row.
 //!
 //! Programs can name the delimiter in the first line: `sep=;`.
 
@@ -15,7 +17,7 @@ use crate::rows::{Rows, complete_records, most_common};
 /// The difference of the costs of two readings below which a dialect is ambiguous.
 const MARGIN: f64 = 0.1;
 
-/// The cost above which a file has a single column.
+/// The cost from which on a file has a single column.
 const MAX_COST: f64 = 1.0;
 
 /// The dialect of a file.
@@ -56,7 +58,7 @@ pub fn detect_dialect(head: &[u8], extent: Extent, encoding: TextEncoding) -> De
         .into_iter()
         .filter(|delimiter| encoding.permits(*delimiter))
         .filter_map(|delimiter| Reading::new(head, extent, delimiter))
-        .filter(|reading| reading.cost <= MAX_COST)
+        .filter(|reading| reading.cost < MAX_COST || reading.divides_all)
         .collect();
     // A stable sort: of equal costs, the more common delimiter is first.
     readings.sort_by(|a, b| a.cost.total_cmp(&b.cost));
@@ -83,22 +85,27 @@ fn named_delimiter(head: &[u8]) -> Option<(u8, usize)> {
 struct Reading {
     dialect: Dialect,
     cost: f64,
+    /// True if every row has several cells.
+    divides_all: bool,
 }
 
 impl Reading {
     fn new(head: &[u8], extent: Extent, delimiter: Delimiter) -> Option<Self> {
         let dialect = Dialect { delimiter, quote: detect_quote(head, extent, delimiter) };
         let rows = Rows::read(head, extent, dialect);
-        let (first, others) = rows.shapes.split_first()?;
-        let width = most_common(rows.shapes.iter().map(|row| row.width).collect()).filter(|width| *width > 1)?;
-        let ragged = rows.shapes.iter().filter(|row| row.width != width).count();
-        let foreign = others.iter().map(|row| row.foreign).sum();
-        let starts_late = first.width < width;
-        let first_full = rows.shapes.iter().position(|row| row.width == width).unwrap_or_default();
-        let lacks_header = starts_late && rows.looks_like_data(first_full);
-        let half = |applies: bool| if applies { 0.5 } else { 0.0 };
-        let uneven = share(ragged, rows.shapes.len()) + share(foreign, others.iter().map(|row| row.width).sum());
-        Some(Self { dialect, cost: uneven + half(starts_late) + half(lacks_header) })
+        let width = most_common(rows.lower_half().iter().map(|row| row.width).collect()).filter(|width| *width > 1)?;
+        let first = rows.shapes.iter().position(|row| row.width == width)?;
+        let divides_all = rows.shapes.iter().all(|row| row.width > 1);
+        if first > 0 && first + 1 == rows.shapes.len() && !divides_all {
+            return None; // One row below others is no table.
+        }
+        let lacks_header = first > 0 && rows.looks_like_data(first);
+        let (table, below) = (&rows.shapes[first..], &rows.shapes[first + 1..]);
+        let ragged = table.iter().filter(|row| row.width != width).count();
+        let foreign = below.iter().map(|row| row.foreign).sum();
+        let above = if first > 0 { share(first, rows.shapes.len()).max(0.5) } else { 0.0 };
+        let uneven = share(ragged, table.len()) + share(foreign, below.iter().map(|row| row.width).sum());
+        Some(Self { dialect, cost: uneven + above + if lacks_header { 0.5 } else { 0.0 }, divides_all })
     }
 }
 

@@ -20,7 +20,7 @@ pub struct DetectedHeader {
 /// Detects the header row from the first bytes of a table, after the byte order mark and a line `sep=`.
 pub fn detect_header(head: &[u8], extent: Extent, dialect: Dialect) -> DetectedHeader {
     let rows = Rows::read(head, extent, dialect);
-    let usual = most_common(rows.shapes.iter().map(|row| row.filled_width).filter(|width| *width > 0).collect());
+    let usual = most_common(rows.lower_half().iter().map(|row| row.filled_width).filter(|width| *width > 0).collect());
     let first_full = rows.shapes.iter().position(|row| 2 * row.filled > usual.unwrap_or_default());
     let rows_above = first_full.filter(|row| !rows.looks_like_data(*row)).unwrap_or_default();
     DetectedHeader { rows_above, looks_like_data: rows.looks_like_data(rows_above) }
@@ -40,6 +40,7 @@ mod tests {
             ("Report\n\nMay 2024;\nid;name;age\n1;Ann;5\n2;Bob;6\n", 2, false),
             ("Umsatz 2024;;\n;;\nDatum;Betrag;Text\n1.2.2024;5,00;Miete\n2.2.2024;6,50;Strom\n", 1, false),
             ("id;name;note\n1;Ann;\n2;Bob;\n3;Eve;x\n", 0, false),
+            ("Bank;ING\nKunde;Ann\nZeit;Mai\nDatum;Text;Betrag;Saldo;Ort\n1;a;2;3;x\n2;b;4;5;y\n", 3, false),
             ("name\nAnn\nBob\n", 0, false),
             ("id;name;age;note\n1;Ann;5\n2;Bob;6\n", 0, false),
             ("id;name;\n1;Ann;x\n2;Bob;y\n", 0, false),

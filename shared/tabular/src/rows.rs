@@ -54,6 +54,11 @@ impl<'a> Rows<'a> {
         Self { head, dialect, shapes }
     }
 
+    /// Returns the second half of the rows, which are those of the table: programs write titles and dates above it.
+    pub(crate) fn lower_half(&self) -> &[RowShape] {
+        &self.shapes[self.shapes.len() / 2..]
+    }
+
     /// Returns true if every filled cell of this row is a number or a date.
     pub(crate) fn looks_like_data(&self, row: usize) -> bool {
         let Some(shape) = self.shapes.get(row) else { return false };

@@ -15,7 +15,7 @@ const fn dialect(delimiter: Delimiter) -> Dialect {
 
 #[test]
 fn a_delimiter_is_found_in_tables_of_every_kind() {
-    let table: [(&str, Delimiter); 20] = [
+    let table: [(&str, Delimiter); 23] = [
         ("id,name\n1,Ann\n2,Bob\n", Comma),
         ("id;name\n1;Ann\n2;Bob\n", Semicolon),
         ("id\tname\n1\tAnn\n2\tBob\n", Tab),
@@ -37,7 +37,14 @@ fn a_delimiter_is_found_in_tables_of_every_kind() {
         ),
         ("Report\nid,name\n1,Ann\n2,Bob\n", Comma),
         ("Umsätze\nKonto: 123;\n;\nDatum;Betrag;Text\n1.2.2024;5,00;Miete\n2.2.2024;6,50;Strom\n", Semicolon),
+        (
+            "\"Girokonto\";\"DE02\"\n\"\"\n\"Stand:\";\"1.234,56\"\n\"\"\n\"Datum\";\"Text\";\"Betrag\"\n\"1.2.24\";\"a\";\"-1.080,00\"\n\
+             \"2.2.24\";\"b\";\"312,77\"\n\"3.2.24\";\"c\";\"-54,3\"\n",
+            Semicolon,
+        ),
+        ("Bank;ING\nKunde;Ann\nZeitraum;Mai\nDatum;Text;Betrag\n1.2.24;Miete;-42,50\n2.2.24;Strom;7,00\n", Semicolon),
         // Rows of different lengths.
+        ("id,name,age\n1101,John\n1102,Julie,26,Potatoes\n", Comma),
         ("a,b,c\n1,2\n3\n4,5,6\n7,8,9\n", Comma),
         ("a;b;c\nx,1;y;z\nu,2;v\np,3;q;r\n", Semicolon),
         // Header only, and quotes.

@@ -19,6 +19,9 @@ pub enum WorkbookError {
     /// The file is an old or another compound file.
     #[error("The file is in an old Office format, such as .xls. Open it, save it as .xlsx or as CSV, and upload that.")]
     OldFormat,
+    /// The file is in a format of another program, or of another kind.
+    #[error("The file is {0}, not an Excel workbook (.xlsx). Open it, save it as .xlsx or as CSV, and upload that.")]
+    OtherFormat(&'static str),
     /// The workbook is encrypted.
     #[error("The workbook is protected by a password. Remove the password, save it, and upload it again.")]
     Password,
@@ -68,6 +71,7 @@ impl WorkbookError {
             Self::Io(_) => return None,
             Self::NotAWorkbook => "workbook_invalid",
             Self::OldFormat => "workbook_old_format",
+            Self::OtherFormat(_) => "workbook_other_format",
             Self::Password => "workbook_password",
             Self::Damaged(_) => "workbook_damaged",
             Self::TooManyParts(_)

@@ -49,9 +49,16 @@ impl Package {
     /// # Errors
     /// If they are missing or damaged, or exceed a limit.
     pub(crate) fn read<R: Read + Seek>(archive: &mut Archive<R>) -> Result<Self, WorkbookError> {
+        // The first part of OpenDocument, https://docs.oasis-open.org/office/OpenDocument/v1.3/.
+        if archive.part("mimetype", 0)?.is_some() {
+            return Err(WorkbookError::OtherFormat("an OpenDocument file, such as .ods"));
+        }
         let roots = relationships(archive, "")?;
         let workbook = roots.into_iter().find(|relationship| relationship.kind == "officeDocument");
         let workbook = workbook.ok_or(WorkbookError::NotAWorkbook)?.target;
+        if workbook.ends_with(".bin") {
+            return Err(WorkbookError::OtherFormat("a binary workbook (.xlsb)"));
+        }
         let parts = relationships(archive, &workbook)?;
         let target = |kind: &str| parts.iter().find(|part| part.kind == kind).map(|part| part.target.clone());
         let (strings, styles) = (target("sharedStrings"), target("styles"));
@@ -68,8 +75,15 @@ impl Package {
     ) -> Result<(), WorkbookError> {
         let limit = archive.limits().part_bytes;
         let mut part = archive.part(name, limit)?.ok_or(WorkbookError::NotAWorkbook)?;
+        let mut is_workbook = false;
         loop {
             match part.next()? {
+                Event::Start(element) if !is_workbook => {
+                    if element.local_name().as_ref() != "workbook" {
+                        return Err(WorkbookError::OtherFormat("a document of another program of Office"));
+                    }
+                    is_workbook = true;
+                }
                 Event::Start(element) if element.local_name().as_ref() == "workbookPr" => {
                     if matches!(attribute(&element, "date1904")?.as_deref(), Some("1" | "true")) {
                         self.dates = DateSystem::From1904;

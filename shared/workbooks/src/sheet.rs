@@ -191,7 +191,9 @@ impl<'a, R: Read> SheetReader<'a, R> {
 
     fn value(&mut self, cell: &CellStart) -> Result<CellValue, WorkbookError> {
         if self.text.is_empty() {
-            return Ok(Err(CellError::FormulaWithoutResult));
+            // A program that has computed the formula says that its result is a text.
+            let is_text = cell.kind.as_deref() == Some("str");
+            return Ok(if is_text { Ok(String::new()) } else { Err(CellError::FormulaWithoutResult) });
         }
         Ok(match cell.kind.as_deref() {
             Some("s") => {

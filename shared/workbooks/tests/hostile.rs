@@ -122,7 +122,7 @@ fn hostile_workbooks_are_refused_in_bounded_memory() {
     assert_eq!(read(STYLES, &[("<font/>", 9 << 18)]), Err(WorkbookError::TooLarge(8 << 20)));
     let sheets = [("<workbook>", 1), ("<sheet name=\"a\" id=\"rId1\"/>", 10_001)];
     assert_eq!(read(WORKBOOK, &sheets), Err(WorkbookError::TooMany("sheets")));
-    assert!(is_damaged(read(WORKBOOK, &[("<a>", mib)])));
+    assert!(is_damaged(read(WORKBOOK, &[("<workbook>", 1), ("<a>", mib)])));
     // Rows and cells.
     assert!(is_damaged(sheet(&[("<row/>", 20 * mib)])));
     assert!(is_damaged(sheet(&[("<x/>", 20 * mib)])));

@@ -1,10 +1,12 @@
 //! Rows of workbooks that rust_xlsxwriter has written.
 
-use std::io::Cursor;
+use std::io::{Cursor, Write};
 use std::ops::ControlFlow;
 
 use longshore_workbooks::{CellError, Limits, Row, SheetChoice, Workbook, WorkbookError};
 use rust_xlsxwriter::{ExcelDateTime, Format, Formula, Workbook as Writer};
+use zip::ZipWriter;
+use zip::write::SimpleFileOptions;
 
 fn open(bytes: Vec<u8>) -> Workbook<Cursor<Vec<u8>>> {
     Workbook::open(Cursor::new(bytes), Limits::default()).unwrap_or_else(|error| panic!("{error}"))
@@ -23,6 +25,31 @@ fn rows(workbook: &mut Workbook<Cursor<Vec<u8>>>, max_columns: usize) -> Vec<Row
 
 fn texts(row: &Row) -> Vec<&str> {
     row.cells.iter().map(|cell| cell.as_deref().unwrap_or("error")).collect()
+}
+
+#[test]
+fn files_of_other_programs_are_named() {
+    let refusal = |parts: &[(&str, &str)]| {
+        let mut writer = ZipWriter::new(Cursor::new(Vec::new()));
+        for (name, text) in parts {
+            writer.start_file(*name, SimpleFileOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+            writer.write_all(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"));
+        }
+        let bytes = writer.finish().unwrap_or_else(|error| panic!("{error}")).into_inner();
+        Workbook::open(Cursor::new(bytes), Limits::default()).err().map(|error| error.to_string())
+    };
+    let roots = |target: &str| {
+        format!("<Relationships><Relationship Id=\"r\" Type=\"x/officeDocument\" Target=\"{target}\"/></Relationships>")
+    };
+    for (name, content, expected) in [
+        ("word/document.xml", "<document/>", "a document of another program of Office"),
+        ("xl/workbook.bin", "", "a binary workbook (.xlsb)"),
+    ] {
+        let message = refusal(&[("_rels/.rels", &roots(name)), (name, content)]).unwrap_or_default();
+        assert!(message.contains(expected), "{name}: {message}");
+    }
+    let message = refusal(&[("mimetype", "application/vnd.oasis.opendocument.spreadsheet")]).unwrap_or_default();
+    assert!(message.contains("OpenDocument"), "{message}");
 }
 
 #[test]

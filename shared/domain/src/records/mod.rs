@@ -29,4 +29,4 @@ pub use self::dialect::{Delimiter, Dialect, Quote};
 pub use self::encoding::{TextEncoding, UnknownEncoding};
 pub use self::format::Format;
 pub use self::reading::{GivenReading, Reading};
-pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, UnreadableFile, check_utf8, sniff};
+pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, TextKind, UnreadableFile, check_utf8, sniff};

@@ -37,6 +37,10 @@ const MAGICS: [(&[u8], FileKind); 5] = [
     (b"\xd0\xcf\x11\xe0", FileKind::OldWorkbook),
 ];
 
+const HTML_STARTS: [&[u8]; 5] = [b"<!doctype html", b"<html", b"<head", b"<meta", b"<table"];
+
+const XML_START: &[u8] = b"<?xml";
+
 /// Parts near the start of a zip archive that is a workbook: the first for Excel, the second for OpenDocument.
 const WORKBOOK_MARKS: [&[u8]; 2] = [b"[Content_Types].xml", b"opendocument.spreadsheet"];
 
@@ -64,12 +68,13 @@ impl Extent {
 ///
 /// # Errors
 /// [`UnreadableFile`], in this order: a foreign byte order mark, the first bytes of a known binary format, UTF-16
-/// without a mark, any NUL byte in the block, and - of a whole file only - nothing but white space.
+/// without a mark, any NUL byte in the block, text of another kind, and - of a whole file only - nothing but white space.
 pub fn sniff(first_block: &[u8], extent: Extent) -> Result<Sniffed, UnreadableFile> {
     refuse_foreign_mark(first_block)?;
     refuse_known_binary(first_block)?;
     refuse_nul(first_block)?;
     let bom_len = if first_block.starts_with(UTF8_MARK) { UTF8_MARK.len() } else { 0 };
+    refuse_other_text(&first_block[bom_len..])?;
     if extent == Extent::Whole && first_block[bom_len..].trim_ascii().is_empty() {
         return Err(UnreadableFile::Empty);
     }
@@ -105,6 +110,27 @@ fn refuse_known_binary(block: &[u8]) -> Result<(), UnreadableFile> {
     Err(UnreadableFile::Binary { kind, offset: 0 })
 }
 
+/// Refuses text that begins as no table does. Some programs save HTML or XML under the name of a workbook.
+fn refuse_other_text(text: &[u8]) -> Result<(), UnreadableFile> {
+    let text = text.trim_ascii_start();
+    let begins = |start: &&[u8]| text.get(..start.len()).is_some_and(|head| head.eq_ignore_ascii_case(start));
+    let kind = match () {
+        () if HTML_STARTS.iter().any(begins) => TextKind::Html,
+        () if begins(&XML_START) => TextKind::Xml,
+        () if is_open_array(text) => TextKind::JsonArray,
+        () => return Ok(()),
+    };
+    Err(UnreadableFile::NotATable { kind })
+}
+
+/// Returns true for an array of objects or arrays that continues after its first line. In JSON Lines, an item can be an
+/// array.
+fn is_open_array(text: &[u8]) -> bool {
+    let Some(items) = text.strip_prefix(b"[") else { return false };
+    let line = text.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    matches!(items.trim_ascii_start(), [b'{' | b'[', ..]) && !line.trim_ascii_end().ends_with(b"]")
+}
+
 fn refuse_nul(block: &[u8]) -> Result<(), UnreadableFile> {
     let Some(nul) = memchr(0, block) else { return Ok(()) };
     let offset = nul as u64;
@@ -134,6 +160,12 @@ pub enum UnreadableFile {
         /// Offset at which it was detected.
         offset: u64,
     },
+    /// Text, but no table.
+    #[error("The file is {kind}, not a table. {}", kind.advice())]
+    NotATable {
+        /// Detected kind of text.
+        kind: TextKind,
+    },
     /// Text, but in another encoding.
     #[error(
         "The file is {encoding}, not UTF-8 (detected at byte {offset}). \
@@ -148,11 +180,12 @@ pub enum UnreadableFile {
 }
 
 impl UnreadableFile {
-    /// Returns the stable code of the reason: `file_empty`, `file_binary`, `file_not_utf8`.
+    /// Returns the stable code of the reason: `file_empty`, `file_binary`, `file_not_a_table`, `file_not_utf8`.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Empty => "file_empty",
             Self::Binary { .. } => "file_binary",
+            Self::NotATable { .. } => "file_not_a_table",
             Self::NotUtf8 { .. } => "file_not_utf8",
         }
     }
@@ -195,6 +228,36 @@ impl fmt::Display for FileKind {
             Self::Gzip => "a gzip archive",
             Self::Pdf => "a PDF document",
             Self::Unknown => "a binary file",
+        })
+    }
+}
+
+/// A detected kind of text that is no table.
+#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+pub enum TextKind {
+    /// A web page. Some programs save one under the name of a workbook.
+    Html,
+    /// An XML document, such as an XML Spreadsheet 2003.
+    Xml,
+    /// A JSON array.
+    JsonArray,
+}
+
+impl TextKind {
+    fn advice(self) -> &'static str {
+        match self {
+            Self::Html | Self::Xml => "Open it in the spreadsheet program, save it as CSV and upload that.",
+            Self::JsonArray => "Write each of its objects on a line of its own (JSON Lines), and upload that.",
+        }
+    }
+}
+
+impl fmt::Display for TextKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Html => "a web page (HTML)",
+            Self::Xml => "an XML document",
+            Self::JsonArray => "a JSON array",
         })
     }
 }

@@ -10,12 +10,15 @@ fn refusal(block: &[u8], extent: Extent) -> UnreadableFile {
 
 #[test]
 fn text_is_readable_with_and_without_a_byte_order_mark() {
-    let table: [(&[u8], usize); 5] = [
+    let table: [(&[u8], usize); 8] = [
         (b"a,b\n1,2\n", 0),
         (b"\xef\xbb\xbfa,b\n", 3),
         (b"{\"a\":1}\n", 0),
         (b"name\nM\xfcller\n", 0),
         (b"PK,name\n", 0),
+        (b"[{\"a\":1}]\n[{\"a\":2}]\n", 0),
+        (b"[a],b\n1,2\n", 0),
+        (b"<id>,name\n1,2\n", 0),
     ];
     for (block, bom_len) in table {
         assert_eq!(sniff(block, Extent::Whole), Ok(Sniffed { bom_len }), "{block:?}");
@@ -44,6 +47,22 @@ fn binary_files_are_named() {
     ];
     for (block, kind, offset) in table {
         assert_eq!(refusal(block, Extent::Whole), UnreadableFile::Binary { kind, offset }, "{block:?}");
+    }
+}
+
+#[test]
+fn text_that_is_no_table_is_named() {
+    let table: [(&[u8], TextKind); 7] = [
+        (b"<!DOCTYPE html>\n<html>", TextKind::Html),
+        (b"\r\n<html xmlns:o=\"urn:schemas-microsoft-com:office:office\">", TextKind::Html),
+        (b"<table border=1><tr>", TextKind::Html),
+        (b"\xef\xbb\xbf<?xml version=\"1.0\"?>", TextKind::Xml),
+        (b"[{\"a\":1},\n{\"a\":2}]\n", TextKind::JsonArray),
+        (b"[\n  {\n", TextKind::JsonArray),
+        (b"[[1,2],\r\n[3,4]]", TextKind::JsonArray),
+    ];
+    for (block, kind) in table {
+        assert_eq!(refusal(block, Extent::Start), UnreadableFile::NotATable { kind }, "{block:?}");
     }
 }
 
@@ -82,6 +101,12 @@ fn every_refusal_has_a_code_and_a_message() {
             "file_binary",
             "The file is a spreadsheet workbook, not text (detected at byte 0). \
              Open it in the spreadsheet program, save it as CSV and upload that.",
+        ),
+        (
+            refusal(b"[{\n", Extent::Start),
+            "file_not_a_table",
+            "The file is a JSON array, not a table. Write each of its objects on a line of its own (JSON Lines), and upload \
+             that.",
         ),
         (
             refusal(b"\xff\xfea\0", Extent::Start),

@@ -31,6 +31,7 @@ export const errorText = {
     completion_failed: "The report could not be written. This is an error on our side.",
     file_empty: "The file is empty.",
     file_binary: "The file is not a text file:",
+    file_not_a_table: "The file is text, but not a table:",
     file_not_utf8: 'The file is not encoded in UTF-8. Save it as "CSV UTF-8", and import it again.',
     duplicate_column: "Two columns are the same property:",
     ambiguous_column: "A column can be read in two ways:",
