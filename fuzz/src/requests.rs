@@ -257,8 +257,10 @@ impl World {
         let key = upload_key(&TENANT, file_guid("a"));
         let info = self.files.info(&key).await?.unwrap_or_else(|| panic!("the upload does not exist"));
         let (size_bytes, etag, format) = (info.size_bytes, info.etag, Format::Csv);
-        let source =
-            Some(SourceFile { key, size_bytes, etag, format, name: "people.csv".to_owned(), reading: None }.into());
+        let source = Some(
+            SourceFile { key, size_bytes, etag, format, name: "people.csv".to_owned(), reading: None, original: None }
+                .into(),
+        );
         let waiting = Job::waiting(job_id(digit), TENANT.clone(), "import", NOW);
         let job = Job {
             source,

@@ -162,7 +162,15 @@ fn header(format: Format, bytes: &[u8], given: GivenReading) -> Result<FileHeade
     files.put(&key, bytes);
     // In-memory calls never wait.
     let etag = files.info(&key).now_or_never().and_then(Result::ok).flatten().map(|info| info.etag).unwrap_or_default();
-    let source = SourceFile { key, size_bytes: bytes.len() as u64, etag, format, name: String::new(), reading: None };
+    let source = SourceFile {
+        key,
+        size_bytes: bytes.len() as u64,
+        etag,
+        format,
+        name: String::new(),
+        reading: None,
+        original: None,
+    };
     match read_header(&files, &source, given, given).now_or_never() {
         Some(Ok(header)) => Ok(header),
         Some(Err(HeaderError::Source(error))) => Err(error),

@@ -6,7 +6,7 @@
 use longshore_domain::job::{Job, JobError, SourceFile};
 use longshore_domain::ports::{FileStream, Files, PortError, Read};
 use longshore_domain::records::{
-    Cutter, Extent, Format, GivenReading, Reading, Span, TextEncoding, UnreadableFile, check_utf8, sniff,
+    Cutter, Extent, Form, Format, GivenReading, Reading, Sheet, Span, TextEncoding, UnreadableFile, check_utf8, sniff,
 };
 
 use crate::chunk::{source_changed, source_missing};
@@ -47,6 +47,9 @@ pub enum HeaderError {
     /// The file cannot be read: an error of the job.
     #[error("{}", .0.message)]
     Source(JobError),
+    /// The file must be converted before it can be read: `prepare` does so.
+    #[error("the file must be prepared first")]
+    Unprepared(Form),
 }
 
 impl From<JobError> for HeaderError {
@@ -65,7 +68,7 @@ impl From<UnreadableFile> for HeaderError {
 /// what the client has not `asked` for.
 ///
 /// # Errors
-/// If the bucket fails, or the file cannot be read.
+/// If the bucket fails, or the file cannot be read or must be prepared first.
 pub async fn read_header(
     files: &impl Files,
     source: &SourceFile,
@@ -84,10 +87,18 @@ pub async fn read_header(
     if (head.len() as u64) < head_end {
         return Err(ended_early().into());
     }
+    if let Some(form) = Form::detect(&head).filter(|_| source.original.is_none()) {
+        return Err(HeaderError::Unprepared(form));
+    }
     let extent = Extent::from_lengths(head_end, source.size_bytes);
     let mark = sniff(&head, extent)?.bom_len;
     if source.format == Format::JsonLines {
         return first_value(files, source, head.split_off(mark), mark as u64).await;
+    }
+    let mut given = given;
+    if source.is_sheet() {
+        // Sheets have no comments, and every row of a prepared one counts.
+        given.comment = None;
     }
     let found = detect_reading(&head, extent, given, asked)?;
     let head = head.split_off(found.table_from);
@@ -95,6 +106,18 @@ pub async fn read_header(
     let mut header = seeker.seek(files, source, head, extent).await?;
     header.issues.splice(0..0, found.issues);
     Ok(header)
+}
+
+/// Refuses the choice of a sheet of a file that is not a workbook.
+///
+/// # Errors
+/// `not_a_workbook`.
+pub fn check_sheet(is_workbook: bool, sheet: Option<&Sheet>) -> Result<(), JobError> {
+    if sheet.is_none() || is_workbook {
+        return Ok(());
+    }
+    let message = "reading.sheet names the sheet of a workbook, but the file is not one; remove it";
+    Err(JobError::new("not_a_workbook", message))
 }
 
 /// Returns the first byte of a job's file that is in no group. Before the first group, it is the end of the header.

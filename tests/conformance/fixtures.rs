@@ -28,6 +28,7 @@ pub(crate) fn waiting_job() -> Job {
                 format: Format::Csv,
                 name: "people.csv".into(),
                 reading: None,
+                original: None,
             }
             .into(),
         ),

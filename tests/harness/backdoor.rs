@@ -51,6 +51,7 @@ impl Stack {
     pub fn queues(&self) -> Result<SqsQueues> {
         let urls = QueueUrls {
             create: Some(self.output("CreateJobQueueUrl")?.to_owned()),
+            prepare: Some(self.output("PrepareQueueUrl")?.to_owned()),
             chunks: [
                 (ChunkQueue::Priority(Priority::High), self.output("HighChunkQueueUrl")?.to_owned()),
                 (ChunkQueue::Priority(Priority::Normal), self.output("ChunkQueueUrl")?.to_owned()),
@@ -164,6 +165,7 @@ pub fn unsent_job(stack: &Stack, job_type: &str, csv: &[u8], options: &Value) ->
                 format: Format::Csv,
                 name: upload.file_name,
                 reading: None,
+                original: None,
             }
             .into(),
         ),

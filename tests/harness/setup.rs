@@ -83,6 +83,7 @@ impl CreatedQueues {
         let create = async |name: &str| create_queue(aws, &format!("{prefix}-{name}")).await;
         let urls = QueueUrls {
             create: Some(create("create-job.fifo").await?),
+            prepare: Some(create("prepare.fifo").await?),
             chunks: [
                 (ChunkQueue::Priority(Priority::High), create("chunks-high").await?),
                 (ChunkQueue::Priority(Priority::Normal), create("chunks").await?),

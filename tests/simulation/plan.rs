@@ -95,6 +95,8 @@ pub(crate) struct JobPlan {
     pub(crate) tenant: &'static str,
     /// Index of the job's file among the run's uploads. Jobs may share a file.
     pub(crate) upload: usize,
+    /// True if the uploads of the client are compressed, so that they must be prepared.
+    pub(crate) is_compressed: bool,
     /// The action of each row, an index of [`ACTIONS`].
     pub(crate) rows: Vec<usize>,
     pub(crate) dialect: Dialect,
@@ -133,6 +135,7 @@ impl JobPlan {
         Self {
             tenant: TENANTS[0],
             upload: 0,
+            is_compressed: false,
             rows: rows.to_vec(),
             dialect: Dialect::default(),
             tolerated: None,
@@ -190,6 +193,7 @@ impl Plan {
                 "several jobs under one concurrency limit",
                 jobs.iter().filter(|job| job.kind == Kind::Limited).count() > 1,
             ),
+            ("compressed uploads", any(|job| job.is_compressed && !job.has_items() && !job.kind.has_dataset())),
             ("limited type", any(|job| job.kind == Kind::Limited)),
             ("chunks of one row", any(|job| job.kind == Kind::Fine)),
             ("chunks of many rows", any(|job| job.kind == Kind::Coarse)),
@@ -228,6 +232,8 @@ fn job(rng: &mut Rng, kind: Option<Kind>, max_rows: usize) -> JobPlan {
     JobPlan {
         tenant: TENANTS[0],
         upload: 0,
+        // Without a random number more.
+        is_compressed: row_count % 4 == 1,
         rows,
         dialect: Dialect {
             json_lines: rng.often(150),

@@ -97,7 +97,15 @@ fn form(format: &str) -> Result<ResultsForm> {
 async fn store_job(ports: &Ports<MemoryStore, MemoryQueues, Outputs>, form: ResultsForm) -> Result<JobId> {
     let (store, now, size) = (&ports.store, Timestamp::now(), u64::from(GROUPS * CHUNKS));
     let (key, name) = ("uploads/default/bench".to_owned(), "rows.csv".to_owned());
-    let source = SourceFile { key, size_bytes: size, etag: "\"e\"".into(), format: Format::Csv, name, reading: None };
+    let source = SourceFile {
+        key,
+        size_bytes: size,
+        etag: "\"e\"".into(),
+        format: Format::Csv,
+        name,
+        reading: None,
+        original: None,
+    };
     let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "outputs", now);
     let job = Job { source: Some(source.into()), ..waiting };
     let definition = Definition { results: Some(form), ..Definition::new(json!({})) };

@@ -124,8 +124,15 @@ pub(crate) fn upload(rows: u64) -> Result<(MemoryFiles, Source)> {
     files.put(KEY, file(rows)?);
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let FileInfo { size_bytes, etag } = runtime.block_on(files.info(KEY))?.context("the file is gone")?;
-    let source =
-        SourceFile { key: KEY.into(), size_bytes, etag, format: Format::Csv, name: "rows.csv".into(), reading: None };
+    let source = SourceFile {
+        key: KEY.into(),
+        size_bytes,
+        etag,
+        format: Format::Csv,
+        name: "rows.csv".into(),
+        reading: None,
+        original: None,
+    };
     Ok((files, Source::File(source)))
 }
 

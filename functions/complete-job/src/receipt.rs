@@ -54,7 +54,7 @@ async fn input<S: JobStore, Q, F: Files>(
     file: Option<&SourceFile>,
     in_time: &(impl Fn() -> bool + Sync),
 ) -> PortResult<Option<InputReceipt>> {
-    let Some(file) = file else { return Ok(None) };
+    let Some(file) = &file.map(SourceFile::as_uploaded) else { return Ok(None) };
     let (sha256, basis) = match uploaded_sha256(&ports.store, file).await? {
         Some(sha256) => (Some(sha256), Basis::Upload),
         None => read(&ports.files, file, in_time).await,

@@ -96,7 +96,7 @@ fn ended(file: &str, round: u32, counts: Counts) -> (Ports<MemoryStore, MemoryQu
     let bytes = u64::from(ROWS) * ROW.len() as u64;
     let (key, etag, name) = ("uploads/default/full".into(), "\"e\"".into(), "people.csv".into());
     let size_bytes = u64::from(CHUNKS) * bytes;
-    let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name, reading: None };
+    let source = SourceFile { key, size_bytes, etag, format: Format::Csv, name, reading: None, original: None };
     let job = Job {
         source: Some(source.into()),
         ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())

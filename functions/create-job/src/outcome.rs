@@ -12,6 +12,8 @@ pub enum SplitEnd {
     Ended,
     /// The function's time is nearly over: another message continues the split.
     Continued,
+    /// The file must be converted before it can be split: `prepare` gets the job, and then sends another message.
+    Preparing,
     /// The file cannot be read, or none of its rows could be processed: the job fails.
     Failed,
     /// Another splitter is ahead; or the job is split already, is stopping or has ended.

@@ -146,8 +146,19 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Ok(header) => Ok(header),
             Err(HeaderError::Port(error)) => Err(error.into()),
             Err(HeaderError::Source(error)) => Err(self.fail(job, error).await),
+            Err(HeaderError::Unprepared(_)) => Err(self.fail(job, unprepared(file)).await),
         }
     }
+}
+
+/// A job that was stopped before its file was prepared has no items.
+fn unprepared(file: &SourceFile) -> JobError {
+    let message = format!(
+        "the job was stopped before its file {:?} was prepared, so none of its rows is known; retry that job, or create \
+         another one for the file",
+        file.name
+    );
+    JobError::new("source_not_prepared", message)
 }
 
 /// Returns the reason to stop if a file of the ended job no longer exists.

@@ -19,7 +19,8 @@ use longshore_domain::cursor::Cursor;
 use longshore_domain::group::{CHUNKS_PER_GROUP, Group};
 use longshore_domain::ids::ChunkId;
 use longshore_domain::job::{FailureFilter, Job, JobError, Selection, SourceFile};
-use longshore_domain::ports::{Files, JobProgress, Queues, Read, Store};
+use longshore_domain::ports::{FileStream, Files, JobProgress, Queues, Read, Store};
+use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
 use longshore_domain::work_file::{End, Entry, WorkFile};
 
@@ -32,6 +33,9 @@ use crate::splitter::{CONCURRENT_CHUNKS, Splitter};
 /// delivery's time is nearly over, rows without a matching item so far are reported as unchecked.
 const FINDINGS_CHUNKS: usize = 2_000;
 const FINDINGS_BYTES: u64 = 512 << 20;
+
+/// Bytes that are read to recognize the form of a corrected file.
+const HEAD_BYTES: u64 = 64 << 10;
 
 /// Time before the delivery's deadline at which no further chunk is read. It is reserved for the chunks that are being
 /// read, and for the end of the split. Half of the remaining time if that is shorter.
@@ -82,6 +86,23 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Selection::Failure(filter) => RetrySelection::Failure(filter.clone()),
             Selection::All | Selection::Corrected(_) => RetrySelection::All,
         })
+    }
+
+    /// Returns true if the corrected file of the job's current generation is a workbook or compressed, and not yet prepared.
+    pub(crate) async fn must_prepare_correction(&self, job: &Job) -> Result<bool, Halt> {
+        let Some(file) = job.retry.selection.corrected().filter(|file| file.original.is_none()) else {
+            return Ok(false);
+        };
+        let end = file.size_bytes.min(HEAD_BYTES);
+        // A file that is gone fails the job where it is read.
+        let Read::Found(mut stream) = self.ports.files.open(&file.key, Some(&file.etag), 0, Some(end)).await? else {
+            return Ok(false);
+        };
+        let mut head = Vec::new();
+        while let Some(block) = stream.next().await? {
+            head.extend_from_slice(&block);
+        }
+        Ok(Form::detect(&head).is_some())
     }
 
     /// Reads the corrected file of the job's current generation. The job fails if the file no longer exists or is not a

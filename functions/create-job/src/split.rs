@@ -4,7 +4,7 @@ use longshore::batch::Delivery;
 use longshore::chunk::complete_if_done;
 use longshore::events::move_events_now;
 use longshore::handler::{CheckedHeader, Header, TypeLimits};
-use longshore::header::{FileHeader, HeaderError, read_header};
+use longshore::header::{FileHeader, HeaderError, check_sheet, read_header};
 use longshore_domain::group::{ChunkPlan, GroupPlan, Manifest};
 use longshore_domain::job::{Job, JobError, Source, SourceFile, Stage, Status, Transition, UndoneImport};
 use longshore_domain::message::CreateMessage;
@@ -70,7 +70,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         let job = self.begin(message, deadline).await?;
         self.send_unsent(&job, message).await?;
         let limits = self.limits(&job).await?.chunk();
-        let job = self.plan_retry(job, limits, deadline).await?;
+        let job = self.plan_retry(job, message, limits, deadline).await?;
         if job.retry.carried_over.split_ended {
             return self.end(&job, job.split.groups, &[], deadline).await;
         }
@@ -80,7 +80,7 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Some(Source::Dataset(source)) => self.walk_dataset(&job, source, limits, turn()).await,
             Some(Source::Job(source)) => self.copy_part(&job, source, limits, turn()).await,
             Some(Source::File(file)) => {
-                let (file, start, issues) = self.open(&job, file).await?;
+                let (file, start, issues) = self.open(&job, message, file).await?;
                 let job = Job { source: Some(file.clone().into()), ..job.clone() };
                 let (limits, start) = (limits.for_file(file.size_bytes), start.max(job.split.offset));
                 Pass::new(self, &job, &file, limits, start, turn()).run(&issues).await
@@ -120,9 +120,18 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Replans the remaining items of the previous generation, and returns the job.
-    async fn plan_retry(&self, job: Job, limits: ChunkLimits, deadline: Timestamp) -> Result<Job, Halt> {
+    async fn plan_retry(
+        &self,
+        job: Job,
+        message: &CreateMessage,
+        limits: ChunkLimits,
+        deadline: Timestamp,
+    ) -> Result<Job, Halt> {
         if job.retry.replanned.group >= job.retry.carried_over.groups {
             return Ok(job);
+        }
+        if self.must_prepare_correction(&job).await? {
+            return Err(self.send_to_prepare(&job, message).await);
         }
         let retry_selection = self.retry_selection(&job, limits.item_bytes).await?;
         // The corrected file is read before the turn begins, because each turn must replan something.
@@ -181,7 +190,12 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
     }
 
     /// Validates the file and its columns. Returns the file with its reading, and the offset of the first row.
-    async fn open(&self, job: &Job, source: &SourceFile) -> Result<(SourceFile, u64, Vec<JobError>), Halt> {
+    async fn open(
+        &self,
+        job: &Job,
+        message: &CreateMessage,
+        source: &SourceFile,
+    ) -> Result<(SourceFile, u64, Vec<JobError>), Halt> {
         let unknown = || SplitError::Definition(job.job_id.to_string());
         let definition = self.ports.store.definition(job.job_id).await?.ok_or_else(unknown)?;
         // An earlier version has stored columns, and read UTF-8 with commas.
@@ -191,7 +205,11 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
             Ok(header) => header,
             Err(HeaderError::Port(error)) => return Err(error.into()),
             Err(HeaderError::Source(error)) => return Err(self.fail(job, error).await),
+            Err(HeaderError::Unprepared(_)) => return Err(self.send_to_prepare(job, message).await),
         };
+        if let Err(error) = check_sheet(source.is_sheet(), definition.sheet.as_ref()) {
+            return Err(self.fail(job, error).await);
+        }
         let FileHeader { start, columns, rows, reading, mut issues } = header;
         if let Some(columns) = columns {
             let (found, detected) = self.check_header(job, &definition, &columns, &rows).await?;

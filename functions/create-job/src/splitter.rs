@@ -64,6 +64,16 @@ impl<S: Store, Q: Queues, F: Files> Splitter<'_, S, Q, F> {
         Ok(roll_up(self.ports, job.job_id, group, (self.clock)()).await?)
     }
 
+    /// Sends the job to `prepare`, because its file must be converted first, and returns the end of the split. A repeated
+    /// message is as harmless as a repeated delivery: only one prepared file replaces the uploaded one.
+    pub(crate) async fn send_to_prepare(&self, job: &Job, message: &CreateMessage) -> Halt {
+        let message = CreateMessage { resend: message.resend, ..CreateMessage::new(job) };
+        match self.ports.queues.send_prepare(&message).await {
+            Ok(()) => Halt::End(SplitEnd::Preparing),
+            Err(error) => Halt::Error(error.into()),
+        }
+    }
+
     /// Sends a continuation, because the function's time is nearly over.
     pub(crate) async fn send_continuation(&self, job: &Job, groups: u32) -> Result<SplitEnd, Halt> {
         let message = CreateMessage { position: groups, ..CreateMessage::new(job) };

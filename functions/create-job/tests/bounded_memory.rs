@@ -62,6 +62,10 @@ impl Queues for Discarding {
         Ok(())
     }
 
+    async fn send_prepare(&self, _: &CreateMessage) -> PortResult<()> {
+        Ok(())
+    }
+
     async fn send_chunks(&self, messages: &[ChunkMessage], _: i32) -> PortResult<()> {
         for message in messages {
             let plan = &message.plan;
@@ -89,6 +93,7 @@ async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
         format: Format::Csv,
         name: "f.csv".into(),
         reading: None,
+        original: None,
     };
     let job = Job {
         source: Some(source.into()),
@@ -99,8 +104,15 @@ async fn a_hundred_megabytes_are_split_in_sixteen_megabytes_of_memory() {
     let ports = Ports { store: store.clone(), queues: Discarding, files: Generated::default() };
     let registry = Registry::default().with(Small);
     let splitter = Splitter { ports: &ports, registry: &registry, clock: || Timestamp(1) };
-    let message =
-        CreateMessage { tenant: None, job_id: job.job_id, generation: 0, position: 0, resend: 0, failures: 0 };
+    let message = CreateMessage {
+        tenant: None,
+        job_id: job.job_id,
+        generation: 0,
+        position: 0,
+        resend: 0,
+        failures: 0,
+        is_prepared: false,
+    };
     let before = peak();
     assert_eq!(splitter.split(&message, Timestamp(1_000)).await.unwrap(), SplitEnd::Ended);
     let grown = (peak() - before) >> 20;

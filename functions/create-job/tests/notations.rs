@@ -60,7 +60,7 @@ impl World {
         inner.put(KEY, file);
         let FileInfo { size_bytes, etag } = inner.info(KEY).await.unwrap().unwrap();
         let (key, name, format) = (KEY.to_owned(), "file.csv".to_owned(), Format::Csv);
-        let source = SourceFile { key, size_bytes, etag, format, name, reading: None };
+        let source = SourceFile { key, size_bytes, etag, format, name, reading: None, original: None };
         let job = Job::waiting(JobId::generate(), TenantId::from_static("default"), "import", Timestamp(0));
         let job = Job { source: Some(source.into()), ..job };
         store.create_job(&job, &Definition::new(options()), None).await.unwrap();

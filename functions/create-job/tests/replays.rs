@@ -88,6 +88,7 @@ impl World {
             format: Format::Csv,
             name: "file.csv".into(),
             reading: None,
+            original: None,
         };
         let job = Job {
             source: Some(source.into()),
@@ -116,6 +117,7 @@ impl World {
             position: 0,
             resend: 0,
             failures: 0,
+            is_prepared: false,
         };
         assert_eq!(now(splitter.split(&create, Timestamp(i64::MAX))).unwrap(), SplitEnd::Ended);
         let (definitions, mut dead) = (DefinitionCache::default(), Vec::new());

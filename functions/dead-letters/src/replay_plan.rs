@@ -207,6 +207,7 @@ mod tests {
             position: 0,
             resend: 0,
             failures: 0,
+            is_prepared: false,
         }))
     }
 
@@ -247,7 +248,7 @@ mod tests {
     #[test]
     fn a_retry_keeps_its_corrected_file_or_reason_and_dead_letters_of_chunks_wait() {
         let (key, etag, name) = ("k".into(), "e".into(), "f.csv".into());
-        let file = SourceFile { key, size_bytes: 1, etag, format: Format::Csv, name, reading: None };
+        let file = SourceFile { key, size_bytes: 1, etag, format: Format::Csv, name, reading: None, original: None };
         let reason = FailureFilter { code: "bad".into(), field: None };
         for selection in [Selection::Corrected(file), Selection::Failure(reason)] {
             let job = job(1, selection.clone());

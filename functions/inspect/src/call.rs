@@ -8,18 +8,22 @@ use axum::http::header;
 use axum::response::IntoResponse;
 use longshore::field_error::FieldError;
 use longshore::handler::{AnyJobType, Input, PreparedJob, Registry};
+use longshore::header::check_sheet;
 use longshore::http::{Access, Answer, Bad, Checked, Failure, Fields, JsonFields, PathText, Tenant, count_work_call};
-use longshore::inspection::{Intended, inspect as inspect_file};
+use longshore::inspection::{Inspected, Inspection, Intended, inspect as inspect_file};
 use longshore::job_request::{KnownTypes, ParsedReading, find_upload, prepare_options, read_reading, source_file};
 use longshore::openapi::CacheNoStore;
 use longshore::problem::{Kind, Problem};
 use longshore_domain::ids::FileGuid;
+use longshore_domain::job::SourceFile;
 use longshore_domain::ports::{Files, JobStore, JobTypes, TenantCounts, Upload};
 use longshore_domain::rate::Rate;
+use longshore_domain::records::Form;
 use longshore_domain::timestamp::Timestamp;
 use serde_json::{Map, Value};
 
-use crate::document::InspectionDocument;
+use crate::document::{InspectionDocument, PreparedDocument};
+use crate::first_part::convert_first_part;
 use crate::openapi::{FileGuidInPath, InspectRefusals, InspectRequest, example};
 
 /// Maximum body size: a schema of up to 64 KiB with ample room for the other options, as in a request for a job.
@@ -95,11 +99,43 @@ where
         None => None,
     };
     let file_guid = upload.file_guid;
-    let source = source_file(files, upload, request.reading, inspections.max_file_bytes).await?.map_err(refused)?;
+    let source =
+        source_file(files, upload, request.reading.clone(), inspections.max_file_bytes).await?.map_err(refused)?;
     let intended = request.intended(prepared);
-    let found = inspect_file(files, &source, request.reading.csv, intended).await?;
-    let document = InspectionDocument::new(file_guid, &source, found, request.job_type.map(AnyJobType::name));
+    let (prepared, mut found) = match inspect_file(files, &source, request.reading.csv, intended).await? {
+        Inspected::Found(found) => (None, found),
+        Inspected::Unprepared(form, intended) => inspect_prepared(files, &source, form, &request, intended).await?,
+    };
+    if let (None, Err(error)) = (
+        &found.error,
+        check_sheet(prepared.as_ref().is_some_and(PreparedDocument::is_workbook), request.reading.sheet.as_ref()),
+    ) {
+        found = Inspection::refused(error);
+    }
+    let document = InspectionDocument::new(file_guid, &source, prepared, found, request.job_type.map(AnyJobType::name));
     Ok(([(header::CACHE_CONTROL, "no-store")], Json(document)).into_response())
+}
+
+/// Inspects a file of which a part must be converted first.
+async fn inspect_prepared(
+    files: &impl Files,
+    source: &SourceFile,
+    form: Form,
+    request: &Request<'_>,
+    intended: Option<Intended<'_>>,
+) -> Result<(Option<PreparedDocument>, Inspection), Failure> {
+    let part = match convert_first_part(files, source, form, request.reading.sheet.as_ref()).await? {
+        Ok(part) => part,
+        Err(error) => return Ok((None, Inspection::refused(error))),
+    };
+    let mut found = match inspect_file(&part.file, &part.source, request.reading.csv, intended).await? {
+        Inspected::Found(found) => found,
+        Inspected::Unprepared(..) => return Err(Failure::Internal("a prepared file is not prepared".into())),
+    };
+    if let (Some(rows), Some(reading)) = (&part.rows, found.reading) {
+        found.rows.iter_mut().for_each(|row| row.sheet_row = rows.row_of(row.number, reading.header_row));
+    }
+    Ok((Some(part.document), found))
 }
 
 impl<S: JobStore, F> Inspections<S, F> {

@@ -3,7 +3,7 @@
 use longshore::inspection::{FoundColumn, FoundRow, Inspection};
 use longshore_domain::ids::FileGuid;
 use longshore_domain::job::{JobError, SourceFile};
-use longshore_domain::records::{Format, GivenReading, Reading};
+use longshore_domain::records::{Form, Format, GivenReading, Reading};
 use serde::Serialize;
 use serde_json::{Value, json};
 use utoipa::ToSchema;
@@ -17,6 +17,9 @@ pub struct InspectionDocument {
     pub file_guid: FileGuid,
     /// Format of the file.
     pub format: Format,
+    /// What was converted before it was read: a workbook, a compressed file, or text in UTF-16. `null` for other files.
+    #[schema(required = true)]
+    pub prepared: Option<PreparedDocument>,
     /// How CSV is written; `null` for JSON Lines, or if the file cannot be read.
     #[schema(required = true)]
     pub reading: Option<Reading>,
@@ -36,15 +39,57 @@ pub struct InspectionDocument {
     pub request: Option<Value>,
 }
 
+/// A file that must be converted before it is split.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = PreparedFile)]
+pub struct PreparedDocument {
+    /// The form of the file.
+    pub form: Form,
+    /// Name of the file in an archive.
+    #[schema(required = true)]
+    pub file: Option<String>,
+    /// Name of the sheet that is read.
+    #[schema(required = true)]
+    pub sheet: Option<String>,
+    /// The sheets of a workbook, in order.
+    pub sheets: Vec<SheetDocument>,
+}
+
+impl PreparedDocument {
+    /// Returns true if the file is a workbook.
+    pub(crate) const fn is_workbook(&self) -> bool {
+        self.sheet.is_some()
+    }
+}
+
+/// A sheet of a workbook.
+#[derive(Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = WorkbookSheet)]
+pub struct SheetDocument {
+    /// Its name.
+    pub name: String,
+    /// True if it is hidden.
+    pub hidden: bool,
+}
+
 impl InspectionDocument {
     /// Creates the document of an inspection for this job type, if any.
-    pub(crate) fn new(id: FileGuid, source: &SourceFile, found: Inspection, job_type: Option<&str>) -> Self {
+    pub(crate) fn new(
+        id: FileGuid,
+        source: &SourceFile,
+        prepared: Option<PreparedDocument>,
+        found: Inspection,
+        job_type: Option<&str>,
+    ) -> Self {
         let Inspection { reading, columns, rows, issues, error, options } = found;
         let request = job_type.zip(options).map(|(job_type, options)| {
             let mut reading_given = json!(reading.map(GivenReading::from).unwrap_or_default());
             reading_given["format"] = json!(source.format);
+            if let Some(sheet) = prepared.as_ref().and_then(|prepared| prepared.sheet.as_ref()) {
+                reading_given["sheet"] = json!(sheet);
+            }
             json!({ "jobType": job_type, "fileGuid": id, "reading": reading_given, "options": options })
         });
-        Self { file_guid: id, format: source.format, reading, columns, rows, issues, error, request }
+        Self { file_guid: id, format: source.format, prepared, reading, columns, rows, issues, error, request }
     }
 }

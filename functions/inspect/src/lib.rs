@@ -1,7 +1,8 @@
 //! Inspects an uploaded file before it becomes a job: how it is written, its columns, its first rows, and what would fail.
 //!
 //! - **Trigger:** `POST /api/uploads/{fileGuid}/inspect`.
-//! - **Reads and writes:** reads the upload, the registration of a registered job type, and at most 192 KiB of the file.
+//! - **Reads and writes:** reads the upload, the registration of a registered job type, and at most 192 KiB of a text file.
+//!   Of a file that must be converted, it reads what the first 512 KiB of its text need.
 //!   Counts the call.
 //! - **Called twice:** returns the same again.
 //! - **If it fails:** the client gets a problem and retries.
@@ -9,6 +10,7 @@
 
 mod call;
 mod document;
+mod first_part;
 mod openapi;
 mod routes;
 

@@ -51,11 +51,17 @@ pub(crate) fn example() -> InspectionDocument {
         question: None,
         needs_pivot_year: false,
     };
-    let row = |number, cells: [&str; 2]| FoundRow { number, cells: cells.map(str::to_owned).into(), problem: None };
+    let row = |number, cells: [&str; 2]| FoundRow {
+        number,
+        sheet_row: None,
+        cells: cells.map(str::to_owned).into(),
+        problem: None,
+    };
     let reading = Reading::default();
     InspectionDocument {
         file_guid: FileGuid::parse(GUID).unwrap_or_else(FileGuid::generate),
         format: Format::Csv,
+        prepared: None,
         reading: Some(reading),
         columns: vec![column("id", CellType::Number), column("email", CellType::Text)],
         rows: vec![row(1, ["1", "ann@example.com"]), row(2, ["2", "bob@example.com"])],

@@ -7,12 +7,12 @@ use std::io::Cursor;
 use std::path::Path;
 
 use longshore::handler::AnyJobType;
-use longshore::inspection::{Inspection, Intended, inspect};
+use longshore::inspection::{Inspected, Inspection, Intended, inspect};
 use longshore::job_types::builtin;
 use longshore_domain::job::SourceFile;
 use longshore_domain::ports::Files;
-use longshore_domain::records::{Format, GivenReading};
-use longshore_preparation::{Form, Limits, Prepared, SheetChoice, convert};
+use longshore_domain::records::{Form, Format, GivenReading};
+use longshore_preparation::{Limits, Prepared, SheetChoice, convert};
 use longshore_testing::{MemoryFiles, MemoryRecords};
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -86,16 +86,17 @@ impl Case {
         let info = files.info("file").await.unwrap().unwrap();
         let format = if self.is_json_lines() { Format::JsonLines } else { Format::Csv };
         let (size_bytes, etag, name) = (info.size_bytes, info.etag, self.name.clone());
-        let source = SourceFile { key: "file".into(), size_bytes, etag, format, name, reading: None };
+        let source = SourceFile { key: "file".into(), size_bytes, etag, format, name, reading: None, original: None };
         let mut given = self.reading.clone();
         given.remove("sheet");
         let given: GivenReading = serde_json::from_value(given.into()).unwrap();
         let registry = builtin(MemoryRecords::default(), files.clone());
         let job_type = registry.find("import").unwrap();
-        let mut inspection = inspect(&files, &source, given, None).await.unwrap();
+        let mut inspection = found(inspect(&files, &source, given, None).await.unwrap());
         if let (None, Some(key)) = (&inspection.error, inspection.columns.first()) {
             let options = self.options(&key.name);
-            inspection = inspect(&files, &source, given, Some(intended(job_type, &options))).await.unwrap();
+            let intended = Some(intended(job_type, &options));
+            inspection = found(inspect(&files, &source, given, intended).await.unwrap());
         }
         match &inspection.error {
             Some(error) => Err(error.code.clone()),
@@ -193,6 +194,13 @@ fn intended<'a>(job_type: &'a dyn AnyJobType, options: &'a Value) -> Intended<'a
 fn trim(cells: &mut Vec<String>) {
     while cells.last().is_some_and(String::is_empty) {
         cells.pop();
+    }
+}
+
+fn found(inspected: Inspected<'_>) -> Inspection {
+    match inspected {
+        Inspected::Found(inspection) => inspection,
+        Inspected::Unprepared(form, _) => panic!("the file is still a {form:?}"),
     }
 }
 

@@ -53,6 +53,7 @@ async fn job_over(files: &MemoryFiles, rows: &str, job_type: &str) -> Job {
         format: Format::JsonLines,
         name: "f.jsonl".into(),
         reading: None,
+        original: None,
     };
     Job { source: Some(source.into()), ..waiting(job_type) }
 }

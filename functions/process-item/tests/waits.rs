@@ -66,6 +66,7 @@ async fn each_item_is_passed_to_the_handler_again_after_its_own_wait() {
         format: Format::JsonLines,
         name: "f.jsonl".into(),
         reading: None,
+        original: None,
     };
     let waiting = Job::waiting(JobId::generate(), TenantId::from_static("default"), "waiting", clock());
     let job = Job { source: Some(source.into()), ..waiting };

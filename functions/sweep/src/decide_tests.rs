@@ -265,6 +265,7 @@ fn a_dead_split_stops_its_job_after_a_push_without_effect() {
         resend: 0,
         failures: 0,
         tenant: Some(TenantId::from_static("t")),
+        is_prepared: false,
     };
     let decide = |job: &Job, now_s: i64| decide_dead_split(job, &dead_letter, Timestamp(now_s * 1000), STALL_S);
     assert_eq!(

@@ -177,6 +177,7 @@ async fn a_dead_split_stops_its_job_only_without_progress_of_another_splitter() 
             resend: 0,
             failures: 0,
             tenant: Some(TenantId::from_static("t")),
+            is_prepared: false,
         };
         let sweep = Sweep {
             ports: ports.clone(),
@@ -198,6 +199,10 @@ struct Refusing(MemoryQueues);
 impl Queues for Refusing {
     async fn send_create(&self, message: &CreateMessage) -> PortResult<()> {
         self.0.send_create(message).await
+    }
+
+    async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()> {
+        self.0.send_prepare(message).await
     }
 
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {

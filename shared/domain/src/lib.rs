@@ -15,6 +15,7 @@
 //! | [`deliveries`] | the age of the messages that workers receive |
 //! | [`dead_letter`] | dead letters, and the effect of a replay |
 //! | [`event`] | events of jobs: what a tenant is told |
+//! | [`sheet_rows`] | the numbers of the rows of a sheet of a workbook |
 //! | [`split`], [`records`] | cutting a stream into records, records into chunks, chunks into groups |
 //! | [`parts`] | cutting a large file into the parts of its upload |
 //! | [`dataset`], [`writer`] | datasets of records; which writer of a record wins |
@@ -56,6 +57,7 @@ pub mod remote;
 pub mod results;
 pub mod retry;
 pub mod schedule;
+pub mod sheet_rows;
 pub mod split;
 pub mod tenant;
 pub mod text;

@@ -11,7 +11,7 @@ use crate::tenant::TenantId;
 use crate::timestamp::Timestamp;
 use crate::webhook::{DeliveryId, DeliveryKey};
 
-/// A request to split a job, from its split cursor on.
+/// A request to split a job, from its split cursor on, or to prepare its file for the split.
 #[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct CreateMessage {
@@ -31,14 +31,17 @@ pub struct CreateMessage {
     /// Failed deliveries of the original message that this copy replaces; 0 for the original.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub failures: u32,
+    /// True for the message that is sent after the job's file was prepared.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_prepared: bool,
 }
 
 impl CreateMessage {
-    /// Returns the deduplication id. It differs for continuations, retries, the sweeper's re-sends and copies of failed
-    /// messages.
+    /// Returns the deduplication id. It differs for continuations, retries, the sweeper's re-sends, prepared files and copies
+    /// of failed messages.
     pub fn deduplication_id(&self) -> String {
-        let copy = copy_suffix(self.failures);
-        format!("{}:{}:{}:{}{copy}", self.job_id, self.generation, self.position, self.resend)
+        let (copy, prepared) = (copy_suffix(self.failures), if self.is_prepared { ":prepared" } else { "" });
+        format!("{}:{}:{}:{}{prepared}{copy}", self.job_id, self.generation, self.position, self.resend)
     }
 
     /// Returns the copy that replaces a message after this many failed deliveries; it is sent to a lane for copies.
@@ -54,7 +57,8 @@ impl CreateMessage {
     /// Creates a request to split the job from its current position.
     pub fn new(job: &Job) -> Self {
         let (job_id, tenant) = (job.job_id, Some(job.tenant.clone()));
-        Self { job_id, tenant, generation: job.generation, position: job.split.groups, resend: 0, failures: 0 }
+        let (generation, position) = (job.generation, job.split.groups);
+        Self { job_id, tenant, generation, position, resend: 0, failures: 0, is_prepared: false }
     }
 
     /// Returns the message group: one of the tenant's lanes. SQS delivers no message of a group while another one of it

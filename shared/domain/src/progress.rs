@@ -71,6 +71,8 @@ pub fn counts(job: &Job, groups: &[Group]) -> Counts {
 /// Returns the share of the file whose items have ended, by bytes: the number of items is unknown until the split ends,
 /// and a percentage that changed its measure then could fall. Each group's share only grows, so the sum does. A
 /// generation that starts with a known number of items measures by items.
+///
+/// The preparation of a file is its first tenth.
 fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
     if job.status == Status::Completed || (job.split.ended && counts.done() == job.split.item_count) {
         return 1.0;
@@ -83,18 +85,31 @@ fn done_share(job: &Job, groups: &[Group], counts: Counts) -> f64 {
         let total = job.split.item_count.max(1) as f64;
         return if job.split.ended { (counts.done() as f64 / total).min(0.999) } else { 0.0 };
     }
+    if let Some(preparation) = job.preparation {
+        return PREPARATION_SHARE * preparation.share();
+    }
     let total = job.file().map_or(0, |s| s.size_bytes).max(1) as f64;
     let done = |g: &Group| g.bytes as f64 * (g.counts.done() as f64 / g.items.max(1) as f64);
-    (groups.iter().filter(|g| job.owns(g.number)).map(done).sum::<f64>() / total).min(0.999)
+    let share = groups.iter().filter(|g| job.owns(g.number)).map(done).sum::<f64>() / total;
+    let prepared = if job.file().is_some_and(|file| file.original.is_some()) { PREPARATION_SHARE } else { 0.0 };
+    (prepared + (1.0 - prepared) * share).min(0.999)
 }
+
+/// The share of a job that the preparation of its file is.
+const PREPARATION_SHARE: f64 = 0.1;
 
 fn percent(share: f64) -> u8 {
     (share * 100.0 + 1e-9) as u8
 }
 
-/// Returns the stage as the API shows it: `finishing` is `processing` with no items remaining.
+/// Returns the stage as the API shows it: `finishing` is `processing` with no items remaining, and `preparing` is
+/// `splitting` of a file that must be converted first.
 pub fn shown_stage(job: &Job) -> Stage {
-    if job.stage == Stage::Processing && job.all_done() { Stage::Finishing } else { job.stage }
+    match job.stage {
+        Stage::Processing if job.all_done() => Stage::Finishing,
+        Stage::Splitting if job.is_preparing() => Stage::Preparing,
+        stage => stage,
+    }
 }
 
 /// Returns a sentence about the job for people.

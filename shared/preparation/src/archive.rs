@@ -1,11 +1,12 @@
 //! A ZIP archive with one file.
 
-use std::io::{Read, Seek, Write};
+use std::io::{Read, Seek, SeekFrom, Write};
 
 use zip::result::ZipError;
 use zip::{CompressionMethod, ZipArchive};
 
 use crate::error::PreparationError;
+use crate::limits::Counted;
 use crate::unpack;
 
 /// Maximum number of entries, and of the names that a message lists with the characters of each.
@@ -13,18 +14,25 @@ const ENTRIES: usize = 1_000;
 const LISTED: usize = 5;
 const LISTED_CHARS: usize = 40;
 
+/// Maximum bytes of the directory, which is held in memory. An entry has at least 46.
+const DIRECTORY_BYTES: u64 = 1 << 20;
+
 /// Parts that only workbooks have: of Excel, and of OpenDocument, which is refused with its reason.
 const WORKBOOK_PARTS: [&str; 2] = ["[Content_Types].xml", "mimetype"];
 
 /// Returns true if an archive has a part of a workbook. Most programs write it first, where [`crate::Form`] finds it.
-pub(crate) fn is_workbook(file: impl Read + Seek) -> Result<bool, PreparationError> {
-    let archive = ZipArchive::new(file).map_err(refused)?;
+pub(crate) fn is_workbook<R: Read + Seek>(file: &mut Counted<R>) -> Result<bool, PreparationError> {
+    let archive = open(file)?;
     Ok(archive.len() > 1 && WORKBOOK_PARTS.iter().any(|part| archive.index_for_name(part).is_some()))
 }
 
-/// Writes the only file of an archive. Returns its name.
-pub(crate) fn only_file(file: impl Read + Seek, sink: &mut impl Write) -> Result<String, PreparationError> {
-    let mut archive = ZipArchive::new(file).map_err(refused)?;
+/// Writes the only file of an archive, and its name.
+pub(crate) fn only_file<R: Read + Seek>(
+    file: &mut Counted<R>,
+    sink: &mut impl Write,
+    file_name: &mut Option<String>,
+) -> Result<(), PreparationError> {
+    let mut archive = open(file)?;
     if archive.len() > ENTRIES {
         return Err(PreparationError::NotOneFile { count: archive.len(), names: "…".to_owned() });
     }
@@ -47,8 +55,18 @@ pub(crate) fn only_file(file: impl Read + Seek, sink: &mut impl Write) -> Result
             return Err(PreparationError::NotOneFile { count: files.len(), names: listed.join(", ") + more });
         }
     };
-    unpack::copy(archive.by_index(index).map_err(refused)?, sink)?;
-    Ok(name)
+    *file_name = Some(name);
+    unpack::copy(archive.by_index(index).map_err(refused)?, sink)
+}
+
+/// Opens an archive, of which only the directory is read.
+fn open<R: Read + Seek>(file: &mut Counted<R>) -> Result<ZipArchive<&mut Counted<R>>, PreparationError> {
+    file.seek(SeekFrom::Start(0))?;
+    file.limit_to(DIRECTORY_BYTES);
+    let budget = file.budget();
+    let archive = ZipArchive::new(file).map_err(refused)?;
+    budget.set(u64::MAX);
+    Ok(archive)
 }
 
 /// Returns true for what programs add to an archive: folders of macOS, and files whose names begin with a full stop.

@@ -6,11 +6,12 @@ use longshore_workbooks::SheetChoice;
 
 use crate::archive;
 use crate::error::PreparationError;
-use crate::form::Form;
 use crate::limits::{Bounded, Counted, Limits};
 use crate::table;
 use crate::text::Text;
 use crate::unpack;
+use longshore_domain::job::{Original, SourceFile};
+use longshore_domain::records::{Form, Sheet};
 
 /// What a conversion has written.
 #[derive(Clone, Eq, PartialEq, Debug, Default)]
@@ -21,8 +22,54 @@ pub struct Prepared {
     pub file: Option<String>,
     /// Name of the sheet of a workbook.
     pub sheet: Option<String>,
+    /// The sheets of a workbook, in order.
+    pub sheets: Vec<FoundSheet>,
     /// The numbers of the rows in the sheet: for each row the step from the one before, in LEB128. Empty for other files.
     pub row_steps: Vec<u8>,
+}
+
+impl Prepared {
+    /// Returns what the job keeps of the file of this form that was converted.
+    pub fn original(&self, file: &SourceFile, form: Form) -> Original {
+        let rows = rows(&self.row_steps);
+        Original {
+            key: file.key.clone(),
+            size_bytes: file.size_bytes,
+            etag: file.etag.clone(),
+            // Some programs do not write first the parts that tell a workbook from an archive.
+            form: if self.sheet.is_some() { Form::Workbook } else { form },
+            file: self.file.clone(),
+            sheet: self.sheet.clone(),
+            first_row: rows.map(|(first, _)| first),
+            has_row_gaps: rows.is_some_and(|(_, has_gaps)| has_gaps),
+        }
+    }
+}
+
+/// Returns the number of the first row, and true if a row after it is left out.
+fn rows(steps: &[u8]) -> Option<(u32, bool)> {
+    let length = steps.iter().position(|byte| byte & 0x80 == 0)? + 1;
+    let (first, others) = steps.split_at(length);
+    let first = first.iter().rev().fold(0, |number, byte| number << 7 | u32::from(byte & 0x7f));
+    Some((first, others.iter().any(|byte| *byte != 1)))
+}
+
+/// Returns the choice of the sheet that a client has named.
+pub fn sheet_choice(sheet: Option<Sheet>) -> SheetChoice {
+    match sheet {
+        None => SheetChoice::FirstVisible,
+        Some(Sheet::Name(name)) => SheetChoice::Name(name),
+        Some(Sheet::Number(number)) => SheetChoice::Number(number as usize),
+    }
+}
+
+/// A sheet of a workbook.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct FoundSheet {
+    /// Its name.
+    pub name: String,
+    /// True if it is hidden.
+    pub is_hidden: bool,
 }
 
 /// Converts a file into text that can be split, and writes it.
@@ -41,17 +88,38 @@ pub fn convert<R: Read + Seek>(
     let mut bounded = Bounded::new(sink, *limits, read);
     let mut prepared = Prepared::default();
     if form == Form::Workbook || (form == Form::Zip && archive::is_workbook(&mut file)?) {
-        let (name, steps) = table::sheet(file, sheet, limits, &mut bounded)?;
+        enough(table::sheet(file, sheet, limits, &mut bounded, &mut prepared))?;
         bounded.flush()?;
-        return Ok(Prepared { bytes: bounded.written, sheet: Some(name), row_steps: steps, ..prepared });
+        prepared.bytes = bounded.written;
+        return Ok(prepared);
     }
     let mut text = Text::new(bounded);
-    match form {
-        Form::Gzip => unpack::gzip(file, &mut text)?,
-        Form::Zstd => unpack::zstandard(file, limits, &mut text)?,
-        Form::Zip => prepared.file = Some(archive::only_file(file, &mut text)?),
-        Form::Utf16 | Form::Workbook => unpack::copy(file, &mut text)?,
-    }
+    let copied = match form {
+        Form::Gzip => unpack::gzip(file, &mut text),
+        Form::Zstd => unpack::zstandard(file, limits, &mut text),
+        Form::Zip => archive::only_file(&mut file, &mut text, &mut prepared.file),
+        Form::Utf16 | Form::Workbook => unpack::copy(file, &mut text),
+    };
+    enough(copied)?;
     prepared.bytes = text.finish()?.written;
     Ok(prepared)
+}
+
+/// Takes the end of a conversion of which no more is needed for a success.
+fn enough(result: Result<(), PreparationError>) -> Result<(), PreparationError> {
+    if result == Err(PreparationError::Enough) { Ok(()) } else { result }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rows;
+
+    #[test]
+    fn gaps_between_rows_are_found_in_their_steps() {
+        assert_eq!(rows(&[]), None);
+        assert_eq!(rows(&[1, 1, 1]), Some((1, false)));
+        assert_eq!(rows(&[4, 1, 2]), Some((4, true)));
+        assert_eq!(rows(&[0x80, 0x01, 1]), Some((128, false)));
+        assert_eq!(rows(&[1, 0x80, 0x01]), Some((1, true)));
+    }
 }

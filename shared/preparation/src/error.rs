@@ -27,6 +27,9 @@ pub enum PreparationError {
         /// The first names.
         names: String,
     },
+    /// The directory of the archive is too large.
+    #[error("The archive contains too many files. Upload an archive with only one.")]
+    TooManyFiles,
     /// The archive contains no file.
     #[error("The archive contains no file.")]
     NoFile,
@@ -44,6 +47,9 @@ pub enum PreparationError {
     /// The output is too large.
     #[error("The file has more than {} MiB when it is unpacked. Split it into several files.", .0 >> 20)]
     TooLarge(u64),
+    /// The caller has as much of the output as it needs; see [`Limits::enough_bytes`](crate::Limits::enough_bytes).
+    #[error("The first rows of the file have been read.")]
+    Enough,
     /// The ratio of the compression is not that of text.
     #[error("The file grows to more than {0} times its size when it is unpacked, which no table does.")]
     Ratio(u64),
@@ -56,15 +62,20 @@ impl PreparationError {
     /// Returns the code of a refused file; `None` if another attempt can succeed.
     pub const fn code(&self) -> Option<&'static str> {
         Some(match self {
-            Self::Io(_) => return None,
+            Self::Io(_) | Self::Enough => return None,
             Self::Workbook(error) => return error.code(),
             Self::Damaged(_) => "archive_damaged",
             Self::Window(_) | Self::TooLarge(_) | Self::Ratio(_) => "archive_too_large",
-            Self::NotOneFile { .. } | Self::NoFile => "archive_not_one_file",
+            Self::NotOneFile { .. } | Self::NoFile | Self::TooManyFiles => "archive_not_one_file",
             Self::Password => "archive_password",
             Self::Method(_) => "archive_method",
             Self::NotText(_) => "archive_not_text",
         })
+    }
+
+    /// Returns the limit that is the source of an error.
+    pub(crate) fn of_limit(error: &io::Error) -> Option<&Self> {
+        error.get_ref().and_then(|inner| inner.downcast_ref())
     }
 
     /// Creates the error of a damaged file. The reason can quote the file, so it is shortened.
@@ -78,7 +89,7 @@ impl From<io::Error> for PreparationError {
     /// An unexpected end and invalid data are properties of the file; other errors are those of its storage. A limit is
     /// passed on as it is.
     fn from(error: io::Error) -> Self {
-        if let Some(limit) = error.get_ref().and_then(|inner| inner.downcast_ref::<Self>()) {
+        if let Some(limit) = Self::of_limit(&error) {
             return limit.clone();
         }
         match error.kind() {

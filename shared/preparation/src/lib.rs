@@ -9,8 +9,8 @@
 //!
 //! | module | contents |
 //! | --- | --- |
-//! | `form` | what a file is, by its first bytes |
 //! | `convert` | the conversion |
+//! | `conversion` | the conversion in a thread of its own, whose caller reads and writes the files |
 //! | `unpack` | gzip and Zstandard |
 //! | `archive` | a ZIP archive with one file |
 //! | `table` | a sheet of a workbook as CSV |
@@ -19,17 +19,17 @@
 //! | `error` | the reasons to refuse a file |
 
 mod archive;
+mod conversion;
 mod convert;
 mod error;
-mod form;
 mod limits;
 mod table;
 mod text;
 mod unpack;
 
-pub use convert::{Prepared, convert};
+pub use conversion::{Conversion, Step};
+pub use convert::{FoundSheet, Prepared, convert, sheet_choice};
 pub use error::PreparationError;
-pub use form::Form;
 pub use limits::Limits;
 pub use longshore_workbooks::SheetChoice;
 pub use table::CELL_ERROR;

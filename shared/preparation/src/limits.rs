@@ -19,6 +19,8 @@ pub struct Limits {
     pub window_bytes: u64,
     /// Maximum number of columns of a sheet that are read.
     pub columns: usize,
+    /// Size of the output after which the conversion ends without an error, because the caller needs only the first rows.
+    pub enough_bytes: u64,
     /// Limits of a workbook.
     pub workbook: longshore_workbooks::Limits,
 }
@@ -31,25 +33,37 @@ impl Default for Limits {
             free_bytes: 16 << 20,
             window_bytes: 32 << 20,
             columns: 10_000,
+            enough_bytes: u64::MAX,
             workbook: longshore_workbooks::Limits::default(),
         }
     }
 }
 
-/// A file that counts what is read of it.
+/// A file that counts what is read of it, and can limit it.
 pub(crate) struct Counted<R> {
     file: R,
     read: Rc<Cell<u64>>,
+    budget: Rc<Cell<u64>>,
 }
 
 impl<R> Counted<R> {
     pub(crate) fn new(file: R) -> Self {
-        Self { file, read: Rc::default() }
+        Self { file, read: Rc::default(), budget: Rc::new(Cell::new(u64::MAX)) }
     }
 
     /// Returns the counter, in bytes.
     pub(crate) fn read_bytes(&self) -> Rc<Cell<u64>> {
         Rc::clone(&self.read)
+    }
+
+    /// Allows only this many further bytes to be read, until the budget is set to another value.
+    pub(crate) fn limit_to(&self, bytes: u64) {
+        self.budget.set(bytes);
+    }
+
+    /// Returns the bytes that can still be read.
+    pub(crate) fn budget(&self) -> Rc<Cell<u64>> {
+        Rc::clone(&self.budget)
     }
 }
 
@@ -57,6 +71,8 @@ impl<R: Read> Read for Counted<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let length = self.file.read(buffer)?;
         self.read.set(self.read.get() + length as u64);
+        let left = self.budget.get().checked_sub(length as u64);
+        self.budget.set(left.ok_or(PreparationError::TooManyFiles)?);
         Ok(length)
     }
 }
@@ -93,7 +109,7 @@ impl<W: Write> Write for Bounded<W> {
         }
         self.sink.write_all(bytes)?;
         self.written = written;
-        Ok(bytes.len())
+        if written >= self.limits.enough_bytes { Err(PreparationError::Enough.into()) } else { Ok(bytes.len()) }
     }
 
     fn flush(&mut self) -> io::Result<()> {

@@ -3,8 +3,9 @@
 use std::io::{self, Read, Seek, Write};
 use std::ops::ControlFlow;
 
-use longshore_workbooks::{CellValue, Row, SheetChoice, Workbook};
+use longshore_workbooks::{CellValue, Row, Sheet, SheetChoice, Workbook};
 
+use crate::convert::{FoundSheet, Prepared};
 use crate::error::PreparationError;
 use crate::limits::Limits;
 
@@ -18,23 +19,25 @@ const FIRST_BYTES: usize = 1 << 20;
 
 /// Writes the rows of a sheet as CSV in UTF-8, with commas. A sheet has no cells where a row ends early, and a header can
 /// be shorter than the rows, so each row gets empty cells up to the width of the widest one among the first. Rows of empty
-/// texts are left out, as rows without cells are. Returns the name of the sheet, and the numbers of the rows in it, as
-/// steps from the one before.
+/// texts are left out, as rows without cells are. What is known of the sheet goes to `prepared`.
 pub(crate) fn sheet(
     file: impl Read + Seek,
     choice: &SheetChoice,
     limits: &Limits,
     sink: &mut impl Write,
-) -> Result<(String, Vec<u8>), PreparationError> {
+    prepared: &mut Prepared,
+) -> Result<(), PreparationError> {
     let mut workbook = Workbook::open(file, limits.workbook)?;
-    let name = workbook.sheet(choice)?.name.clone();
+    let found = |sheet: &Sheet| FoundSheet { name: sheet.name.clone(), is_hidden: !sheet.is_visible };
+    prepared.sheets = workbook.sheets().iter().map(found).collect();
+    prepared.sheet = Some(workbook.sheet(choice)?.name.clone());
     let mut table = Table { sink, first: Some(Vec::new()), first_bytes: 0, width: 0, line: Vec::new() };
-    let (mut failed, mut steps, mut last) = (None, Vec::new(), 0);
+    let (mut failed, mut last) = (None, 0);
     workbook.for_each_row(choice, limits.columns, |row: &Row| {
         if row.cells.iter().all(|cell| cell.as_deref() == Ok("")) {
             return ControlFlow::Continue(());
         }
-        push_step(row.number - last, &mut steps);
+        push_step(row.number - last, &mut prepared.row_steps);
         last = row.number;
         match table.push(&row.cells) {
             Ok(()) => ControlFlow::Continue(()),
@@ -44,10 +47,7 @@ pub(crate) fn sheet(
             }
         }
     })?;
-    match failed.map_or_else(|| table.write_first(), Err) {
-        Ok(()) => Ok((name, steps)),
-        Err(error) => Err(error.into()),
-    }
+    Ok(failed.map_or_else(|| table.write_first(), Err)?)
 }
 
 /// A writer of rows, of which the first are kept until their width is known.

@@ -3,9 +3,9 @@
 use std::io::{self, Write};
 
 use encoding_rs::{Decoder, DecoderResult, Encoding, UTF_16BE, UTF_16LE};
+use longshore_domain::records::Form;
 
 use crate::error::PreparationError;
-use crate::form::Form;
 
 /// Bytes that are inspected before the first ones are written.
 const HEAD_BYTES: usize = 64 << 10;
@@ -39,9 +39,9 @@ impl<W: Write> Text<W> {
 
     /// Writes what is left. Returns the sink.
     pub(crate) fn finish(mut self) -> io::Result<W> {
-        self.decide()?;
+        self.decide().or_else(enough)?;
         if let State::Utf16(decoder) = &mut self.state {
-            decode(decoder, &[], true, &mut self.sink)?;
+            decode(decoder, &[], true, &mut self.sink).or_else(enough)?;
         }
         self.sink.flush()?;
         Ok(self.sink)
@@ -87,6 +87,14 @@ impl<W: Write> Write for Text<W> {
 
     fn flush(&mut self) -> io::Result<()> {
         self.sink.flush()
+    }
+}
+
+/// Takes an output of which no more is needed for a success.
+fn enough(error: io::Error) -> io::Result<()> {
+    match PreparationError::of_limit(&error) {
+        Some(PreparationError::Enough) => Ok(()),
+        _ => Err(error),
     }
 }
 

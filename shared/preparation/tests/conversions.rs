@@ -6,7 +6,8 @@ use std::io::{Cursor, Write};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use longshore_preparation::{CELL_ERROR, Form, Limits, PreparationError, Prepared, SheetChoice, convert};
+use longshore_domain::records::Form;
+use longshore_preparation::{CELL_ERROR, Limits, PreparationError, Prepared, SheetChoice, convert};
 use rust_xlsxwriter::{Formula, Workbook};
 use zip::write::SimpleFileOptions;
 use zip::{CompressionMethod, ZipWriter};

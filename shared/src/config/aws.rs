@@ -177,6 +177,7 @@ fn queue_urls() -> QueueUrls {
     let chunks = ChunkQueue::ALL.into_iter().filter_map(|queue| Some((queue, url(variable(queue))?)));
     QueueUrls {
         create: url(names::CREATE_QUEUE),
+        prepare: url(names::PREPARE_QUEUE),
         chunks: chunks.collect(),
         complete: url(names::COMPLETE_QUEUE),
         webhooks: url(names::WEBHOOK_QUEUE),

@@ -8,6 +8,8 @@ pub const RECORDS_TABLE: &str = "LONGSHORE_RECORDS_TABLE";
 pub const BUCKET: &str = "LONGSHORE_BUCKET";
 /// Queue of create-job messages (FIFO).
 pub const CREATE_QUEUE: &str = "LONGSHORE_CREATE_JOB_QUEUE_URL";
+/// Queue of jobs whose file must be prepared (FIFO).
+pub const PREPARE_QUEUE: &str = "LONGSHORE_PREPARE_QUEUE_URL";
 /// Queue of the chunks of jobs of high priority (standard).
 pub const HIGH_CHUNK_QUEUE: &str = "LONGSHORE_HIGH_CHUNK_QUEUE_URL";
 /// Queue of the chunks of jobs of normal priority (standard).

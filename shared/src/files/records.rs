@@ -98,7 +98,7 @@ mod tests {
 
     fn csv(reading: Option<Reading>) -> SourceFile {
         let (key, etag, name) = Default::default();
-        SourceFile { key, size_bytes: 0, etag, format: Format::Csv, name, reading }
+        SourceFile { key, size_bytes: 0, etag, format: Format::Csv, name, reading, original: None }
     }
 
     #[test]

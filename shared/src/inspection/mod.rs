@@ -8,7 +8,7 @@ mod rows;
 
 use longshore_domain::job::{JobError, SourceFile};
 use longshore_domain::ports::{Definition, Files, PortError};
-use longshore_domain::records::{GivenReading, Reading};
+use longshore_domain::records::{Form, GivenReading, Reading};
 use serde_json::Value;
 
 pub use columns::{CellType, FoundColumn, Question, QuestionReading};
@@ -34,6 +34,13 @@ pub struct Inspection {
     pub options: Option<Value>,
 }
 
+impl Inspection {
+    /// Creates the inspection of a file that no job can read.
+    pub fn refused(error: JobError) -> Self {
+        Self { error: Some(error), ..Self::default() }
+    }
+}
+
 /// The job that the file is inspected for.
 pub struct Intended<'a> {
     /// Its type.
@@ -44,20 +51,29 @@ pub struct Intended<'a> {
     pub prepared: Box<dyn PreparedJob>,
 }
 
+/// What is known after the first bytes of a file.
+pub enum Inspected<'a> {
+    /// The file, as it is read.
+    Found(Inspection),
+    /// The file must be converted before it is read.
+    Unprepared(Form, Option<Intended<'a>>),
+}
+
 /// Inspects a file. Reads 64 KiB for the header, and as much for the first rows.
 ///
 /// # Errors
 /// If the bucket fails.
-pub async fn inspect(
+pub async fn inspect<'a>(
     files: &impl Files,
     source: &SourceFile,
     given: GivenReading,
-    intended: Option<Intended<'_>>,
-) -> Result<Inspection, PortError> {
+    intended: Option<Intended<'a>>,
+) -> Result<Inspected<'a>, PortError> {
     let header = match read_header(files, source, given, given).await {
         Ok(header) => header,
         Err(HeaderError::Port(error)) => return Err(error),
-        Err(HeaderError::Source(error)) => return Ok(Inspection { error: Some(error), ..Inspection::default() }),
+        Err(HeaderError::Source(error)) => return Ok(Inspected::Found(Inspection::refused(error))),
+        Err(HeaderError::Unprepared(form)) => return Ok(Inspected::Unprepared(form, intended)),
     };
     let FileHeader { start, columns, rows, reading, mut issues } = header;
     let source = SourceFile { reading, ..source.clone() };
@@ -76,7 +92,7 @@ pub async fn inspect(
     }
     inspection.rows = rows::first(files, &source, start, &names, job.as_deref()).await?;
     inspection.issues = issues;
-    Ok(inspection)
+    Ok(Inspected::Found(inspection))
 }
 
 /// A job whose header has been checked.

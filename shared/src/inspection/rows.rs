@@ -20,6 +20,10 @@ const BYTES: u64 = 64 * 1024;
 pub struct FoundRow {
     /// Number of the row in a job, from 1.
     pub number: u64,
+    /// Row of the sheet; `null` if the file is no workbook.
+    #[serde(rename = "sheetRow")]
+    #[schema(required = true)]
+    pub sheet_row: Option<u32>,
     /// The cells of CSV; for JSON Lines the line. Bytes without a meaning are `U+FFFD`.
     pub cells: Vec<String>,
     /// The reason why the row would fail; `null` if it would not, or no job is intended.
@@ -79,7 +83,7 @@ pub(super) async fn first(
         };
         let shape = Shape::Record { format: source.format, columns, bytes: &record, unterminated: span.unterminated };
         let problem = prepared.and_then(|prepared| prepared.check_item(&RawItem { number, shape }, &mut cells).err());
-        FoundRow { number, cells: texts, problem: problem.map(Problem::from) }
+        FoundRow { number, sheet_row: None, cells: texts, problem: problem.map(Problem::from) }
     };
     Ok((1..).zip(spans).take(ROWS).map(row).collect())
 }

@@ -16,12 +16,23 @@ async fn inspected(file: &str, options: Option<Value>) -> Inspection {
     files.put("file", file);
     let FileInfo { size_bytes, etag } = files.info("file").await.unwrap().unwrap();
     let format = if file.starts_with('{') { Format::JsonLines } else { Format::Csv };
-    let source = SourceFile { key: "file".into(), size_bytes, etag, format, name: "file.csv".into(), reading: None };
+    let source = SourceFile {
+        key: "file".into(),
+        size_bytes,
+        etag,
+        format,
+        name: "file.csv".into(),
+        reading: None,
+        original: None,
+    };
     let import = Arc::new(Import::new(Arc::new(MemoryRecords::default()), MemoryFiles::default()));
     let job_type: &dyn AnyJobType = &import;
     let intended =
         options.as_ref().map(|options| Intended { job_type, options, prepared: job_type.prepare(options).unwrap() });
-    inspect(&files, &source, GivenReading::default(), intended).await.unwrap()
+    match inspect(&files, &source, GivenReading::default(), intended).await.unwrap() {
+        Inspected::Found(inspection) => inspection,
+        Inspected::Unprepared(form, _) => panic!("{form:?}"),
+    }
 }
 
 #[tokio::test]

@@ -1,12 +1,16 @@
 //! The member `reading` of a request: how an uploaded file is read. What it does not say is found in the file.
 
-use longshore_domain::records::{Delimiter, Format, GivenReading, Quote, TextEncoding};
+use longshore_domain::records::{Delimiter, Format, GivenReading, Quote, Sheet, TextEncoding};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use utoipa::ToSchema;
 
 use crate::field_error::FieldError;
 use crate::http::{Bad, Checked, Fields};
+
+/// Highest number of a sheet, and maximum length of its name. Excel permits 31 characters, and other programs more.
+const MAX_SHEET: u32 = 10_000;
+const MAX_SHEET_NAME_CHARS: usize = 255;
 
 /// Highest number of a header row.
 const MAX_HEADER_ROW: u32 = 1_000;
@@ -41,10 +45,14 @@ pub struct ReadingRequest {
     #[serde(default)]
     #[schema(examples("#"), min_length = 1, max_length = 1)]
     comment: Option<String>,
+    /// Sheet of a workbook, by its name or its number: 1 is the first one. Without it, the first visible sheet is read.
+    #[serde(default)]
+    #[schema(value_type = Option<Sheet>)]
+    sheet: Option<Value>,
 }
 
 /// The reading that a request gives.
-#[derive(Copy, Clone, Eq, PartialEq, Debug, Default, Serialize)]
+#[derive(Clone, Eq, PartialEq, Debug, Default, Serialize)]
 pub struct ParsedReading {
     /// The format.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -52,6 +60,9 @@ pub struct ParsedReading {
     /// The reading of CSV.
     #[serde(flatten)]
     pub csv: GivenReading,
+    /// The sheet of a workbook.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<Sheet>,
 }
 
 impl ParsedReading {
@@ -82,7 +93,7 @@ pub fn read_reading(fields: &mut Fields, has_file: bool) -> ParsedReading {
 fn parse(value: &Value) -> Result<ParsedReading, Vec<FieldError>> {
     let request: ReadingRequest = FieldError::read_object("/reading", value, "invalid_type")?;
     let mut errors = Vec::new();
-    let ReadingRequest { format, encoding, delimiter, quote, header_row, comment } = request;
+    let ReadingRequest { format, encoding, delimiter, quote, header_row, comment, sheet } = request;
     let format = member(&mut errors, "format", format, |format| check_word(&format, bad_format));
     let csv = GivenReading {
         encoding: member(&mut errors, "encoding", encoding, |label| check_encoding(&label)),
@@ -91,7 +102,8 @@ fn parse(value: &Value) -> Result<ParsedReading, Vec<FieldError>> {
         header_row: member(&mut errors, "headerRow", header_row, |row| check_header_row(&row)),
         comment: member(&mut errors, "comment", comment, |text| check_comment(&text)),
     };
-    if format == Some(Format::JsonLines) && !csv.is_empty() {
+    let sheet = member(&mut errors, "sheet", sheet, check_sheet);
+    if format == Some(Format::JsonLines) && (!csv.is_empty() || sheet.is_some()) {
         errors.push(FieldError::new("/reading/format", "reading_not_allowed", not_for_json_lines().detail));
     }
     if let (Some(encoding), Some(delimiter)) = (csv.encoding, csv.delimiter)
@@ -100,7 +112,7 @@ fn parse(value: &Value) -> Result<ParsedReading, Vec<FieldError>> {
         let detail = format!("in {encoding}, the byte of this delimiter can be a part of another character");
         errors.push(FieldError::new("/reading/delimiter", "invalid_delimiter", detail));
     }
-    if errors.is_empty() { Ok(ParsedReading { format, csv }) } else { Err(errors) }
+    if errors.is_empty() { Ok(ParsedReading { format, csv, sheet }) } else { Err(errors) }
 }
 
 /// Checks a member. An error is added to `errors`.
@@ -155,6 +167,20 @@ fn check_header_row(row: &Value) -> Checked<u32> {
     })
 }
 
+fn check_sheet(sheet: Value) -> Checked<Sheet> {
+    let is_possible = |sheet: &Sheet| match sheet {
+        Sheet::Number(number) => (1..=MAX_SHEET).contains(number),
+        Sheet::Name(name) => (1..=MAX_SHEET_NAME_CHARS).contains(&name.chars().count()),
+    };
+    serde_json::from_value(sheet).ok().filter(is_possible).ok_or_else(|| {
+        let detail = format!(
+            "sheet must be the name of a sheet, of up to {MAX_SHEET_NAME_CHARS} characters, or its number from 1 to \
+             {MAX_SHEET}"
+        );
+        Bad::new("out_of_range", detail)
+    })
+}
+
 fn check_comment(text: &str) -> Checked<char> {
     let mut characters = text.chars();
     let comment = characters.next().filter(|_| characters.next().is_none());
@@ -203,6 +229,11 @@ mod tests {
             (json!({"headerRow": 1001}), ("/reading/headerRow", "out_of_range")),
             (json!({"headerRow": -1}), ("/reading/headerRow", "out_of_range")),
             (json!({"headerRow": "1"}), ("/reading/headerRow", "out_of_range")),
+            (json!({"sheet": 0}), ("/reading/sheet", "out_of_range")),
+            (json!({"sheet": ""}), ("/reading/sheet", "out_of_range")),
+            (json!({"sheet": -1}), ("/reading/sheet", "out_of_range")),
+            (json!({"sheet": true}), ("/reading/sheet", "out_of_range")),
+            (json!({"format": "jsonl", "sheet": 1}), ("/reading/format", "reading_not_allowed")),
             (json!({"comment": "//"}), ("/reading/comment", "invalid_comment")),
             (json!({"comment": ";"}), ("/reading/comment", "invalid_comment")),
             (json!({"comment": "x"}), ("/reading/comment", "invalid_comment")),

@@ -40,7 +40,7 @@ pub async fn source_file(
 fn checked(upload: Upload, info: FileInfo, reading: ParsedReading, max_bytes: u64) -> Checked<SourceFile> {
     check_size(&upload, &info, max_bytes)?;
     let format = reading.format.unwrap_or_else(|| Format::from_file(&upload.file_name, &upload.content_type));
-    if format == Format::JsonLines && !reading.csv.is_empty() {
+    if format == Format::JsonLines && (!reading.csv.is_empty() || reading.sheet.is_some()) {
         return Err(not_for_json_lines());
     }
     Ok(SourceFile {
@@ -50,6 +50,7 @@ fn checked(upload: Upload, info: FileInfo, reading: ParsedReading, max_bytes: u6
         etag: info.etag,
         name: upload.file_name,
         reading: None,
+        original: None,
     })
 }
 

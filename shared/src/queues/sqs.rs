@@ -89,6 +89,16 @@ impl Queues for SqsQueues {
         self.send_fifo(to, message).await
     }
 
+    async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()> {
+        let to = Fifo {
+            operation: "send_prepare",
+            url: self.urls.prepare("send_prepare")?,
+            group: message.group_id(),
+            deduplication: message.deduplication_id(),
+        };
+        self.send_fifo(to, message).await
+    }
+
     async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()> {
         for queue in ChunkQueue::ALL {
             let own = messages.iter().filter(|message| message.queue() == queue);

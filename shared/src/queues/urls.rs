@@ -12,6 +12,8 @@ use super::{NoQueueUrl, failed};
 pub struct QueueUrls {
     /// Queue of create-job messages.
     pub create: Option<String>,
+    /// Queue of jobs whose file must be prepared.
+    pub prepare: Option<String>,
     /// Queues of chunks. That of registered job types also has the pings to their handlers.
     pub chunks: BTreeMap<ChunkQueue, String>,
     /// Queue of complete-job messages.
@@ -23,6 +25,10 @@ pub struct QueueUrls {
 impl QueueUrls {
     pub(super) fn create(&self, operation: &'static str) -> PortResult<&str> {
         self.create.as_deref().ok_or_else(|| NoQueueUrl("create".to_owned())).map_err(failed(operation))
+    }
+
+    pub(super) fn prepare(&self, operation: &'static str) -> PortResult<&str> {
+        self.prepare.as_deref().ok_or_else(|| NoQueueUrl("prepare".to_owned())).map_err(failed(operation))
     }
 
     pub(super) fn chunks(&self, queue: ChunkQueue, operation: &'static str) -> PortResult<&str> {

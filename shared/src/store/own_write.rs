@@ -7,7 +7,7 @@
 
 use longshore_domain::group::Manifest;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Stop};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Preparation, Reopen, SourceFile, Stage, Stop};
 use longshore_domain::ports::{Created, IdempotencyKey, Started, UndoCreated};
 use longshore_domain::timestamp::Timestamp;
 
@@ -24,6 +24,17 @@ pub fn began(job: &Job, generation: u32, now: Timestamp) -> bool {
 /// `record_outage` was applied: an event of this generation tells of the outage, or has told of it.
 pub fn recorded_outage(job: &Job, generation: u32, since: Timestamp) -> bool {
     (job.generation, job.recorded_outage) == (generation, Some(since))
+}
+
+/// `record_preparation` was applied, and nothing has happened since.
+pub fn preparation_recorded(job: &Job, generation: u32, preparation: Preparation, now: Timestamp) -> bool {
+    (job.generation, job.preparation, job.times.updated_at) == (generation, Some(preparation), now)
+}
+
+/// `end_preparation` was applied: the file is the caller's. Its key is unique.
+pub fn preparation_ended(job: &Job, generation: u32, prepared: &SourceFile) -> bool {
+    let is_own = |file: Option<&SourceFile>| file.is_some_and(|file| file.key == prepared.key);
+    job.generation == generation && (is_own(job.file()) || is_own(job.retry.selection.corrected()))
 }
 
 /// A group as a store keeps it for this check: its manifest and the time of its commit.

@@ -106,7 +106,7 @@ async fn put_source(files: &MemoryFiles, job: &Job, items: &EndedItems) -> Sourc
         true => (Format::JsonLines, "file.jsonl".to_owned()),
         false => (Format::Csv, "file.csv".to_owned()),
     };
-    SourceFile { key, size_bytes: source.len() as u64, etag, format, name, reading: None }
+    SourceFile { key, size_bytes: source.len() as u64, etag, format, name, reading: None, original: None }
 }
 
 /// Plans the next chunk, and moves the position after it.

@@ -23,6 +23,7 @@ pub struct MemoryQueues(Arc<Mutex<Messages>>);
 #[derive(Debug, Default)]
 struct Messages {
     creates: Vec<CreateMessage>,
+    prepares: Vec<CreateMessage>,
     chunks: Vec<SentChunk>,
     completes: Vec<CompleteMessage>,
     pings: Vec<PingMessage>,
@@ -60,6 +61,11 @@ impl MemoryQueues {
     /// Takes all create messages.
     pub fn take_creates(&self) -> Vec<CreateMessage> {
         std::mem::take(&mut self.messages().creates)
+    }
+
+    /// Takes all requests to prepare a file.
+    pub fn take_prepares(&self) -> Vec<CreateMessage> {
+        std::mem::take(&mut self.messages().prepares)
     }
 
     /// Takes all chunk messages.
@@ -114,6 +120,16 @@ impl Queues for MemoryQueues {
         let mut messages = self.messages();
         if messages.deduplication_ids.insert(format!("create {} {}", message.group_id(), message.deduplication_id())) {
             messages.creates.push(message.clone());
+        }
+        Ok(())
+    }
+
+    async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()> {
+        let ids = [message.group_id(), message.deduplication_id()];
+        check_control("send_prepare", message, &ids)?;
+        let mut messages = self.messages();
+        if messages.deduplication_ids.insert(format!("prepare {} {}", message.group_id(), message.deduplication_id())) {
+            messages.prepares.push(message.clone());
         }
         Ok(())
     }

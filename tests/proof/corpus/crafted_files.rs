@@ -144,7 +144,6 @@ const JSON_FILES: &[(&str, &[u8], &[u64])] = &[
     ("lines that are no JSON", b"{\"id\":1}\nid,a\n{'id':2}\n{\"id\":3,}\n{id:4}\n{\"id\":NaN}\n", &[2, 3, 4, 5, 6]),
     ("lines that are broken off", b"{\"id\":1}\n{\"id\":2\n}\n{\"id\":\"3\n", &[2, 3, 4]),
     ("two values in a line", b"{\"id\":1}{\"id\":2}\n{\"id\":3} {\"id\":4}\n{\"id\":5},\n{\"id\":6}\n", &[1, 2, 3]),
-    ("an array over lines", b"[\n{\"id\":1},\n{\"id\":2}\n]\n", &[1, 2, 4]),
     ("a file of one array", b"[{\"id\":1},{\"id\":2}]", &[1]),
     ("nested values", b"{\"id\":1,\"a\":{\"b\":[1,{\"c\":null}]}}\n{\"a\":{\"id\":2}}\n", &[2]),
     ("escaped line ends", b"{\"id\":\"a\\nb\"}\n{\"id\":\"\\u000a\",\"x\":\"\\r\\n\"}\n", &[]),

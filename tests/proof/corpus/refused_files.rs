@@ -20,6 +20,7 @@ const FILES: &[(&str, &[u8], &str)] = &[
     ("a workbook", b"PK\x03\x04\x14\0\x06\0....[Content_Types].xml", "file_binary"),
     ("an old workbook", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1", "file_binary"),
     ("a gzip file", b"\x1f\x8b\x08\0\0\0\0\0\0\x03rest", "file_binary"),
+    ("a web page", b"<!DOCTYPE html>\n<html><table>\n", "file_not_a_table"),
     ("a PDF document", b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n", "file_binary"),
     ("a quote that opens in the header and never closes", b"id,\"a\n1,x\n2,y\n", "unterminated_quote"),
 ];
@@ -33,6 +34,7 @@ pub(super) fn files() -> Vec<File> {
     let mut files: Vec<_> = FILES.iter().map(refused).collect();
     let lines = |name, bytes: &[u8], code| File::json_lines(name, bytes, &[]).ends(End::Refused(code));
     files.push(lines("blank lines and nothing else", b"\n \n\t\n", "file_empty"));
+    files.push(lines("an array over lines", b"[\n{\"id\":1},\n{\"id\":2}\n]\n", "file_not_a_table"));
     files.push(lines("a NUL in a line", b"{\"id\":1}\n{\"id\":\"\0\"}\n", "file_binary"));
     let long = format!("id,{}\n1,x\n", "n".repeat(HEADER_BYTES));
     files.push(File::csv("a header that is too long", long).ends(End::Refused("header_too_long")));

@@ -61,7 +61,7 @@ pub(super) fn create(ports: &Ports<MemoryStore, MemoryQueues, MemoryFiles>, job_
     ports.files.put(&key, rows);
     let info = now(ports.files.info(&key)).unwrap().expect("the file exists");
     let (size_bytes, etag, name) = (info.size_bytes, info.etag, "file.jsonl".to_owned());
-    let source = SourceFile { key, size_bytes, etag, format: Format::JsonLines, name, reading: None };
+    let source = SourceFile { key, size_bytes, etag, format: Format::JsonLines, name, reading: None, original: None };
     let waiting = Job::waiting(id, TenantId::from_static(new.tenant), job_type.name, clock());
     let job = Job { source: Some(source.into()), is_registered: true, ..waiting };
     let definition = Definition { registration: Some(job_type.registration()), ..Definition::new(json!({})) };

@@ -62,6 +62,7 @@ pub(crate) fn set_depths(queued: impl Iterator<Item = ChunkQueue>, older_depths:
 impl<T: Queues> Queues for Stepwise<T> {
     stepwise! {
         async fn send_create(&self, message: &CreateMessage) -> PortResult<()>;
+        async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()>;
         async fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> PortResult<()>;
         async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()>;
         async fn send_webhooks(&self, messages: &[WebhookMessage], delay_s: i32) -> PortResult<()>;

@@ -5,7 +5,9 @@ use longshore_domain::deliveries::Deliveries;
 use longshore_domain::event::{EventsQuery, ListedEvent, MOVE_S};
 use longshore_domain::group::{ChunkPlan, Commit, CommitOutcome, Group, GroupPlan, Manifest};
 use longshore_domain::ids::{FileGuid, JobId};
-use longshore_domain::job::{ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Stop, Transition};
+use longshore_domain::job::{
+    ChunkQueue, Finish, Job, JobError, MarkUndone, MoveCheckpoint, Preparation, Reopen, SourceFile, Stop, Transition,
+};
 use longshore_domain::ports::{
     Acquisition, ByAge, ChunkState, Created, Definition, DeliveryRecord, DeliveryRecords, Detected, Events,
     EventsMoved, FileInfo, FileStream, Files, HandlerStates, IdempotencyKey, JobPosition, JobProgress, JobStore,
@@ -120,6 +122,8 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
             reading: Option<Reading>,
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
+        async fn record_preparation(&self, job: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
+        async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;

@@ -3,7 +3,8 @@
 use longshore_domain::group::{GroupPlan, SplitStep};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{
-    Finish, Job, JobError, MarkUndone, MoveCheckpoint, Reopen, Selection, Stage, Stop, Transition,
+    Finish, Job, JobError, MarkUndone, MoveCheckpoint, Preparation, Reopen, Selection, SourceFile, Stage, Stop,
+    Transition,
 };
 use longshore_domain::ports::{
     ByAge, Created, Definition, Detected, IdempotencyKey, JobPosition, JobStore, JobTransitions, JobsPage, JobsQuery,
@@ -157,6 +158,8 @@ impl JobTransitions for Unguarded<MemoryStore> {
             reading: Option<Reading>,
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
+        async fn record_preparation(&self, job: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
+        async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
         async fn stop_if_unchanged(&self, read: &Job, stop: &Stop) -> PortResult<Transition>;
         async fn delete(&self, id: JobId, now: Timestamp) -> PortResult<Transition>;
     }

@@ -23,6 +23,11 @@ impl Queues for Unguarded<MemoryQueues> {
         self.0.send_create(message).await
     }
 
+    async fn send_prepare(&self, message: &CreateMessage) -> PortResult<()> {
+        self.forget_if_removed();
+        self.0.send_prepare(message).await
+    }
+
     async fn send_complete(&self, message: &CompleteMessage) -> PortResult<()> {
         self.forget_if_removed();
         self.0.send_complete(message).await

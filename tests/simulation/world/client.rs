@@ -1,7 +1,10 @@
 //! The client of a world: acceptance of its jobs as by the API, the current job, immediate requests, corrected files.
 
 use std::collections::BTreeSet;
+use std::io::Write;
 
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use longshore::ports::{JobFolder, upload_key};
 use longshore_domain::ids::{FileGuid, JobId};
 use longshore_domain::job::{
@@ -78,6 +81,7 @@ impl World {
             tenant: plan.tenant,
             kind: plan.kind,
             dialect: plan.dialect,
+            is_compressed: plan.is_compressed,
             action_rates: plan.action_rates,
             seen: Seen::default(),
             expired: None,
@@ -97,14 +101,22 @@ impl World {
             true => (Format::JsonLines, "file.jsonl"),
             false => (Format::Csv, "file.csv"),
         };
-        SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name: name.to_owned(), reading: None }
+        SourceFile {
+            key,
+            size_bytes: info.size_bytes,
+            etag: info.etag,
+            format,
+            name: name.to_owned(),
+            reading: None,
+            original: None,
+        }
     }
 
     /// Stores the uploaded file. Jobs with the same upload share it.
     fn write_upload(&self, plan: &JobPlan) -> String {
         let id = format!("0b3d3f5e-7d0c-4e34-9c6c-{:012}", plan.upload);
         let key = upload_key(&TenantId::from_static(plan.tenant), FileGuid::parse(&id).expect("a UUID"));
-        self.files.put(&key, upload_of(&plan.rows, plan.dialect));
+        self.files.put(&key, packed(upload_of(&plan.rows, plan.dialect), plan.is_compressed));
         key
     }
 
@@ -148,6 +160,15 @@ impl World {
             ..job
         }
     }
+}
+
+/// Returns a file as its client uploads it.
+fn packed(file: Vec<u8>, is_compressed: bool) -> Vec<u8> {
+    if !is_compressed {
+        return file;
+    }
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(&file).and_then(|()| encoder.finish()).expect("the memory takes it")
 }
 
 impl World {
@@ -241,7 +262,7 @@ impl World {
     fn upload(&mut self, csv: &str) -> SourceFile {
         let id = format!("00000000-0000-4000-8000-{:012}", self.number());
         let key = upload_key(&TenantId::from_static(self.customer().tenant), FileGuid::parse(&id).expect("a UUID"));
-        self.files.put(&key, csv);
+        self.files.put(&key, packed(csv.into(), self.customer().is_compressed));
         let info = now(self.files.info(&key)).unwrap().unwrap();
         self.customer_mut().corrected.insert(key.clone());
         SourceFile {
@@ -251,6 +272,7 @@ impl World {
             format: Format::Csv,
             name: "failed.csv".into(),
             reading: None,
+            original: None,
         }
     }
 

@@ -19,6 +19,9 @@ impl World {
         for message in self.queues.take_creates() {
             self.put(Message::Create(message), 0, hops);
         }
+        for message in self.queues.take_prepares() {
+            self.put(Message::Prepare(message), 0, hops);
+        }
         for sent in self.queues.take_chunks() {
             let message = Message::Chunk(sent.message);
             // This is a push without effect: the chunk's message already exists, and has not been received.
@@ -33,10 +36,10 @@ impl World {
 
     /// Collects the messages that clients have sent, and updates the queue depths.
     pub(super) fn collect(&mut self) {
-        self.take_sent([0; 3]);
+        self.take_sent([0; 4]);
         let chunks = self.messages.values().filter_map(|queued| match &queued.message {
             Message::Chunk(message) => Some(message.queue()),
-            Message::Create(_) | Message::Complete(_) => None,
+            Message::Create(_) | Message::Prepare(_) | Message::Complete(_) => None,
         });
         let is_even = self.numbers.is_multiple_of(2);
         set_depths(chunks, if is_even { OlderDepths::Replace } else { OlderDepths::Keep });
@@ -51,7 +54,7 @@ impl World {
     }
 
     pub(super) fn put_copy(&mut self, message: Message) {
-        self.put(message, 0, [0; 3]);
+        self.put(message, 0, [0; 4]);
     }
 
     /// Numbers of the messages that can be delivered now.

@@ -193,7 +193,7 @@ impl World {
         }
         let future = function::function(Rc::clone(&self.shared), work.clone());
         let killed_at = CLOCK.get() + limit_s * 1000;
-        let hops = message.and_then(|message| self.messages.get(&message)).map_or([0; 3], |message| message.hops);
+        let hops = message.and_then(|message| self.messages.get(&message)).map_or([0; 4], |message| message.hops);
         self.tasks.push(Task { number, work, message, hops, skew_ms, slow, killed_at, errors: 0, steps: 0, future });
     }
 

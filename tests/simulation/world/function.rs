@@ -13,6 +13,7 @@ use longshore_domain::dead_letter::Queue;
 use longshore_domain::ids::{ChunkId, JobId};
 use longshore_domain::message::{ChunkMessage, CompleteMessage, CreateMessage};
 use longshore_domain::timestamp::Timestamp;
+use prepare::{Preparer, Waits};
 use sweep::{Sweep, read_dead_letters};
 
 use super::acts::{Act, Shared, act};
@@ -24,6 +25,8 @@ pub(super) enum Message {
     Create(CreateMessage),
     Chunk(ChunkMessage),
     Complete(CompleteMessage),
+    /// A message to the function that prepares files.
+    Prepare(CreateMessage),
 }
 
 impl Message {
@@ -40,6 +43,7 @@ impl Message {
         match self {
             Self::Create(message) => Some(("create", message.group_id())),
             Self::Complete(message) => Some(("complete", message.group_id())),
+            Self::Prepare(message) => Some(("prepare", message.group_id())),
             Self::Chunk(_) => None,
         }
     }
@@ -47,7 +51,7 @@ impl Message {
     /// Returns the queue of the message, and its body.
     pub(super) fn dead(&self) -> (Queue, serde_json::Result<String>) {
         match self {
-            Self::Create(message) => (Queue::Create, serde_json::to_string(message)),
+            Self::Create(message) | Self::Prepare(message) => (Queue::Create, serde_json::to_string(message)),
             Self::Chunk(message) => (Queue::Chunk, serde_json::to_string(message)),
             Self::Complete(message) => (Queue::Complete, serde_json::to_string(message)),
         }
@@ -59,12 +63,13 @@ impl Message {
             Self::Create(_) => 0,
             Self::Chunk(_) => 1,
             Self::Complete(_) => 2,
+            Self::Prepare(_) => 3,
         }
     }
 }
 
-/// Invocations of splitter, worker and completion in a chain of messages.
-pub(super) type Hops = [u32; 3];
+/// Invocations of splitter, worker, completion and preparation in a chain of messages.
+pub(super) type Hops = [u32; 4];
 
 /// A message in its queue.
 #[derive(Debug)]
@@ -99,6 +104,7 @@ impl Work {
             Self::Message(Message::Create(_), ..) => "split",
             Self::Message(Message::Chunk(_), ..) => "work",
             Self::Message(Message::Complete(_), ..) => "complete",
+            Self::Message(Message::Prepare(_), ..) => "prepare",
             Self::Client(..) => "client",
             Self::Sweep => "sweep",
         }
@@ -109,7 +115,7 @@ impl Work {
         // The first digits of the id identify a job.
         let job = |id: &JobId| id.to_string().chars().take(4).collect::<String>();
         match self {
-            Self::Message(Message::Create(m), ..) => {
+            Self::Message(Message::Create(m) | Message::Prepare(m), ..) => {
                 format!("job {} generation {} resend {}", job(&m.job_id), m.generation, m.resend)
             }
             Self::Message(Message::Chunk(m), failures, _) => {
@@ -175,6 +181,11 @@ pub(super) fn function(shared: Rc<Shared>, work: Work) -> Pin<Box<dyn Future<Out
             Work::Message(Message::Complete(message), failures, _) => {
                 let completer = Completer { ports, stop_grace_ms: 0, deadline, part_bytes: PART_BYTES, clock };
                 function_end(completer.deliver(&message, failures).await)
+            }
+            Work::Message(Message::Prepare(message), failures, sent_at) => {
+                let preparer = Preparer { ports, waits: Waits::Blocking, clock };
+                let delivery = Delivery { deadline, failures, sent_at: Some(sent_at) };
+                function_end(preparer.deliver(&message, delivery).await)
             }
             Work::Client(id, request) => function_end(act(&shared, id, request).await),
             Work::Sweep => sweep(&shared, clock().plus_seconds(SWEEP_S - 5)).await,

@@ -142,7 +142,7 @@ impl World {
             disturbances: 0,
             dead_chunks: 0,
             other_dead_letters: 0,
-            most_hops: [0; 3],
+            most_hops: [0; 4],
             event_reader: EventReader::default(),
             refuses_loops: false,
         };
@@ -185,6 +185,8 @@ pub(super) struct Customer {
     pub(super) tenant: &'static str,
     pub(super) kind: Kind,
     pub(super) dialect: Dialect,
+    /// True if it compresses what it uploads.
+    pub(super) is_compressed: bool,
     pub(super) action_rates: ActionRates,
     pub(super) seen: Seen,
     /// Set when the job begins to expire. The inner value is set when the job's own item is removed: the last function

@@ -164,7 +164,7 @@ impl World {
             let mut next = self.visible();
             next.retain(|number| match &self.messages[number].message {
                 Message::Chunk(message) => Some(message.tenant.as_str()) == turns.at_once,
-                Message::Create(_) | Message::Complete(_) => true,
+                Message::Create(_) | Message::Prepare(_) | Message::Complete(_) => true,
             });
             next.extend(slow.first());
             next.into_iter().for_each(|number| self.deliver(number));
@@ -183,7 +183,7 @@ impl World {
     fn chunks(&self, predicate: &impl Fn(&ChunkMessage) -> bool) -> Vec<u64> {
         let matches = |number: &u64| match &self.messages[number].message {
             Message::Chunk(message) => predicate(message),
-            Message::Create(_) | Message::Complete(_) => false,
+            Message::Create(_) | Message::Prepare(_) | Message::Complete(_) => false,
         };
         self.visible().into_iter().filter(matches).collect()
     }

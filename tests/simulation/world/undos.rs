@@ -156,6 +156,7 @@ impl World {
             tenant,
             kind: Kind::Undo,
             dialect,
+            is_compressed: false,
             action_rates: ActionRates { corrects: 0, undos: 0, ..action_rates },
             seen: Seen::default(),
             expired: None,

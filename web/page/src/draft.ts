@@ -1,95 +1,95 @@
 /**
- * An import in preparation: a file, the options, the upload, and a start that waits for the upload.
+ * An import in preparation: a file, its upload, what is found in it, and a start that waits for both.
  * Continues while the user looks at another view. Ends when its file is removed. The page has one current
  * draft, which is picked, removed and started independently of the view.
  */
 
-import { computed, effect, signal } from "@preact/signals";
-import { type ImportOptions, type Job, type JobRequest, ProblemError } from "longshore-client";
+import { computed, effect, signal, untracked } from "@preact/signals";
+import { type Job, ProblemError } from "longshore-client";
 import { announce } from "./accessibility";
 import { api, guarded } from "./api";
-import { columnsOption, guessMapping, type Mapping, renamed, UNMAPPED } from "./file/mapping";
-import { findProblems, guessKey, isBlocking } from "./file/problems";
+import { isReadable, sampleOf } from "./file/beginning";
 import { readSchema, type Schema } from "./file/schema";
-import { readSheet, type Sheet } from "./file/sheet";
+import { Inspector } from "./inspector";
 import { rememberDataset, rememberSchema, schemaOf } from "./local-storage";
+import { ImportPlan } from "./plan";
 import { go, route } from "./router";
+import { Sample } from "./sample";
 import { sessionState } from "./session";
 import { text } from "./text";
 import { Upload } from "./upload";
 
 /** The accepted file types. */
-export const FILE_TYPES = [".csv", ".txt", ".jsonl", ".ndjson"];
-
-export type Mode = NonNullable<ImportOptions["mode"]>;
-
-/** The user's choices. */
-export interface ImportChoices {
-  dataset: string;
-  /** A column of the file, before mapping; null while the guess is used. */
-  key: string | null;
-  mode: Mode;
-  schema: Schema | null;
-}
+export const FILE_TYPES = [".csv", ".tsv", ".txt", ".jsonl", ".ndjson", ".xlsx", ".gz", ".zst", ".zip"];
 
 /** The stage of a start. */
 export type Stage = "none" | "waiting" | "creating";
 
-/** How a CSV file is read, which is how its preview is shown. */
-const SHOWN: JobRequest["reading"] = { encoding: "utf-8", delimiter: ",", quote: '"', headerRow: 1 };
-
 export class Draft {
   readonly upload = new Upload(FILE_TYPES);
-  readonly chosen = signal<ImportChoices>({ dataset: "", key: null, mode: "upsert", schema: null });
+  readonly inspector = new Inspector();
+  readonly plan: ImportPlan;
   readonly stage = signal<Stage>("none");
-  /** The error of the job's creation. Errors of the upload are in `upload`. */
+  /** The error of the job's creation. Errors of the upload and of the inspection are in `upload` and `inspector`. */
   readonly error = signal<unknown>(null);
 
-  readonly #changes = signal<Mapping | null>(null);
-  readonly #schema = computed(() => this.chosen.value.schema);
-  readonly #guess = computed(() => {
-    const schema = this.#schema.value;
-    return schema && this.sheet.format === "csv" ? guessMapping(schema.fields, this.sheet.columns) : UNMAPPED;
+  #sampleFile: File | null;
+  readonly #sample = signal<Sample | null>(null);
+  /** The upload that is inspected: the sample or the file, whichever is uploaded first. */
+  readonly #inspected = signal<string | null>(null);
+  /** What the page waits for before anything is known about the file; null afterwards, or after an error. */
+  readonly waitsFor = computed<"sample" | "file" | "inspection" | null>(() => {
+    if (this.inspector.found.value || this.inspector.error.value || this.upload.error.value) return null;
+    if (this.#inspected.value !== null) return "inspection";
+    return this.#sample.value?.isFailed.value === false ? "sample" : "file";
   });
-  readonly mapping = computed(() => this.#changes.value ?? this.#guess.value);
-  /** The columns' names in the import. */
-  readonly names = computed(() => renamed(this.sheet.columns, this.mapping.value));
-  /** The file's key column; empty if there is none. */
-  readonly keyColumn = computed(() => this.chosen.value.key ?? guessKey(this.sheet, this.names.value));
-  readonly problems = computed(() => {
-    const { mode } = this.chosen.value;
-    // A delete reads the key only.
-    const schema = mode === "delete" ? null : this.#schema.value;
-    const [key, mapping] = [this.keyColumn.value, this.mapping.value];
-    return findProblems(this.sheet, { key, schema, mapping });
-  });
-  readonly blocked = computed(() => this.keyColumn.value === "" || this.problems.value.some(isBlocking));
 
+  /** True while a whole answer is renewed. */
+  readonly isStale = computed(
+    () => this.inspector.isPending.value && this.inspector.found.value?.request.jobType !== undefined,
+  );
+
+  #stopEffects: (() => void)[];
   #pending = new AbortController();
   #lastRequest = { body: "", idempotencyKey: "" };
 
+  /** @param sampleFile Beginning of the file, to inspect before the file is uploaded. */
   constructor(
     readonly file: File,
-    readonly sheet: Sheet,
+    sampleFile: File | null,
   ) {
+    this.#sampleFile = sampleFile;
     const dataset = datasetName(file.name);
-    this.chosen.value = { ...this.chosen.value, dataset, schema: rememberedSchema(dataset) };
+    this.plan = new ImportPlan(this.inspector.found, dataset, rememberedSchema(dataset));
+    this.#stopEffects = [
+      effect(() => {
+        const fileGuid = this.#sample.value?.fileGuid.value ?? this.upload.fileGuid.value;
+        if (fileGuid !== null && this.#inspected.peek() === null) this.#inspected.value = fileGuid;
+      }),
+      effect(() => {
+        const [fileGuid, request] = [this.#inspected.value, this.plan.inspection.value];
+        if (fileGuid !== null) untracked(() => this.inspector.ask(fileGuid, request));
+      }),
+    ];
   }
 
-  choose(change: Partial<ImportChoices>): void {
-    if (change.schema !== undefined) this.#changes.value = null;
-    this.chosen.value = { ...this.chosen.value, ...change };
-  }
-
-  map(mapping: Mapping): void {
-    this.#changes.value = mapping;
-  }
-
-  /** Uploads the file, unless that is done or in progress. */
+  /** Uploads the file and its sample, unless that is done or in progress. */
   send(): void {
+    if (this.#sampleFile) this.#sample.value = new Sample(this.#sampleFile);
+    this.#sampleFile = null;
     const { file, error } = this.upload;
     if (file.value === this.file && !error.value) return;
     this.upload.begin(this.file);
+  }
+
+  /** Inspects again after an error. An upload that no longer exists is replaced. */
+  inspectAgain(): void {
+    const { value } = this.inspector.error;
+    if (!(value instanceof ProblemError) || value.status !== 404) return this.inspector.again();
+    this.#sample.value = null;
+    if (this.upload.fileGuid.value === this.#inspected.value) this.#discardUpload();
+    this.#inspected.value = this.upload.fileGuid.value;
+    this.send();
   }
 
   /** Creates the job once the file is uploaded. Returns null if the start was canceled or failed. */
@@ -99,14 +99,20 @@ export class Draft {
     this.stage.value = "waiting";
     try {
       this.send();
-      const fileGuid = await this.upload.finished(signal);
+      const ready = [this.upload.finished(signal), this.inspector.settled(signal)] as const;
+      const [fileGuid] = await Promise.all(ready);
+      if (!this.plan.isReady.value) {
+        this.stage.value = "none";
+        return null;
+      }
       this.stage.value = "creating";
       const job = await this.#create(fileGuid);
       this.upload.forget();
       return job;
     } catch (error) {
       if (signal.aborted) return null;
-      if (error !== this.upload.error.value) this.error.value = error;
+      const isShown = error === this.upload.error.value || error === this.inspector.error.value;
+      if (!isShown) this.error.value = error;
       this.stage.value = "none";
       return null;
     }
@@ -120,28 +126,16 @@ export class Draft {
   }
 
   close(): void {
+    for (const stop of this.#stopEffects) stop();
     this.cancelStart();
+    this.inspector.close();
+    this.#sample.value?.close();
     this.upload.remove();
   }
 
   /** Creates the job. The same request creates one job, even if the first reply was lost. */
   async #create(fileGuid: string): Promise<Job> {
-    const { dataset, mode, schema } = this.chosen.value;
-    const [key = ""] = renamed([this.keyColumn.value], this.mapping.value);
-    const columns = columnsOption(this.mapping.value);
-    const options = {
-      dataset,
-      key,
-      mode,
-      ...(Object.keys(columns).length > 0 && { columns }),
-      ...(schema && { schema: schema.document }),
-    } satisfies ImportOptions;
-    const request: JobRequest = {
-      jobType: "import",
-      fileGuid,
-      ...(this.sheet.format === "csv" && { reading: SHOWN }),
-      options,
-    };
+    const request = this.plan.jobRequest(fileGuid);
     const body = JSON.stringify(request);
     if (this.#lastRequest.body !== body) this.#lastRequest = { body, idempotencyKey: crypto.randomUUID() };
     const { idempotencyKey } = this.#lastRequest;
@@ -159,7 +153,10 @@ export class Draft {
    */
   #startOver({ kind, errors }: ProblemError): void {
     if (kind === "job-deleted") this.#lastRequest.body = "";
-    if (!errors.some(({ pointer }) => pointer === "/fileGuid")) return;
+    if (errors.some(({ pointer }) => pointer === "/fileGuid")) this.#discardUpload();
+  }
+
+  #discardUpload(): void {
     this.upload.forget();
     this.upload.remove();
   }
@@ -167,7 +164,7 @@ export class Draft {
 
 /** Derives a dataset's name from the file's name. */
 function datasetName(fileName: string): string {
-  const stem = fileName.replace(/\.[^.]*$/, "");
+  const stem = fileName.replace(/\.(gz|zst)$/i, "").replace(/\.[^.]*$/, "");
   const name = stem
     .normalize("NFKD")
     .replace(/[^A-Za-z0-9_-]+/g, "-")
@@ -195,17 +192,17 @@ let picked = 0;
 export async function pick(file: File): Promise<string | null> {
   remove();
   const turn = ++picked;
-  // Read before the check of the name: "this is a workbook" helps more than "the name is wrong".
-  const sheet = await readSheet(file);
+  const canRead = await isReadable(file);
+  const sample = canRead ? await sampleOf(file) : null;
   if (turn !== picked) return null;
-  if (typeof sheet === "string") return text.unreadable[sheet];
-  const next = new Draft(file, sheet);
+  if (!canRead) return text.file.unreadable;
+  const next = new Draft(file, sample);
   const refusal = next.upload.refusal(file);
   if (refusal) {
     next.close();
     return refusal;
   }
-  if (!next.blocked.value) next.send();
+  next.send();
   currentDraft.value = next;
   return null;
 }
@@ -228,7 +225,7 @@ export async function start(from: Draft): Promise<void> {
       announce(text.start.notStarted(name));
     return;
   }
-  const { dataset, schema } = from.chosen.peek();
+  const { dataset, schema } = from.plan.chosen.peek();
   rememberDataset(job.jobId, dataset);
   if (schema) rememberSchema(dataset, { name: schema.name, text: JSON.stringify(schema.document) });
   if (currentDraft.peek() === from) remove();

@@ -3,6 +3,7 @@ import "./styles/base.css";
 import "./styles/controls.css";
 import "./styles/parts.css";
 import "./styles/tables.css";
+import "./styles/file.css";
 import "./styles/types.css";
 import "./styles/images.css";
 import { render } from "preact";

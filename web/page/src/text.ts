@@ -6,13 +6,14 @@ import { exportsText } from "./text/exports";
 import { fileText } from "./text/file";
 import { bytes, moment } from "./text/format";
 import { imagesText } from "./text/images";
+import { inspectionText } from "./text/inspection";
 import { jobText } from "./text/job";
 import { schedulesText } from "./text/schedules";
 import { typesText } from "./text/types";
 import { waitingText } from "./text/waiting";
 import { webhooksText } from "./text/webhooks";
 
-export { bytes, duration, moment, number, timeLeft } from "./text/format";
+export { bytes, dayOf, duration, moment, number, timeLeft } from "./text/format";
 
 /** Returns a job's display name. */
 export function jobName({ fileName, jobType, jobId, source, undoes }: Job): string {
@@ -142,6 +143,7 @@ export const text = {
 
   ...exportsText,
   ...fileText,
+  ...inspectionText,
   ...jobText,
   ...typesText,
   ...waitingText,

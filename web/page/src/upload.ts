@@ -28,7 +28,8 @@ export class Upload {
   refusal(file: File): string | null {
     if (file.size === 0) return text.file.empty;
     const extension = file.name.split(".").pop() ?? "";
-    return this.fileTypes.includes(`.${extension.toLowerCase()}`) ? null : text.file.wrongType;
+    const isAccepted = this.fileTypes.includes(`.${extension.toLowerCase()}`);
+    return isAccepted ? null : text.file.wrongType(this.fileTypes);
   }
 
   /** Starts to send a file instead of the previous one. */

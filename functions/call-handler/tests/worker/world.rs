@@ -89,6 +89,7 @@ impl World {
             format: Format::JsonLines,
             name: "f.jsonl".into(),
             reading: None,
+            original: None,
         };
         let waiting = Job::waiting(JobId::generate(), TenantId::from_static("acme"), TYPE, clock());
         let job = Job { source: Some(source.into()), is_registered: true, ..waiting };

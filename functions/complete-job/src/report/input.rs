@@ -99,6 +99,9 @@ async fn file_layout(
     let (header, error) = match header {
         Ok(header) => (header, None),
         Err(HeaderError::Source(error)) => (None, Some(error)),
+        Err(HeaderError::Unprepared(_)) => {
+            return Ok((named(file.format, definition.columns.clone()), Unsplit::Nothing));
+        }
         Err(HeaderError::Port(error)) => return Err(error.into()),
     };
     let unsplit = match error {

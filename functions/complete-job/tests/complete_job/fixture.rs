@@ -57,7 +57,15 @@ impl Fixture {
         ports.files.inner.put(SOURCE_KEY, bytes);
         let info = now(ports.files.info(SOURCE_KEY)).unwrap().unwrap();
         let (key, name) = (SOURCE_KEY.to_owned(), "people.csv".to_owned());
-        let source = SourceFile { key, size_bytes: info.size_bytes, etag: info.etag, format, name, reading: None };
+        let source = SourceFile {
+            key,
+            size_bytes: info.size_bytes,
+            etag: info.etag,
+            format,
+            name,
+            reading: None,
+            original: None,
+        };
         Self::stored(ports, Some(source), tolerance, json!({}))
     }
 

@@ -71,7 +71,15 @@ impl Large {
         let ports = Ports { store: MemoryStore::default(), queues: MemoryQueues::default(), files };
         let (key, name) = (KEY.to_owned(), "people.csv".to_owned());
         let size_bytes = blocks * BLOCK_BYTES;
-        let source = SourceFile { key, size_bytes, etag: "\"e\"".into(), format: Format::Csv, name, reading: None };
+        let source = SourceFile {
+            key,
+            size_bytes,
+            etag: "\"e\"".into(),
+            format: Format::Csv,
+            name,
+            reading: None,
+            original: None,
+        };
         let job = Job {
             source: Some(source.into()),
             ..Job::waiting(JobId::generate(), TenantId::from_static("default"), "probe", Timestamp::now())

@@ -212,5 +212,13 @@ impl World {
 
 fn source(files: &SlowFiles, key: &str) -> SourceFile {
     let FileInfo { size_bytes, etag } = now(files.0.info(key)).unwrap().unwrap();
-    SourceFile { key: key.into(), size_bytes, etag, format: Format::Csv, name: "f".into(), reading: None }
+    SourceFile {
+        key: key.into(),
+        size_bytes,
+        etag,
+        format: Format::Csv,
+        name: "f".into(),
+        reading: None,
+        original: None,
+    }
 }

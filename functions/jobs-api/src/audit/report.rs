@@ -134,7 +134,8 @@ impl<F: Files> ReportAudit<'_, F> {
 
     /// Checks the input without reading it: the entity tag shows whether it is still the file that the job processed.
     async fn check_input(&mut self, input: &InputReceipt) -> PortResult<()> {
-        let Some(SourceFile { key, size_bytes, etag, name, .. }) = self.records.job.file() else {
+        let uploaded = self.records.job.file().map(SourceFile::as_uploaded);
+        let Some(SourceFile { key, size_bytes, etag, name, .. }) = &uploaded else {
             self.findings.text("input", RECEIPT_NAME, "no file", Some(&input.name));
             return Ok(());
         };

@@ -127,7 +127,7 @@ pub(super) async fn store_job<B: Backend>(
         admit(api, tenant, job.chunk_queue()).await?;
     }
     job.source = match (request.file, request.items, request.source) {
-        (Some(file), ..) => Some(find_source(api, tenant, file, request.reading).await?.into()),
+        (Some(file), ..) => Some(find_source(api, tenant, file, request.reading.clone()).await?.into()),
         (None, Some(items), _) => Some(store_items(&api.ports.files, &job, items.into_lines()).await?.into()),
         (None, None, Some(ParsedSource::Dataset(source))) => Some(find_dataset(&api.records, tenant, source).await?),
         (None, None, Some(ParsedSource::Job(part))) => Some(find_part(api, tenant, part).await?),
@@ -140,8 +140,8 @@ pub(super) async fn store_job<B: Backend>(
         None => None,
     };
     let registration = request.registration;
-    let given_reading = request.reading.csv;
-    let definition = Definition { given_reading, results, registration, ..Definition::new(request.options) };
+    let (given_reading, sheet) = (request.reading.csv, request.reading.sheet);
+    let definition = Definition { given_reading, sheet, results, registration, ..Definition::new(request.options) };
     // If the store fails, the job may still have been stored, so its items stay.
     let created = api.ports.store.create_job(&job, &definition, key).await?;
     // A call that the SDK repeated finds its own job under the idempotency key.

@@ -204,7 +204,7 @@ impl JobDocument {
         Self {
             job_id: job.job_id,
             job_type: job.job_type.clone(),
-            file_name: job.file().filter(|file| !file.is_in_job_folder()).map(|file| file.name.clone()),
+            file_name: job.file().filter(|file| !file.is_of_request()).map(|file| file.name.clone()),
             source: JobSource::new(job),
             priority: job.priority,
             metadata: job.metadata.clone(),

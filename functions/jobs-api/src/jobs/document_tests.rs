@@ -20,6 +20,7 @@ pub(crate) fn running() -> Job {
         format: Format::Csv,
         name: "people.csv".into(),
         reading: Some(Reading::default()),
+        original: None,
     };
     Job {
         status: Status::Running,

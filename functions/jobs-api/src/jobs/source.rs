@@ -84,8 +84,8 @@ impl JobSource {
 
 impl From<&SourceFile> for JobSource {
     fn from(file: &SourceFile) -> Self {
-        let size_bytes = file.size_bytes;
-        match file.is_in_job_folder() {
+        let size_bytes = file.as_uploaded().size_bytes;
+        match file.is_of_request() {
             true => Self::Items { size_bytes },
             false => Self::File { name: file.name.clone(), size_bytes, reading: file.reading },
         }
@@ -104,6 +104,7 @@ pub(super) async fn store_items(files: &impl Files, job: &Job, lines: Vec<u8>) -
         format: Format::JsonLines,
         name: ITEMS_NAME.to_owned(),
         reading: None,
+        original: None,
     })
 }
 
@@ -114,8 +115,9 @@ pub(super) async fn started_source(
     validated: &SourceFile,
     job: &Job,
 ) -> Result<Option<SourceFile>, Failure> {
-    if !validated.is_in_job_folder() {
-        return Ok(Some(validated.clone()));
+    if !validated.is_of_request() {
+        // The prepared file is in the folder of the validated job. The new job prepares its own.
+        return Ok(Some(validated.as_uploaded()));
     }
     match files.read(&validated.key, Some(&validated.etag), None).await? {
         Read::Found(lines) => store_items(files, job, lines).await.map(Some),
@@ -125,7 +127,7 @@ pub(super) async fn started_source(
 
 /// Removes the items of a job that was certainly not stored. A failure is only logged: the items expire.
 pub(super) async fn discard_items(files: &impl Files, job: &Job) {
-    let Some(source) = job.file().filter(|source| source.is_in_job_folder()) else { return };
+    let Some(source) = job.file().filter(|source| source.is_of_request()) else { return };
     if let Err(error) = files.remove(&source.key).await {
         let error = telemetry::chain(&error);
         tracing::warn!(job.id = %job.job_id, error, "cannot remove the items of a refused request; they will expire");

@@ -115,7 +115,12 @@ async fn started_definition(store: &impl JobStore, registry: &Registry, checked:
     let started = job_type.zip(definition).and_then(|(job_type, definition)| {
         let options = job_type.started(&definition.options)?;
         let given_reading = definition.given_again();
-        Some(Definition { given_reading, results: definition.results, ..Definition::new(options) })
+        Some(Definition {
+            given_reading,
+            sheet: definition.sheet,
+            results: definition.results,
+            ..Definition::new(options)
+        })
     });
     let definition = started.ok_or_else(nothing_to_start)?;
     match (checked.status, &checked.error) {
@@ -194,7 +199,7 @@ fn not_validated(why: &str) -> Problem {
 }
 
 fn file_gone(source: &SourceFile) -> Problem {
-    let again = if source.is_in_job_folder() { "send the items" } else { "upload it" };
+    let again = if source.is_of_request() { "send the items" } else { "upload it" };
     let detail = format!(
         "the file {:?} has changed or been removed since it was validated; {again} again for a new job",
         source.name

@@ -47,6 +47,7 @@ async fn a_job_is_accepted_stored_and_sent() {
         position: 0,
         resend: 0,
         failures: 0,
+        is_prepared: false,
     };
     assert_eq!(world.queues.take_creates(), [message]);
 }

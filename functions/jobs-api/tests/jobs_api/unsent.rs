@@ -26,6 +26,10 @@ impl Queues for Closed {
         Self::refuse()
     }
 
+    async fn send_prepare(&self, _: &CreateMessage) -> PortResult<()> {
+        Self::refuse()
+    }
+
     async fn send_chunks(&self, _: &[ChunkMessage], _: i32) -> PortResult<()> {
         Self::refuse()
     }

@@ -235,6 +235,7 @@ mod tests {
                 position: 0,
                 resend: 0,
                 failures: 0,
+                is_prepared: false,
             })
         };
         let complete = |generation| {

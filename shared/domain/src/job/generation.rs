@@ -95,6 +95,7 @@ impl Job {
                 used_corrections,
                 ..self.retry.clone()
             },
+            preparation: None,
             split: SplitState { sent_groups: self.split.groups, ended: false, ..self.split.clone() },
             completion: CompletionState { totals: None, checkpoint: None, report: None },
             times: JobTimes {
@@ -182,6 +183,7 @@ mod tests {
             format: crate::records::Format::Csv,
             name: "f.csv".into(),
             reading: None,
+            original: None,
         };
         let mut job = ended(Status::Completed, Counts { succeeded: 6, failed: 4, skipped: 0 });
         (job.source, job.retry.replanned) = (Some(file(1).into()), ChunkId { group: 2, chunk: 0 });

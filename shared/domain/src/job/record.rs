@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::chunk_queue::ChunkQueue;
 use super::error::{JobError, Stop};
+use super::original::Preparation;
 use super::priority::Priority;
 use super::selection::Selection;
 use super::source::{Source, SourceFile};
@@ -69,6 +70,9 @@ pub struct Job {
     /// The progress of the split.
     #[serde(flatten)]
     pub split: SplitState,
+    /// The progress of the preparation of the file, until it ends.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<Preparation>,
     /// The progress and the result of completion.
     #[serde(flatten)]
     pub completion: CompletionState,
@@ -116,6 +120,7 @@ impl Job {
             resends: 0,
             retry: RetryState::default(),
             split: SplitState::default(),
+            preparation: None,
             completion: CompletionState::default(),
             times: JobTimes::accepted(now),
             recorded_outage: None,

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Job, PartSource};
+use super::{Job, Original, PartSource};
 use crate::dataset::Dataset;
 use crate::group::ChunkPlan;
 use crate::ids::{FileGuid, JobId};
@@ -121,6 +121,7 @@ impl Job {
             format: self.record_format().unwrap_or(Format::JsonLines),
             name: source.name().to_owned(),
             reading: None,
+            original: None,
         }))
     }
 }
@@ -143,10 +144,13 @@ pub struct SourceFile {
     /// jobs of versions that read only UTF-8 with commas, and rows of commas as records.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reading: Option<Reading>,
+    /// The uploaded file from which this one was prepared. `None` for a file that is split as it was uploaded.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub original: Option<Box<Original>>,
 }
 
 /// Prefix of the keys of all files in the folders of jobs. Uploads have another one.
-const JOB_FOLDERS: &str = "jobs/";
+pub(super) const JOB_FOLDERS: &str = "jobs/";
 
 impl SourceFile {
     /// Creates a cutter of its records, whose first byte is at `offset`; see [`Cutter::starting_at`].
@@ -159,19 +163,24 @@ impl SourceFile {
         self.cutter(0).all(bytes)
     }
 
-    /// Returns the upload that the file came from: the last part of its key. `None` if the file is in its job's own
-    /// folder.
-    pub fn upload(&self) -> Option<FileGuid> {
-        if self.is_in_job_folder() {
-            return None;
-        }
-        FileGuid::parse(self.key.rsplit('/').next()?)
+    /// Returns the key of the file that the client has uploaded.
+    pub fn uploaded_key(&self) -> &str {
+        self.original.as_ref().map_or(&self.key, |original| &original.key)
     }
 
-    /// Returns true if the file is in the folder of its job: it has the items of the job's request, no other job uses
-    /// it, and it is removed with the job.
-    pub fn is_in_job_folder(&self) -> bool {
-        self.key.starts_with(JOB_FOLDERS)
+    /// Returns the upload that the file came from: the last part of its key. `None` if the client has sent the items with
+    /// its request.
+    pub fn upload(&self) -> Option<FileGuid> {
+        if self.is_of_request() {
+            return None;
+        }
+        FileGuid::parse(self.uploaded_key().rsplit('/').next()?)
+    }
+
+    /// Returns true if the file has the items of the job's request: it is in the folder of its job, no other job uses it,
+    /// and it is removed with the job.
+    pub fn is_of_request(&self) -> bool {
+        self.uploaded_key().starts_with(JOB_FOLDERS)
     }
 }
 
@@ -202,7 +211,7 @@ mod tests {
     #[test]
     fn only_a_file_outside_of_the_folders_of_jobs_is_an_upload() {
         let upload = FileGuid::parse(ID);
-        for (key, is_in_job_folder, expected) in [
+        for (key, is_of_request, expected) in [
             (format!("uploads/acme/{ID}"), false, upload),
             (format!("jobs/acme/{ID}/source.jsonl"), true, None),
             (format!("jobs/acme/x/{ID}"), true, None),
@@ -210,8 +219,9 @@ mod tests {
             (String::new(), false, None),
         ] {
             let (etag, name) = (String::new(), String::new());
-            let file = SourceFile { key, size_bytes: 1, etag, format: Format::JsonLines, name, reading: None };
-            assert_eq!((file.is_in_job_folder(), file.upload()), (is_in_job_folder, expected), "{}", file.key);
+            let file =
+                SourceFile { key, size_bytes: 1, etag, format: Format::JsonLines, name, reading: None, original: None };
+            assert_eq!((file.is_of_request(), file.upload()), (is_of_request, expected), "{}", file.key);
         }
     }
 }

@@ -42,6 +42,8 @@ impl Status {
 pub enum Stage {
     /// The create message waits in its queue.
     Queued,
+    /// The file is being converted into text that can be split. Never stored, but derived on each read.
+    Preparing,
     /// The file is being split; existing chunks already run.
     Splitting,
     /// Every chunk exists.

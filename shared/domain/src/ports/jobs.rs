@@ -9,7 +9,7 @@ use super::{ByAge, Created, IdempotencyKey, JobPosition, JobsPage, JobsQuery, Po
 use crate::ids::{FileGuid, JobId};
 use crate::job::{Job, MarkUndone, SourceFile};
 use crate::parts::Multipart;
-use crate::records::{GivenReading, Reading};
+use crate::records::{GivenReading, Reading, Sheet};
 use crate::registration::VersionedRegistration;
 use crate::results::ResultsForm;
 use crate::tenant::TenantId;
@@ -24,6 +24,8 @@ pub struct Definition {
     pub columns: Option<Vec<String>>,
     /// What the client has given of the reading of its CSV file.
     pub given_reading: GivenReading,
+    /// The sheet of a workbook that the client has chosen; `None` for the first visible one.
+    pub sheet: Option<Sheet>,
     /// The reading of a CSV file, once the splitter has found it, together with the columns.
     pub reading: Option<Reading>,
     /// The part of the options that was detected in the first rows of the file, once columns are stored.
@@ -44,7 +46,16 @@ impl Definition {
     pub const fn new(options: Value) -> Self {
         let given_reading =
             GivenReading { encoding: None, delimiter: None, quote: None, header_row: None, comment: None };
-        Self { options, columns: None, given_reading, reading: None, detected: None, results: None, registration: None }
+        Self {
+            options,
+            columns: None,
+            given_reading,
+            sheet: None,
+            reading: None,
+            detected: None,
+            results: None,
+            registration: None,
+        }
     }
 
     /// Returns what an earlier check of the columns has detected; `None` if there was none.

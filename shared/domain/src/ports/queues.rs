@@ -10,6 +10,8 @@ use crate::message::{ChunkMessage, CompleteMessage, CreateMessage, PingMessage, 
 pub trait Queues: Send + Sync {
     /// Sends a create message: a request to split.
     fn send_create(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;
+    /// Sends a create message to the queue of jobs whose file must be prepared before the split.
+    fn send_prepare(&self, message: &CreateMessage) -> impl Future<Output = PortResult<()>> + Send;
     /// Sends chunk messages, delivered no sooner than `delay_s` (0 to 900) from now.
     fn send_chunks(&self, messages: &[ChunkMessage], delay_s: i32) -> impl Future<Output = PortResult<()>> + Send;
     /// Sends a complete message: a request to end a job.

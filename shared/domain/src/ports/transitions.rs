@@ -5,7 +5,7 @@ use std::future::Future;
 use super::{Detected, PortResult, Reopened};
 use crate::group::GroupPlan;
 use crate::ids::JobId;
-use crate::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
+use crate::job::{Finish, Job, JobError, MoveCheckpoint, Preparation, Reopen, SourceFile, Stop, Transition};
 use crate::records::Reading;
 use crate::timestamp::Timestamp;
 
@@ -35,6 +35,21 @@ pub trait JobTransitions: Send + Sync {
         reading: Option<Reading>,
         detected: Option<&Detected>,
     ) -> impl Future<Output = PortResult<Option<Reading>>> + Send;
+    /// Records the progress of the preparation of the file; see [`Job::record_preparation`]. Only the id, the generation and
+    /// the groups carried over of `job` are used, here and for the end.
+    fn record_preparation(
+        &self,
+        job: &Job,
+        preparation: Preparation,
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
+    /// Replaces the file by the prepared one; see [`Job::end_preparation`].
+    fn end_preparation(
+        &self,
+        job: &Job,
+        prepared: &SourceFile,
+        now: Timestamp,
+    ) -> impl Future<Output = PortResult<Transition>> + Send;
     /// Commits group, manifest and split cursor in one transaction; see [`Job::commit_group`]. `job` is as the splitter
     /// last read it: only its id and its expiry, which the group takes over, are used.
     fn commit_group(

@@ -16,6 +16,9 @@ pub enum Format {
     JsonLines,
 }
 
+/// Extensions of compressed files, before which the format's own one stands.
+const COMPRESSED_EXTENSIONS: [&str; 3] = ["gz", "zst", "zip"];
+
 const JSON_LINES_EXTENSIONS: [&str; 2] = ["jsonl", "ndjson"];
 
 /// Content types of JSON Lines. None is registered, so all that are in use are accepted.
@@ -33,7 +36,10 @@ impl Format {
     ///
     /// Case and parameters of the content type (`; charset=utf-8`) do not matter. The bytes are not read.
     pub fn from_file(file_name: &str, content_type: &str) -> Self {
-        let extension = file_name.rsplit_once('.').map_or("", |(_, extension)| extension);
+        let (mut stem, mut extension) = parts(file_name);
+        while is_one_of(extension, &COMPRESSED_EXTENSIONS) {
+            (stem, extension) = parts(stem);
+        }
         let media_type = content_type.split(';').next().unwrap_or_default();
         if is_one_of(extension, &JSON_LINES_EXTENSIONS) || is_one_of(media_type, &JSON_LINES_TYPES) {
             Self::JsonLines
@@ -41,6 +47,11 @@ impl Format {
             Self::Csv
         }
     }
+}
+
+/// Returns a name without its extension, and the extension.
+fn parts(file_name: &str) -> (&str, &str) {
+    file_name.rsplit_once('.').unwrap_or((file_name, ""))
 }
 
 fn is_one_of(word: &str, list: &[&str]) -> bool {
@@ -57,6 +68,11 @@ mod tests {
             ("people.csv", "text/csv", Format::Csv),
             ("people.jsonl", "", Format::JsonLines),
             ("PEOPLE.NDJSON", "application/octet-stream", Format::JsonLines),
+            ("people.jsonl.gz", "application/gzip", Format::JsonLines),
+            ("people.NDJSON.ZST", "", Format::JsonLines),
+            ("people.csv.gz", "", Format::Csv),
+            ("jsonl.zip", "", Format::Csv),
+            ("gz.gz", "", Format::Csv),
             ("people", "application/x-ndjson", Format::JsonLines),
             ("people.txt", "Application/JSONL; charset=utf-8", Format::JsonLines),
             ("people.txt", "application/x-jsonlines ; charset=utf-8", Format::JsonLines),

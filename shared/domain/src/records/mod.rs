@@ -7,10 +7,12 @@
 //!
 //! | file | contents |
 //! | --- | --- |
+//! | `form` | the forms of files that are converted before they are split |
 //! | `format` | the two formats, and the guess from name and content type |
 //! | `dialect` | the delimiter and the quote character of CSV |
 //! | `encoding` | the encoding of text |
 //! | `reading` | the encoding, the dialect and the header row of a file |
+//! | `sheet` | the choice of a sheet of a workbook |
 //! | `boundaries` | the position of one record, and a state machine for each format |
 //! | `cutter` | the public cutter and the iterator over a slice |
 //! | `sniff` | inspection of the first block, and the reasons to refuse a file |
@@ -19,14 +21,18 @@ mod boundaries;
 mod cutter;
 mod dialect;
 mod encoding;
+mod form;
 mod format;
 mod reading;
+mod sheet;
 mod sniff;
 
 pub use self::boundaries::Span;
 pub use self::cutter::{Cutter, csv_records, records};
 pub use self::dialect::{Delimiter, Dialect, Quote};
 pub use self::encoding::{TextEncoding, UnknownEncoding};
+pub use self::form::Form;
 pub use self::format::Format;
 pub use self::reading::{GivenReading, Reading};
+pub use self::sheet::Sheet;
 pub use self::sniff::{Encoding, Extent, FileKind, Sniffed, TextKind, UnreadableFile, check_utf8, sniff};

@@ -26,7 +26,9 @@ pub(crate) fn job(protocol: &Protocol) -> Job {
     let size_bytes = protocol.item_count() as u64 * ITEM_BYTES;
     let source = match protocol.walk {
         true => Source::Dataset(DatasetSource { dataset, updated_since: None }),
-        false => Source::File(SourceFile { key, size_bytes, etag, format: Format::Csv, name, reading: None }),
+        false => {
+            Source::File(SourceFile { key, size_bytes, etag, format: Format::Csv, name, reading: None, original: None })
+        }
     };
     let source = Some(source);
     Job { source, ..Job::waiting(JobId(Default::default()), DEFAULT_TENANT.clone(), "", Timestamp(0)) }

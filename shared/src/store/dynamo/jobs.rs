@@ -203,6 +203,9 @@ pub(super) fn definition_item(job: &Job, definition: &Definition) -> Result<Item
     if let Some(columns) = &definition.columns {
         item.insert("columns".into(), nested(columns)?);
     }
+    if let Some(sheet) = &definition.sheet {
+        item.insert("sheet".into(), nested(sheet)?);
+    }
     if !definition.given_reading.is_empty() {
         item.insert("givenReading".into(), nested(&definition.given_reading)?);
     }
@@ -232,7 +235,8 @@ fn definition_from_item(item: &Item) -> Result<Definition, ItemError> {
     let (results, registration) = (optional_json(item, "results")?, optional_json(item, "registration")?);
     let detected = optional_json(item, "detected")?;
     let options = serde_json::from_str(read_text(item, "options")?)?;
-    Ok(Definition { options, columns, given_reading, reading, detected, results, registration })
+    let sheet = optional_nested(item, "sheet")?;
+    Ok(Definition { options, columns, given_reading, sheet, reading, detected, results, registration })
 }
 
 fn start_of_unfinished(after: JobPosition) -> Item {

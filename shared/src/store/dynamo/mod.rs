@@ -55,6 +55,7 @@ mod job_types;
 mod jobs;
 mod keys;
 mod ledger;
+mod preparations;
 mod removal;
 mod reopen;
 mod retry;

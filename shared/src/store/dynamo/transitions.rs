@@ -4,7 +4,9 @@ use aws_sdk_dynamodb::types::AttributeValue;
 use longshore_domain::event::PendingEvent;
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stage, Status, Stop, Transition};
+use longshore_domain::job::{
+    Finish, Job, JobError, MoveCheckpoint, Preparation, Reopen, SourceFile, Stage, Status, Stop, Transition,
+};
 use longshore_domain::ports::{Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
@@ -110,6 +112,14 @@ impl JobTransitions for DynamoStore {
             Updated::Applied(item) | Updated::Refused(item) => optional_nested(&item, "reading").map_err(failed(PUT)),
             Updated::Absent => Ok(None),
         }
+    }
+
+    async fn record_preparation(&self, job: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition> {
+        self.record_preparation_of(job, preparation, now).await
+    }
+
+    async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition> {
+        self.end_preparation_of(job, prepared, now).await
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {

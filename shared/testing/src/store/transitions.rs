@@ -2,7 +2,7 @@
 
 use longshore_domain::group::GroupPlan;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Reopen, Stop, Transition};
+use longshore_domain::job::{Finish, Job, JobError, MoveCheckpoint, Preparation, Reopen, SourceFile, Stop, Transition};
 use longshore_domain::ports::{Definition, Detected, JobTransitions, PortResult, Reopened};
 use longshore_domain::records::Reading;
 use longshore_domain::timestamp::Timestamp;
@@ -85,6 +85,18 @@ impl JobTransitions for MemoryStore {
             of_job.definition = next;
         }
         Ok(of_job.definition.reading)
+    }
+
+    async fn record_preparation(&self, read: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| own_write::preparation_recorded(job, read.generation, preparation, now);
+        let make = |job: &mut Job| job.record_preparation(read.generation, preparation, now);
+        self.transition(("record_preparation", read.job_id), make, own)
+    }
+
+    async fn end_preparation(&self, read: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition> {
+        let own = |job: &Job| own_write::preparation_ended(job, read.generation, prepared);
+        let make = |job: &mut Job| job.end_preparation(read.generation, prepared, now);
+        self.transition(("end_preparation", read.job_id), make, own)
     }
 
     async fn commit_group(&self, job: &Job, plan: &GroupPlan, now: Timestamp) -> PortResult<Transition> {

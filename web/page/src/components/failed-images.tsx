@@ -2,10 +2,10 @@
 
 import type { Failure, Job } from "longshore-client";
 import { api } from "../api";
+import { cellText } from "../file/table";
 import { useList } from "../load";
 import { failureReason, text } from "../text";
 import { CodeMessage, ErrorNotice } from "./errors";
-import { cellText } from "./preview";
 import { More } from "./tables";
 
 /** Failed images of a page. */

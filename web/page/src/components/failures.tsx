@@ -3,10 +3,10 @@
 import type { Failure, Job } from "longshore-client";
 import { useEffect, useState } from "preact/hooks";
 import { api } from "../api";
+import { cellText } from "../file/table";
 import { useList } from "../load";
 import { failureReason, number, text } from "../text";
 import { CodeMessage, ErrorNotice, withoutColon } from "./errors";
-import { cellText } from "./preview";
 import { CardTable } from "./tables";
 
 /** The API's maximum per call. */

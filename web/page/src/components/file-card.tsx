@@ -1,13 +1,13 @@
-/** The picked file: its kind and size, and the progress of its upload. */
+/** The picked file: its size, how it is read, and the progress of its upload. */
 
 import type { RefObject } from "preact";
 import { useEffect } from "preact/hooks";
 import { announce } from "../accessibility";
 import type { Draft } from "../draft";
-import type { Sheet } from "../file/sheet";
 import { bytes, text } from "../text";
 import type { Upload } from "../upload";
 import { ErrorNotice } from "./errors";
+import { ReadingDetails } from "./reading-details";
 
 interface FileCardProps {
   draft: Draft;
@@ -17,33 +17,24 @@ interface FileCardProps {
 }
 
 export function FileCard({ draft, heading, onRemove }: FileCardProps) {
-  const { file, sheet, upload } = draft;
-  const t = text.file;
+  const { file, upload } = draft;
+  const waitsFor = draft.waitsFor.value;
   return (
     <section class="card file" aria-labelledby="file-title">
       <div>
         <h2 id="file-title" class="file-name" ref={heading} tabIndex={-1}>
           {file.name}
         </h2>
-        <p class="quiet small">
-          {bytes(file.size)} · {kind(sheet)} · {t.columns(sheet.columns.length)}
-        </p>
+        <p class="quiet small">{bytes(file.size)}</p>
       </div>
       <button type="button" class="plain" disabled={draft.stage.value === "creating"} onClick={onRemove}>
-        {t.remove}
+        {text.file.remove}
       </button>
       <UploadBar upload={upload} retry={() => draft.send()} />
+      <ReadingDetails draft={draft} />
+      {waitsFor && <p class="wide quiet">{text.inspection.waits[waitsFor]}</p>}
     </section>
   );
-}
-
-function kind({ format, delimiter }: Sheet): string {
-  return format === "csv" ? text.file.csvBy(delimiterName(delimiter)) : text.file.jsonLines;
-}
-
-/** Returns the name of a delimiter. */
-export function delimiterName(delimiter: string): string {
-  return text.file.delimiters[delimiter] ?? `"${delimiter}"`;
 }
 
 interface UploadBarProps {

@@ -2,16 +2,15 @@
 
 import { useState } from "preact/hooks";
 import { api } from "../api";
-import type { Draft, Mode } from "../draft";
 import { readSchema, type Schema } from "../file/schema";
 import { useLoad } from "../load";
+import type { ImportPlan, Mode } from "../plan";
 import { text } from "../text";
 
 const MODES: Mode[] = ["upsert", "insert", "update", "delete", "validate"];
 
-export function ImportForm({ draft }: { draft: Draft }) {
-  const chosen = draft.chosen.value;
-  const keyColumn = draft.keyColumn.value;
+export function ImportForm({ plan }: { plan: ImportPlan }) {
+  const chosen = plan.chosen.value;
   const t = text.options;
   const datasets = useLoad((signal) => api.listDatasets({ limit: 1000, signal }), []);
   return (
@@ -29,7 +28,7 @@ export function ImportForm({ draft }: { draft: Draft }) {
             autocomplete="off"
             spellcheck={false}
             aria-describedby="dataset-hint"
-            onInput={(event) => draft.choose({ dataset: event.currentTarget.value })}
+            onInput={(event) => plan.choose({ dataset: event.currentTarget.value })}
           />
           <datalist id="datasets">
             {datasets.value?.datasets.map(({ name }) => (
@@ -38,24 +37,8 @@ export function ImportForm({ draft }: { draft: Draft }) {
           </datalist>
           <small id="dataset-hint">{t.datasetHint}</small>
         </label>
-        <label>
-          <span>{t.key}</span>
-          <select
-            value={keyColumn}
-            required
-            aria-describedby="key-hint"
-            onChange={(event) => draft.choose({ key: event.currentTarget.value })}
-          >
-            {keyColumn === "" && <option value="">{t.keyNone}</option>}
-            {draft.sheet.columns.map((column, at) => (
-              <option key={column} value={column}>
-                {draft.names.value[at]}
-              </option>
-            ))}
-          </select>
-          <small id="key-hint">{t.keyHint}</small>
-        </label>
-        <SchemaField schema={chosen.schema} onChange={(schema) => draft.choose({ schema })} />
+        <KeyField plan={plan} />
+        <SchemaField schema={chosen.schema} onChange={(schema) => plan.choose({ schema })} />
       </div>
       <fieldset>
         <legend>{t.mode}</legend>
@@ -66,7 +49,7 @@ export function ImportForm({ draft }: { draft: Draft }) {
               name="mode"
               value={mode}
               checked={chosen.mode === mode}
-              onChange={() => draft.choose({ mode })}
+              onChange={() => plan.choose({ mode })}
             />
             <span>
               {t.modes[mode][0]}
@@ -76,6 +59,36 @@ export function ImportForm({ draft }: { draft: Draft }) {
         ))}
       </fieldset>
     </section>
+  );
+}
+
+function KeyField({ plan }: { plan: ImportPlan }) {
+  const t = text.options;
+  const keyColumn = plan.keyColumn.value;
+  const properties = plan.properties.value;
+  const { columns } = plan.table.value;
+  return (
+    <label>
+      <span>{t.key}</span>
+      <select
+        value={keyColumn}
+        required
+        disabled={columns.length === 0}
+        aria-describedby="key-hint"
+        onChange={(event) => plan.choose({ key: event.currentTarget.value })}
+      >
+        {keyColumn === "" && <option value="">{columns.length === 0 ? t.keyUnknown : t.keyNone}</option>}
+        {columns.map(
+          (column, at) =>
+            properties[at] !== null && (
+              <option key={column} value={column}>
+                {properties[at]}
+              </option>
+            ),
+        )}
+      </select>
+      <small id="key-hint">{t.keyHint}</small>
+    </label>
   );
 }
 

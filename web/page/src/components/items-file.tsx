@@ -4,23 +4,17 @@ import { FILE_TYPES } from "../draft";
 import type { Run } from "../run/run";
 import { bytes, text } from "../text";
 import { DropZone } from "./drop-zone";
-import { delimiterName, UploadBar } from "./file-card";
+import { UploadBar } from "./file-card";
 import { itemsMessages } from "./items-messages";
 import { Wrong } from "./option-fields";
 
 export function FileField({ run }: { run: Run }) {
   const t = text.run;
-  const sheet = run.sheet.value;
   const file = run.file.value;
   const messages = run.refusal.value ? [run.refusal.value] : itemsMessages(run);
   return (
     <div class="stack">
-      <div role="status">
-        {run.isDelimiterBad() && (
-          <p class="notice bad">{text.problems.delimiter(delimiterName(sheet?.delimiter ?? ""))}</p>
-        )}
-      </div>
-      {sheet && file ? (
+      {file ? (
         <div class="file">
           <p>
             <strong>{file.name}</strong> <span class="quiet small">{bytes(file.size)}</span>

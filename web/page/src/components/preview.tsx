@@ -1,52 +1,117 @@
-/** The first rows of the file with its own header, and the columns' names in the import. */
+/** The first rows of the file with its own header, the columns' names in the import, and the rows that would fail. */
 
-import type { Sheet } from "../file/sheet";
-import { text } from "../text";
+import { useState } from "preact/hooks";
+import type { Table as FileTable, TableRow } from "../file/table";
+import { failureReason, text } from "../text";
+import { CodeMessage } from "./errors";
 import { Table } from "./tables";
 
-/** Rows to show. */
+/** Rows that are shown at first, and as many of the failing ones below them. */
 const SHOWN = 5;
 
-export function Preview({ sheet, names }: { sheet: Sheet; names: string[] }) {
-  if (sheet.rows.length === 0) return null;
+interface Props {
+  table: FileTable;
+  /** The properties of the columns; null for those that are left out. */
+  properties: readonly (string | null)[];
+  /** True while the file is read again. */
+  isStale: boolean;
+}
+
+export function Preview({ table, properties, isStale }: Props) {
+  const t = text.preview;
+  const { columns, rows } = table;
+  const [showsAll, setShowsAll] = useState(false);
+  const shown = showsAll ? rows : firstRows(rows);
+  const hasProblems = shown.some(({ problem }) => problem !== null);
+  if (columns.length === 0 && rows.length === 0) return null;
   return (
-    <section aria-labelledby="preview-title">
-      <h2 id="preview-title">{text.preview.title}</h2>
-      <Table
-        caption={text.preview.caption}
-        head={
-          <>
-            <th scope="col" class="figure">
-              {text.preview.row}
-            </th>
-            {sheet.columns.map((column, at) => (
-              <th scope="col" key={column}>
-                {column}
-                {names[at] !== column && (
-                  <small class="becomes">{text.preview.becomes(names[at] ?? "")}</small>
-                )}
+    <section aria-labelledby="preview-title" aria-busy={isStale} class={isStale ? "stale" : undefined}>
+      <h2 id="preview-title">
+        {t.title}
+        {isStale && <small class="quiet"> {text.inspection.again}</small>}
+      </h2>
+      {rows.length === 0 && <p class="quiet">{t.none}</p>}
+      {rows.length > 0 && (
+        <Table
+          caption={t.caption}
+          head={
+            <>
+              <th scope="col" class="figure">
+                {t.row}
               </th>
-            ))}
-          </>
-        }
-      >
-        {sheet.rows.slice(0, SHOWN).map((row, at) => (
-          <tr key={at}>
-            <td class="figure quiet">{at + 1}</td>
-            {sheet.columns.map((column) => (
-              <td key={column} class="clip">
-                {cellText(row[column])}
-              </td>
-            ))}
-          </tr>
-        ))}
-      </Table>
+              {hasProblems && <th scope="col">{t.problem}</th>}
+              {columns.map((column, at) => (
+                <ColumnName key={column} column={column} property={properties[at] ?? null} />
+              ))}
+              {columns.length === 0 && <th scope="col">{t.line}</th>}
+            </>
+          }
+        >
+          {shown.map((row) => (
+            <PreviewRow
+              key={row.number}
+              row={row}
+              columns={columns}
+              properties={properties}
+              hasProblems={hasProblems}
+            />
+          ))}
+        </Table>
+      )}
+      {rows.length > SHOWN && (
+        <button type="button" class="plain more-rows" onClick={() => setShowsAll(!showsAll)}>
+          {showsAll ? t.fewer : t.all(rows.length)}
+        </button>
+      )}
     </section>
   );
 }
 
-/** Formats a value for a cell. */
-export function cellText(value: unknown): string {
-  if (value === undefined || value === null) return "";
-  return typeof value === "object" ? JSON.stringify(value) : String(value);
+/** Returns the first rows, and the first of the failing ones below them. */
+function firstRows(rows: readonly TableRow[]): TableRow[] {
+  const failing = rows.slice(SHOWN).filter(({ problem }) => problem !== null);
+  return [...rows.slice(0, SHOWN), ...failing.slice(0, SHOWN)];
+}
+
+function ColumnName({ column, property }: { column: string; property: string | null }) {
+  const t = text.preview;
+  return (
+    <th scope="col">
+      {column}
+      {property !== column && (
+        <small class="becomes">{property === null ? t.leftOut : t.becomes(property)}</small>
+      )}
+    </th>
+  );
+}
+
+interface RowProps {
+  row: TableRow;
+  columns: readonly string[];
+  properties: readonly (string | null)[];
+  hasProblems: boolean;
+}
+
+function PreviewRow({ row: { number, cells, line, problem }, columns, properties, hasProblems }: RowProps) {
+  return (
+    <tr class={problem ? "failing" : undefined}>
+      <td class="figure quiet">{number}</td>
+      {hasProblems && (
+        <td class="reason">
+          {problem && <CodeMessage words={failureReason(problem)} message={problem.message} />}
+        </td>
+      )}
+      {line === null ? (
+        columns.map((column, at) => (
+          <td key={column} class={problem && problem.field === properties[at] ? "clip wrong-cell" : "clip"}>
+            {cells[at]}
+          </td>
+        ))
+      ) : (
+        <td class="clip" colSpan={Math.max(1, columns.length)}>
+          {line}
+        </td>
+      )}
+    </tr>
+  );
 }

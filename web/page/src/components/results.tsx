@@ -2,11 +2,11 @@
 
 import type { Job } from "longshore-client";
 import { api } from "../api";
+import { cellText } from "../file/table";
 import { useList } from "../load";
 import { resultColumns, resultRow } from "../results";
 import { number, text } from "../text";
 import { ErrorNotice } from "./errors";
-import { cellText } from "./preview";
 import { More, Table } from "./tables";
 
 /** Rows of a page. */

@@ -47,7 +47,7 @@ export function RunForm({ type }: { type: JobType }) {
       <div role="alert">{isMarked(run) && <p class="notice bad">{t.fix}</p>}</div>
       <ErrorNotice error={unmarkedError(run)} />
       <div class="actions">
-        <button type="submit" class="main" disabled={stage !== "none" || run.isDelimiterBad()}>
+        <button type="submit" class="main" disabled={stage !== "none"}>
           {stage === "none" ? t.start : t[stage]}
         </button>
         {type.itemsPerSecond != null && <span class="quiet small">{t.rate(type.itemsPerSecond)}</span>}

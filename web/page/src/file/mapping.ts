@@ -1,7 +1,6 @@
-/** Column mapping: from a schema's fields to a CSV file's columns. The import gets it in its options. */
+/** Column mapping: from a schema's fields to a file's columns. The import gets it in its options. */
 
 import type { Field } from "./schema";
-import type { Row } from "./sheet";
 
 /** The column of each field; a field without a column is missing. */
 export type Mapping = ReadonlyMap<string, string>;
@@ -12,7 +11,7 @@ export const UNMAPPED: Mapping = new Map();
 /**
  * Guesses a mapping by name: equal, then equal except for case and punctuation, then contained in the other.
  */
-export function guessMapping(fields: Field[], columns: string[]): Mapping {
+export function guessMapping(fields: readonly Field[], columns: readonly string[]): Mapping {
   const free = new Set(columns);
   const mapping = new Map<string, string>();
   const rules: ((field: string, column: string) => boolean)[] = [
@@ -31,28 +30,23 @@ export function guessMapping(fields: Field[], columns: string[]): Mapping {
   return mapping;
 }
 
-/** Returns the columns' names after mapping, in order. */
-export function renamed(columns: string[], mapping: Mapping): string[] {
-  const fieldOf = fieldsByColumn(mapping);
-  return columns.map((column) => fieldOf.get(column) ?? column);
+/** Returns the properties of columns, in order; null for a column that is left out. */
+export function propertiesOf(
+  columns: readonly string[],
+  mapping: Mapping,
+  leftOut: ReadonlySet<string>,
+): (string | null)[] {
+  const fieldOf = new Map([...mapping].map(([field, column]) => [column, field]));
+  return columns.map((column) => fieldOf.get(column) ?? (leftOut.has(column) ? null : column));
 }
 
-/** Renames the columns of a row to the fields' names. */
-export function renameRow(row: Row, mapping: Mapping): Row {
-  const fieldOf = fieldsByColumn(mapping);
-  const named: Row = Object.create(null);
-  for (const [column, value] of Object.entries(row)) named[fieldOf.get(column) ?? column] = value;
-  return named;
-}
-
-/** Returns the import's option `columns`: the fields of columns with other names. */
-export function columnsOption(mapping: Mapping): Record<string, string> {
-  const renamedColumns = [...fieldsByColumn(mapping)].filter(([column, field]) => column !== field);
-  return Object.fromEntries(renamedColumns);
-}
-
-function fieldsByColumn(mapping: Mapping): Map<string, string> {
-  return new Map([...mapping].map(([field, column]) => [column, field]));
+/** Returns the import's option `columns`: the properties of columns with other names, and null for those left out. */
+export function columnsOption(
+  columns: readonly string[],
+  properties: readonly (string | null)[],
+): Record<string, string | null> {
+  const pairs = columns.map((column, at): [string, string | null] => [column, properties[at] ?? null]);
+  return Object.fromEntries(pairs.filter(([column, property]) => column !== property));
 }
 
 function normalized(name: string): string {

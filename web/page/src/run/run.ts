@@ -4,7 +4,7 @@ import { computed, signal } from "@preact/signals";
 import { type Job, type JobRequest, type JobType, ProblemError } from "longshore-client";
 import { api, guarded } from "../api";
 import { FILE_TYPES } from "../draft";
-import { readSheet, type Sheet } from "../file/sheet";
+import { isReadable } from "../file/beginning";
 import { text } from "../text";
 import { Upload } from "../upload";
 import { placedErrors } from "./errors";
@@ -26,9 +26,8 @@ export class Run {
   /** The options as JSON, if the form has no fields. */
   readonly json = signal("");
   readonly from = signal<ItemsFrom>("file");
-  /** The picked file, and its beginning. `upload` can have the pasted text instead. */
+  /** The picked file. `upload` can have the pasted text instead. */
   readonly file = signal<File | null>(null);
-  readonly sheet = signal<Sheet | null>(null);
   readonly pasted = signal("");
   /** The chosen format of the pasted text; null while it is guessed. */
   readonly chosenFormat = signal<PastedFormat | null>(null);
@@ -71,40 +70,32 @@ export class Run {
   async pick(file: File): Promise<void> {
     const turn = ++this.#picked;
     this.removeFile();
-    const sheet = await readSheet(file);
+    const canRead = await isReadable(file);
     if (turn !== this.#picked) return;
-    this.refusal.value = typeof sheet === "string" ? text.unreadable[sheet] : this.upload.refusal(file);
-    if (typeof sheet === "string" || this.refusal.value !== null) return;
+    this.refusal.value = canRead ? this.upload.refusal(file) : text.file.unreadable;
+    if (this.refusal.value !== null) return;
     this.file.value = file;
-    this.sheet.value = sheet;
     this.upload.begin(file);
   }
 
   removeFile(): void {
     this.upload.remove();
     this.file.value = null;
-    this.sheet.value = null;
     this.refusal.value = null;
     this.error.value = null;
-  }
-
-  /** Returns true if the items are a file with a delimiter that the server does not read. */
-  isDelimiterBad(): boolean {
-    const sheet = this.sheet.value;
-    return this.from.value === "file" && sheet?.format === "csv" && sheet.delimiter !== ",";
   }
 
   /** Returns the problem of the items, or null. */
   itemsProblem(): "no-file" | "no-dataset" | PastedProblem | null {
     if (this.type.input === "dataset") return this.dataset.value.trim() === "" ? "no-dataset" : null;
-    if (this.from.value === "file") return this.sheet.value ? null : "no-file";
+    if (this.from.value === "file") return this.file.value ? null : "no-file";
     return pastedProblem(this.pasted.value, this.format.value);
   }
 
   /** Returns true if nothing that the page checks is wrong. */
   isReady(): boolean {
     const isValid = this.problems.value.size === 0 && !this.isJsonBad.value;
-    return isValid && this.itemsProblem() === null && !this.isDelimiterBad();
+    return isValid && this.itemsProblem() === null;
   }
 
   /** Creates the job, after its upload. Returns null if something is wrong, or if it was stopped. */
@@ -180,7 +171,6 @@ export class Run {
     this.upload.forget();
     this.upload.remove();
     this.file.value = null;
-    this.sheet.value = null;
     this.#pastedFile = null;
   }
 }

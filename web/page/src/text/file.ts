@@ -1,42 +1,22 @@
-/** Texts for choosing and checking a file, and for starting its import. */
+/** Texts for choosing a file, for the options of its import, and for its start. */
 
-import { eachOf, number, plural } from "./format";
+import { plural } from "./format";
 
 export const fileText = {
   file: {
     title: "Import a file",
     lead: "Valid rows are imported. You get back exactly the invalid ones, each with the reason.",
-    drop: "Drop a CSV or JSON Lines file here",
+    drop: "Drop a CSV, JSON Lines or Excel file here",
     choose: "or choose a file",
     remove: "Remove this file",
     uploading: (percent: number) => `Uploading, ${percent}%`,
     uploaded: "Uploaded",
     uploadProgress: "Upload",
-    csvBy: (delimiter: string) => `CSV, columns separated by ${delimiter}`,
-    jsonLines: "JSON Lines",
-    columns: (count: number) => plural(count, "column", "columns"),
-    delimiters: { ",": "commas", ";": "semicolons", "\t": "tabs", "|": "bars" } as Record<string, string>,
-    wrongType: "This is not a CSV or JSON Lines file. Its name must end in .csv, .jsonl or .ndjson.",
+    wrongType: (types: readonly string[]) =>
+      `This type of file cannot be read. The name must end in ${types.slice(0, -1).join(", ")} or ${types.at(-1)}. Save other workbooks as .xlsx.`,
     empty: "This file is empty.",
-  },
-
-  unreadable: {
-    unread:
+    unreadable:
       "This file cannot be read. Folders cannot be imported. If the file was moved or changed, choose it again.",
-    empty: "This file is empty.",
-    workbook: 'This is a workbook. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
-    archive: "This is an archive. Unpack it, and drop the CSV file in it.",
-    pdf: "This is a PDF document. Rows cannot be read from PDF.",
-    binary: "This is not a text file.",
-    "not-utf8":
-      'This file is not encoded in UTF-8. Save it as "CSV UTF-8" in your spreadsheet program, and drop that file.',
-  },
-
-  preview: {
-    title: "First rows",
-    caption: "The first rows of the file",
-    row: "Row",
-    becomes: (name: string) => `imported as ${name}`,
   },
 
   options: {
@@ -47,6 +27,7 @@ export const fileText = {
     key: "Key",
     keyHint: "The column that identifies a record.",
     keyNone: "Choose a column",
+    keyUnknown: "No columns are known",
     mode: "What to do",
     modes: {
       upsert: ["Import", "A row with an existing key replaces the record."],
@@ -73,36 +54,9 @@ export const fileText = {
     none: "Not in the file",
     columnOf: (field: string) => `Column for ${field}`,
     others: (columns: string[]) => `Imported under their own names: ${columns.join(", ")}`,
-  },
-
-  problems: {
-    title: "Every row would fail",
-    delimiter: (found: string) =>
-      `The columns are separated by ${found}. Only commas are supported: save the file as comma-separated CSV.`,
-    "duplicate-column": (column: string) =>
-      `Two columns are imported as "${column}". Map or rename one of them.`,
-    "no-rows": "The file has a header but no rows.",
-    "no-key": (key: string) => `The key column "${key}" is not in the file.`,
-    "missing-field": (field: string) => `"${field}" is required, and no column is mapped to it.`,
-    "unknown-columns": (columns: string[]) =>
-      `The schema does not allow these columns: ${columns.join(", ")}.`,
-    "not-json": "No line is a JSON object. Each line must be a JSON object.",
-  },
-
-  warnings: {
-    title: "Check this before you start",
-    "key-empty": (key: string, rows: number, of: number) =>
-      rows === of
-        ? `The key "${key}" is empty in ${eachOf(of)}. A row without a key fails.`
-        : `The key "${key}" is empty in ${number(rows)} of the first ${number(of)} rows. These rows fail.`,
-    "key-repeats": (key: string, value: string) =>
-      `The key "${key}" has "${value}" more than once. Rows with the same key become one record.`,
-    "bad-lines": (lines: number[]) => `Rows that are not JSON objects fail: ${lines.join(", ")}.`,
-    cells: (more: boolean, rows: number) =>
-      `There are ${more ? "more" : "fewer"} cells than columns in ${eachOf(rows)}. Such rows fail.`,
-    "every-row": (field: string, reason: string, rows: number) =>
-      `"${field}" fails in ${eachOf(rows)}: ${reason}`,
-    "schema-not-supported": "This page cannot check rows with this schema. The import checks every row.",
+    leftOut: (columns: string[]) => `Left out: ${columns.join(", ")}`,
+    chooseOthers: "Choose columns to leave out",
+    otherColumns: "Imported columns",
   },
 
   start: {

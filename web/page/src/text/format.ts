@@ -41,9 +41,13 @@ export function moment(iso: string, now = new Date()): string {
   });
 }
 
-/** Names the rows of a preview. */
-export const eachOf = (rows: number) =>
-  rows === 1 ? "the first row" : `each of the first ${number(rows)} rows`;
+/** Formats a date of ISO 8601, which may have a time, as a day. */
+export function dayOf(iso: string, hasYear: boolean): string {
+  const day = new Date(`${iso.slice(0, 10)}T00:00:00Z`);
+  if (Number.isNaN(day.getTime())) return iso;
+  const year = hasYear ? ({ year: "numeric" } as const) : {};
+  return day.toLocaleDateString("en-GB", { day: "numeric", month: "long", ...year, timeZone: "UTC" });
+}
 
 /** The displayed seconds, and whether to display them. */
 export interface TimeLeft {

@@ -2,13 +2,14 @@
 
 import { useEffect, useRef, useState } from "preact/hooks";
 import { announce, useFocusOnChange } from "../accessibility";
+import { ColumnsSection } from "../components/columns-section";
 import { DropZone } from "../components/drop-zone";
 import { ErrorNotice } from "../components/errors";
 import { FileCard } from "../components/file-card";
+import { Findings } from "../components/findings";
 import { ImportForm } from "../components/import-form";
-import { MappingTable } from "../components/mapping-table";
 import { Preview } from "../components/preview";
-import { Problems } from "../components/problems";
+import { Questions } from "../components/questions";
 import { currentDraft, type Draft, FILE_TYPES, pick, remove, start, startedInBackground } from "../draft";
 import { text } from "../text";
 
@@ -63,29 +64,44 @@ export function ImportView() {
 
 /** The findings and the options. Disabled while a start waits. */
 function Choices({ draft }: { draft: Draft }) {
-  const { sheet } = draft;
-  const { schema } = draft.chosen.value;
+  const { inspector, plan } = draft;
+  const answer = inspector.found.value?.answer;
+  useAnnouncements(draft);
   return (
-    <fieldset class="choices" disabled={draft.stage.value !== "none"}>
-      <Problems problems={draft.problems.value} />
-      <Preview sheet={sheet} names={draft.names.value} />
-      <ImportForm draft={draft} />
-      {schema && sheet.format === "csv" && (
-        <MappingTable
-          schema={schema}
-          sheet={sheet}
-          mapping={draft.mapping.value}
-          onChange={(mapping) => draft.map(mapping)}
-        />
-      )}
-    </fieldset>
+    <>
+      <Findings draft={draft} />
+      <fieldset class="choices" disabled={draft.stage.value !== "none"}>
+        <Questions plan={plan} />
+        {answer && (
+          <Preview
+            table={plan.table.value}
+            properties={plan.properties.value}
+            isStale={draft.isStale.value}
+          />
+        )}
+        <ImportForm plan={plan} />
+        {answer && <ColumnsSection plan={plan} isMapped={answer.format === "csv"} />}
+      </fieldset>
+    </>
   );
+}
+
+/** Announces when the file is read again, and when it is read. */
+function useAnnouncements({ inspector, plan, isStale }: Draft): void {
+  const isAgain = isStale.value;
+  const isRead = inspector.found.value !== null && !inspector.isPending.value;
+  const isFailed = inspector.error.value !== null;
+  useEffect(() => {
+    const { columns, rows } = plan.table.value;
+    if (isAgain) announce(text.inspection.again);
+    else if (isRead && !isFailed) announce(text.inspection.read(columns.length, rows.length));
+  }, [isAgain, isRead, isFailed]);
 }
 
 function Start({ draft }: { draft: Draft }) {
   const t = text.start;
   const stage = draft.stage.value;
-  const { mode } = draft.chosen.value;
+  const { mode } = draft.plan.chosen.value;
   const button = useRef<HTMLButtonElement>(null);
   const back = useRef<HTMLButtonElement>(null);
   useFocusOnChange(stage, () => (stage === "waiting" ? back : button).current);
@@ -94,7 +110,12 @@ function Start({ draft }: { draft: Draft }) {
   }, [stage]);
   return (
     <div class="actions start">
-      <button ref={button} type="submit" class="main" disabled={draft.blocked.value || stage !== "none"}>
+      <button
+        ref={button}
+        type="submit"
+        class="main"
+        disabled={!draft.plan.isReady.value || stage !== "none"}
+      >
         {stage !== "none" ? t[stage] : mode === "validate" || mode === "delete" ? t[mode] : t.import}
       </button>
       {stage === "waiting" && (

@@ -4,8 +4,8 @@ import { useState } from "preact/hooks";
 import { api } from "../api";
 import { ErrorNotice } from "../components/errors";
 import { ExportForm } from "../components/export-form";
-import { cellText } from "../components/preview";
 import { More, Table } from "../components/tables";
+import { cellText } from "../file/table";
 import { useList } from "../load";
 import { moment, text } from "../text";
 

@@ -4,22 +4,34 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, type Page, type Request, test } from "@playwright/test";
-import { complete, fresh, open, people, pick, pickSchema, start } from "./support";
+import { complete, fresh, largePeople, open, people, pick, pickSchema, start } from "./support";
 
-/** Holds all PUT requests until the returned function is called. */
-async function holdUploads(page: Page): Promise<() => void> {
+/** Holds the PUT requests of files from this size on, until the returned function is called. */
+async function holdUploads(page: Page, fromBytes = 0): Promise<() => void> {
   let release = () => {};
   const released = new Promise<void>((resolve) => {
     release = resolve;
   });
+  const smaller = new Set<string>();
+  await page.route("**/api/uploads", async (route) => {
+    const response = await route.fetch();
+    const { url } = await response.json();
+    if (url && route.request().postDataJSON().size < fromBytes) smaller.add(new URL(url).pathname);
+    await route.fulfill({ response });
+  });
   await page.route("**", async (route) => {
-    if (route.request().method() !== "PUT") return route.fallback();
+    const request = route.request();
+    const isHeld = request.method() === "PUT" && !smaller.has(new URL(request.url()).pathname);
+    if (!isHeld) return route.fallback();
     await released;
     // The page may have aborted it.
     await route.continue().catch(() => {});
   });
   return release;
 }
+
+/** Size from which a file is not a sample. */
+const LARGE = 1_000_000;
 
 /** Collects the page's POST requests to a path, from now on. */
 function posted(page: Page, path: string): Request[] {
@@ -56,12 +68,12 @@ async function drop(page: Page, on: string, name: string, content: string): Prom
 test("a waiting start is canceled with its file", async ({ page }) => {
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const release = await holdUploads(page);
-  await pick(page, "alpha.csv", people(3));
+  const release = await holdUploads(page, LARGE);
+  await pick(page, "alpha.csv", largePeople(100));
   await startButton(page).click();
   await expect(page.getByRole("button", { name: "Starts when the upload is done" })).toBeDisabled();
   await page.getByRole("button", { name: "Remove this file" }).click();
-  await pick(page, "beta.csv", people(3));
+  await pick(page, "beta.csv", largePeople(100));
   release();
   await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Start import" })).toBeEnabled();
@@ -91,8 +103,8 @@ test("an import continues while another view is shown, and keeps its choices", a
   const dataset = fresh("left");
   await open(page);
   const jobs = posted(page, "/api/jobs");
-  const release = await holdUploads(page);
-  await pick(page, "people.csv", people(3));
+  const release = await holdUploads(page, LARGE);
+  await pick(page, "people.csv", largePeople(100));
   await startButton(page).click();
   await expect(page.getByLabel("Dataset")).toBeDisabled();
   await page.getByRole("button", { name: "Do not start" }).click();
@@ -215,7 +227,9 @@ test("each tenth of an upload is announced in the page's live region", async ({ 
   await pick(page, "people.csv", people(300_000));
   await expect(page.getByText("Uploaded", { exact: true }).first()).toBeVisible();
   await expect(page.locator("main").getByRole("status").filter({ hasText: "Upload" })).toHaveCount(0);
-  const announced = await page.evaluate(() => (window as unknown as { announced: string[] }).announced);
+  const all = () => page.evaluate(() => (window as unknown as { announced: string[] }).announced);
+  await expect.poll(all).toContain("The file is read: 3 columns, 100 first rows.");
+  const announced = (await all()).filter((sentence) => sentence.startsWith("Upload"));
   expect(announced.at(-1)).toBe("Uploaded");
   expect(announced.length).toBeLessThan(13);
   expect(announced.every((sentence) => /^(Uploading, \d?0%|Uploaded)$/.test(sentence))).toBe(true);

@@ -5,6 +5,8 @@ import { holdJobRunning, mockJobList } from "./mocks";
 import {
   accessible,
   complete,
+  corpus,
+  DATES,
   figure,
   fresh,
   open,
@@ -26,12 +28,22 @@ test("every view passes axe and fits a phone", async ({ page }) => {
   await accessible(page, "sign-in");
   await open(page);
   await accessible(page, "import");
-  await pick(page, `${dataset}.csv`, people(40).replaceAll(",", ";"));
-  await expect(page.getByText("Every row would fail")).toBeVisible();
+  await pick(page, `${dataset}.csv`, people(40).replace("age", "shoe size"));
+  await pickSchema(page);
+  await expect(page.getByText("The import would fail")).toBeVisible();
   await accessible(page, "problems");
+  await page.getByRole("button", { name: "Remove this file" }).click();
+  await pick(page, "dates.csv", corpus("values/dates-ambiguous.csv"));
+  await pickSchema(page, DATES);
+  await expect(page.getByText("Answer a question before you start")).toBeVisible();
+  await page.getByText("Change how the file is read").click();
+  await page.getByLabel("Header row").selectOption("Another row");
+  await expect(page.getByLabel("Number of the header row")).toBeVisible();
+  await accessible(page, "questions");
   await page.getByRole("button", { name: "Remove this file" }).click();
   await pick(page, `${dataset}.csv`, people(40, 10));
   await pickSchema(page);
+  await expect(page.getByText("4 of the first 40 rows would fail")).toBeVisible();
   await accessible(page, "picked");
   const release = await holdJobRunning(page);
   const job = await start(page);
@@ -183,7 +195,7 @@ test("a file can be picked and started by keyboard", async ({ page }) => {
   await (await chooser).setFiles({ name: `${fresh("keys")}.csv`, mimeType: "text/csv", buffer });
   const button = page.getByRole("button", { name: /^Start/ });
   await expect(button).toBeEnabled();
-  // In between are the file's button, its first rows, and five fields.
+  // In between are the file's button, its reading, its first rows, four fields, and the columns to leave out.
   expect(await tabsTo(page, button)).toBeLessThanOrEqual(10);
   await page.keyboard.press("Enter");
   await complete(page);

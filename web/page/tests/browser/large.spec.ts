@@ -1,4 +1,4 @@
-/** A file of 200 MB: uploaded in parts, interrupted, and resumed after a reload. */
+/** A file of 200 MB: shown by a sample, uploaded in parts, interrupted, and resumed after a reload. */
 
 import { closeSync, mkdtempSync, openSync, rmSync, statSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -31,16 +31,22 @@ function largeFile(path: string): void {
   closeSync(file);
 }
 
-test("a large file is uploaded in parts, interrupted, and resumed after a reload", async ({ page }) => {
+test("a large file is shown at once, uploaded in parts, interrupted, and resumed after a reload", async ({
+  page,
+}) => {
   const folder = mkdtempSync(join(tmpdir(), "longshore-"));
   const path = join(folder, `${fresh("large")}.csv`);
   try {
     largeFile(path);
     expect(statSync(path).size).toBe(SIZE);
     const sent: number[] = [];
+    let samples = 0;
+    /** The number of a part; 0 for a sample, which is sent as a whole. */
     const part = (url: string) => Number(new URL(url).searchParams.get("partNumber"));
     page.on("response", (response) => {
-      if (response.request().method() === "PUT" && response.ok()) sent.push(part(response.url()));
+      if (response.request().method() !== "PUT" || !response.ok()) return;
+      if (part(response.url()) === 0) samples++;
+      else sent.push(part(response.url()));
     });
     await open(page);
 
@@ -51,10 +57,12 @@ test("a large file is uploaded in parts, interrupted, and resumed after a reload
     await page.route(isHeld, (route) => (held ? new Promise(() => {}) : route.continue()));
     await page.locator("main input[type=file]").first().setInputFiles(path);
     await expect(page.getByRole("button", { name: /^Start/ })).toBeEnabled();
+    await expect(page.getByRole("region", { name: "The first rows of the file" })).toContainText("nnn");
     await expect.poll(() => sent.length, { timeout: 120_000 }).toBe(FIRST_HELD_PART - 1);
     await page.reload();
     held = false;
 
+    expect(samples).toBe(1);
     const before = sent.splice(0);
     await page.locator("main input[type=file]").first().setInputFiles(path);
     await page.getByText("Check only").click();

@@ -62,11 +62,28 @@ export function people(rows: number, bad = 0): string {
   return ["id,name,age", ...lines, ""].join("\n");
 }
 
+/** Returns a file of more than 5 MB with this number of rows, so that the page inspects a sample of it. */
+export function largePeople(rows: number): string {
+  const note = "x".repeat(Math.ceil(5_500_000 / rows));
+  const lines = people(rows).trimEnd().split("\n");
+  return lines.map((line, at) => `${line},${at === 0 ? "note" : note}\n`).join("");
+}
+
+/** Returns a file that another program has written, by its name in `tests/files/corpus.json`. */
+export function corpus(name: string): Buffer {
+  return readFileSync(new URL(name, new URL("../../../../tests/files/", import.meta.url)));
+}
+
 /** The schema of `people`. */
 export const SCHEMA = JSON.stringify({
   type: "object",
   required: ["id", "name", "age"],
   properties: { id: { type: "string" }, name: { type: "string" }, age: { type: "integer", minimum: 0 } },
+});
+
+/** A schema for `values/dates-ambiguous.csv`. */
+export const DATES = JSON.stringify({
+  properties: { id: { type: "string" }, date: { type: "string", format: "date" } },
 });
 
 /** Picks a file. */

@@ -1,11 +1,9 @@
 /**
- * The page's state: the view of its address, the pages of a list, a draft's mode, and the browser's memory of unfinished
- * uploads, separated by user.
+ * The page's state: the view of its address, the pages of a list, and the browser's memory of unfinished uploads, separated
+ * by user.
  */
 
 import { beforeEach, expect, test, vi } from "vitest";
-import { readSchema } from "../../src/file/schema";
-import { readSheet } from "../../src/file/sheet";
 import {
   datasetOf,
   forgetAll,
@@ -24,8 +22,6 @@ const { mergeFirstPage } = await import("../../src/load");
 // Read when the router is loaded.
 vi.stubGlobal("location", { pathname: "/" });
 const { parseRoute } = await import("../../src/router");
-vi.mock("../../src/session", () => ({ sessionState: { value: "signed-in" } }));
-const { Draft } = await import("../../src/draft");
 
 beforeEach(() => {
   const kept = new Map<string, string>();
@@ -93,19 +89,4 @@ test("entries of another user are invisible", () => {
   forgetAll();
   setStorageOwner("ann");
   expect(schemaOf("people")).toEqual(schema);
-});
-
-test("a list of keys can be deleted, although it lacks the schema's other columns", async () => {
-  const keys = file("keys.csv");
-  const sheet = await readSheet(keys);
-  const schema = readSchema(
-    "people.json",
-    '{"properties": {"id": {}, "name": {}}, "required": ["id", "name"]}',
-  );
-  if (typeof sheet === "string" || schema === null) throw new Error("the file or the schema cannot be read");
-  const draft = new Draft(keys, sheet);
-  draft.choose({ schema, mode: "update" });
-  expect(draft.blocked.value).toBe(true);
-  draft.choose({ mode: "delete" });
-  expect(draft.blocked.value).toBe(false);
 });

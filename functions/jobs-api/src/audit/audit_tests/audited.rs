@@ -153,6 +153,7 @@ pub(super) fn ended(files: &MemoryFiles) -> Job {
         format: Format::Csv,
         name: "p.csv".into(),
         reading: None,
+        original: None,
     };
     let mut job = Job {
         source: Some(source.into()),

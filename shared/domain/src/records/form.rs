@@ -1,9 +1,13 @@
-//! What a file is, by its first bytes.
+//! The forms of files that are converted before they are split, by their first bytes.
 
 use memchr::memmem;
+use serde::{Deserialize, Serialize};
+use utoipa::ToSchema;
 
 /// A file that must be converted before it can be split.
-#[derive(Copy, Clone, Eq, PartialEq, Debug)]
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize, ToSchema)]
+#[schema(as = FileForm)]
+#[serde(rename_all = "lowercase")]
 pub enum Form {
     /// One or several gzip members, [RFC 1952](https://www.rfc-editor.org/rfc/rfc1952).
     Gzip,

@@ -1,0 +1,130 @@
+//! The first part of a file that must be converted, converted in memory.
+
+use std::io;
+
+use longshore_domain::group::ChunkPlan;
+use longshore_domain::job::{JobError, SourceFile};
+use longshore_domain::ports::{FileInfo, FileStream, Files, PortError, PortResult, PrefixRemoval, Read};
+use longshore_domain::records::{Form, Sheet};
+use longshore_domain::sheet_rows::SheetRows;
+use longshore_preparation::{Conversion, Limits, Prepared, Step, sheet_choice};
+
+use crate::document::{PreparedDocument, SheetDocument};
+
+/// Bytes of the converted text: far more than are read for the header and the first rows.
+const PART_BYTES: u64 = 512 << 10;
+
+/// The first part of a converted file.
+pub(crate) struct FirstPart {
+    /// The text.
+    pub(crate) file: TextInMemory,
+    /// The same, as the file of a job.
+    pub(crate) source: SourceFile,
+    /// What was converted.
+    pub(crate) document: PreparedDocument,
+    /// The numbers of the rows of a sheet.
+    pub(crate) rows: Option<SheetRows>,
+}
+
+/// Converts a file until there is enough text. Returns the error of a job if the file cannot be converted.
+///
+/// # Errors
+/// If the bucket fails.
+pub(crate) async fn convert_first_part(
+    files: &impl Files,
+    source: &SourceFile,
+    form: Form,
+    sheet: Option<&Sheet>,
+) -> PortResult<Result<FirstPart, JobError>> {
+    let limits = Limits { enough_bytes: PART_BYTES, ..Limits::default() };
+    let mut conversion =
+        Conversion::start(form, source.size_bytes, sheet_choice(sheet.cloned()), limits).map_err(failed)?;
+    let mut text = Vec::new();
+    loop {
+        match conversion.next().await {
+            Step::Read(range) => conversion.answer(read(files, source, range.start, range.end).await?),
+            Step::Part(part) => text.extend_from_slice(&part),
+            Step::Ended(Ok(prepared)) => return Ok(Ok(FirstPart::new(source, form, text, prepared))),
+            Step::Ended(Err(error)) => {
+                let Some(code) = error.code() else { return Err(failed(error)) };
+                return Ok(Err(JobError::new(code, error.to_string())));
+            }
+        }
+    }
+}
+
+impl FirstPart {
+    fn new(source: &SourceFile, form: Form, text: Vec<u8>, prepared: Prepared) -> Self {
+        let rows = prepared.sheet.as_ref().map(|_| SheetRows::from_steps(&prepared.row_steps));
+        let original = Some(Box::new(prepared.original(source, form)));
+        let sheets = prepared.sheets.into_iter();
+        let document = PreparedDocument {
+            form: if prepared.sheet.is_some() { Form::Workbook } else { form },
+            file: prepared.file,
+            sheet: prepared.sheet,
+            sheets: sheets.map(|sheet| SheetDocument { name: sheet.name, hidden: sheet.is_hidden }).collect(),
+        };
+        let source = SourceFile { size_bytes: text.len() as u64, original, ..source.clone() };
+        Self { file: TextInMemory(text), source, document, rows }
+    }
+}
+
+async fn read(files: &impl Files, source: &SourceFile, start: u64, end: u64) -> PortResult<Vec<u8>> {
+    let Read::Found(mut stream) = files.open(&source.key, Some(&source.etag), start, Some(end)).await? else {
+        return Err(failed("the file was replaced while it was read"));
+    };
+    let mut bytes = Vec::new();
+    while let Some(block) = stream.next().await? {
+        bytes.extend_from_slice(&block);
+    }
+    Ok(bytes)
+}
+
+fn failed<E: Into<Box<dyn std::error::Error + Send + Sync>>>(source: E) -> PortError {
+    PortError { service: "files", operation: "convert", source: source.into() }
+}
+
+/// The text of one file. It can only be read.
+pub(crate) struct TextInMemory(Vec<u8>);
+
+/// The whole text as one block.
+pub(crate) struct Block(Option<Vec<u8>>);
+
+impl FileStream for Block {
+    async fn next(&mut self) -> PortResult<Option<Vec<u8>>> {
+        Ok(self.0.take())
+    }
+}
+
+impl Files for TextInMemory {
+    type Stream = Block;
+
+    async fn info(&self, _key: &str) -> PortResult<Option<FileInfo>> {
+        Ok(Some(FileInfo { size_bytes: self.0.len() as u64, etag: String::new() }))
+    }
+
+    async fn open(&self, _key: &str, _etag: Option<&str>, start: u64, end: Option<u64>) -> PortResult<Read<Block>> {
+        let end = end.map_or(self.0.len(), |end| self.0.len().min(end as usize));
+        Ok(Read::Found(Block(self.0.get(start as usize..end).map(<[u8]>::to_vec))))
+    }
+
+    async fn read(&self, _key: &str, _etag: Option<&str>, _plan: Option<&ChunkPlan>) -> PortResult<Read<Vec<u8>>> {
+        Ok(Read::Found(self.0.clone()))
+    }
+
+    async fn write(&self, _key: &str, _content_type: &str, _bytes: Vec<u8>) -> PortResult<()> {
+        Err(failed(read_only()))
+    }
+
+    async fn remove(&self, _key: &str) -> PortResult<()> {
+        Err(failed(read_only()))
+    }
+
+    async fn remove_some(&self, _prefix: &str) -> PortResult<PrefixRemoval> {
+        Err(failed(read_only()))
+    }
+}
+
+fn read_only() -> io::Error {
+    io::ErrorKind::ReadOnlyFilesystem.into()
+}

@@ -1,0 +1,42 @@
+//! The file that must be prepared: the job's file, or the corrected file of its generation.
+
+use std::ops::Range;
+
+use longshore_domain::job::{Job, SourceFile};
+use longshore_domain::ports::{FileStream, Files, PortResult, Read};
+use longshore_domain::records::Form;
+
+/// Bytes that are read to recognize the form, as `create-job` does.
+const HEAD_BYTES: u64 = 64 << 10;
+
+/// Returns the job's file that is not in a form that can be split, with its form. `None` if there is none, or if it is gone.
+pub(crate) async fn unprepared(files: &impl Files, job: &Job) -> PortResult<Option<(SourceFile, Form)>> {
+    let of_job = job.file().into_iter().chain(job.retry.selection.corrected());
+    for file in of_job.filter(|file| file.original.is_none()) {
+        let head = read_range(files, file, 0..file.size_bytes.min(HEAD_BYTES)).await?;
+        if let Some(form) = head.and_then(|head| Form::detect(&head)) {
+            return Ok(Some((file.clone(), form)));
+        }
+    }
+    Ok(None)
+}
+
+/// Reads a range of a file; `None` if the file was removed or replaced.
+pub(crate) async fn read_range(
+    files: &impl Files,
+    file: &SourceFile,
+    range: Range<u64>,
+) -> PortResult<Option<Vec<u8>>> {
+    let length = range.end - range.start;
+    if length == 0 {
+        return Ok(Some(Vec::new()));
+    }
+    let Read::Found(mut stream) = files.open(&file.key, Some(&file.etag), range.start, Some(range.end)).await? else {
+        return Ok(None);
+    };
+    let mut bytes = Vec::with_capacity(length as usize);
+    while let Some(block) = stream.next().await? {
+        bytes.extend_from_slice(&block);
+    }
+    Ok(Some(bytes))
+}

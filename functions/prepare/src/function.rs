@@ -1,0 +1,37 @@
+//! The function on Lambda: one message per invocation.
+
+use std::error::Error;
+
+use longshore::batch::{self, Delivery, MessageHandler, Server};
+use longshore::config::{self, Aws};
+use longshore::ports::Ports;
+use longshore_domain::message::CreateMessage;
+use longshore_domain::ports::{Files, MultipartFiles, Queues, Store};
+use longshore_domain::timestamp::Timestamp;
+
+use crate::preparer::{Preparer, Waits};
+
+/// State of the function: its services.
+pub struct Prepare<S, Q, F> {
+    ports: Ports<S, Q, F>,
+}
+
+impl<S: Store, Q: Queues, F: Files + MultipartFiles> MessageHandler for Prepare<S, Q, F> {
+    type Message = CreateMessage;
+    const FUNCTION: &'static str = "prepare";
+
+    async fn handle(&self, message: CreateMessage, delivery: Delivery) -> Result<String, Box<dyn Error + Send + Sync>> {
+        let preparer = Preparer { ports: &self.ports, waits: Waits::Asynchronously, clock: Timestamp::now };
+        Ok(format!("{:?}", preparer.deliver(&message, delivery).await?))
+    }
+}
+
+/// Runs the function, configured from the environment.
+///
+/// # Errors
+/// If a required setting is missing, or the runtime's API fails.
+pub async fn serve(aws: &Aws) -> Result<(), lambda_runtime::Error> {
+    let ports = Ports { store: aws.store()?, queues: aws.queues(), files: aws.files()? };
+    let (queue, retry_base_s) = (aws.queues(), config::retry_base_s()?);
+    batch::serve(Server { handler: Prepare { ports }, queue, retry_base_s }).await
+}

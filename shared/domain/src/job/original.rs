@@ -1,0 +1,243 @@
+//! The original of a prepared file: what the client has uploaded, before it was converted into text that can be split.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Job, Selection, Source, SourceFile, Stage, Transition};
+use crate::ids::JobId;
+use crate::records::Form;
+use crate::tenant::TenantId;
+use crate::timestamp::Timestamp;
+
+/// The file from which a job's file was prepared.
+#[derive(Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Original {
+    /// Object key.
+    pub key: String,
+    /// Size in bytes.
+    pub size_bytes: u64,
+    /// Entity tag.
+    pub etag: String,
+    /// The form that was converted.
+    pub form: Form,
+    /// Name of the file in an archive.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    /// Name of the sheet of a workbook.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sheet: Option<String>,
+    /// The row of the sheet that the first line of the prepared file is. `None` for other forms.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub first_row: Option<u32>,
+    /// True if rows of the sheet are left out. The numbers of those that are not are in a file beside the prepared one.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub has_row_gaps: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+/// The progress of the preparation of a job's file.
+#[derive(Copy, Clone, Eq, PartialEq, Hash, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preparation {
+    /// Bytes of the file that have been read.
+    pub read_bytes: u64,
+    /// Size of the file.
+    pub size_bytes: u64,
+}
+
+impl Preparation {
+    /// Returns the share that has been read.
+    pub fn share(self) -> f64 {
+        (self.read_bytes as f64 / self.size_bytes.max(1) as f64).min(1.0)
+    }
+}
+
+impl SourceFile {
+    /// Returns the key of a prepared file. Its name is unique, so no two preparations write the same file.
+    pub fn prepared_key(tenant: &TenantId, id: JobId, name: &str) -> String {
+        format!("{}{tenant}/{id}/prepared/{name}", super::source::JOB_FOLDERS)
+    }
+
+    /// Returns the key of the file with the numbers of the rows of a prepared sheet.
+    pub fn row_steps_key(&self) -> String {
+        format!("{}.rows", self.key)
+    }
+
+    /// Returns true if the file was prepared from a sheet of a workbook.
+    pub fn is_sheet(&self) -> bool {
+        self.original.as_ref().is_some_and(|original| original.sheet.is_some())
+    }
+
+    /// Returns the file that the client has uploaded: the original of a prepared file, or the file itself.
+    #[must_use]
+    pub fn as_uploaded(&self) -> Self {
+        match &self.original {
+            None => self.clone(),
+            Some(original) => Self {
+                key: original.key.clone(),
+                size_bytes: original.size_bytes,
+                etag: original.etag.clone(),
+                format: self.format,
+                name: self.name.clone(),
+                reading: None,
+                original: None,
+            },
+        }
+    }
+
+    /// Returns true if the file is this other one, prepared.
+    fn is_prepared_from(&self, other: &Self) -> bool {
+        let is_of = |original: &Original| (&original.key, &original.etag) == (&other.key, &other.etag);
+        other.original.is_none() && self.original.as_deref().is_some_and(is_of)
+    }
+}
+
+impl Job {
+    /// Records that more of the file has been read for its preparation. Refused unless this generation is being split, has
+    /// no group yet, and no preparation has read as much.
+    pub fn record_preparation(&mut self, generation: u32, preparation: Preparation, now: Timestamp) -> Transition {
+        let is_more = self.preparation.is_none_or(|recorded| recorded.read_bytes < preparation.read_bytes);
+        if !self.can_be_prepared(generation) || !is_more {
+            return Transition::Refused;
+        }
+        self.preparation = Some(preparation);
+        self.touch(now)
+    }
+
+    /// Replaces the job's file, or the corrected file of this generation, by this file, which was prepared from it, and
+    /// resets the count of re-sends. Refused unless this generation is being split and has no group yet, and if the file has
+    /// been prepared before.
+    pub fn end_preparation(&mut self, generation: u32, prepared: &SourceFile, now: Timestamp) -> Transition {
+        if !self.can_be_prepared(generation) {
+            return Transition::Refused;
+        }
+        let file = match (&mut self.source, &mut self.retry.selection) {
+            (Some(Source::File(file)), _) if prepared.is_prepared_from(file) => file,
+            (_, Selection::Corrected(file)) if prepared.is_prepared_from(file) => file,
+            _ => return Transition::Refused,
+        };
+        *file = prepared.clone();
+        self.preparation = None;
+        self.resends = 0;
+        self.touch(now)
+    }
+
+    /// Returns true if this generation is being split and has no group yet.
+    pub fn can_be_prepared(&self, generation: u32) -> bool {
+        let has_groups = self.split.groups > self.retry.carried_over.groups;
+        self.stage == Stage::Splitting && self.generation == generation && !has_groups
+    }
+
+    /// Returns true if the file is being prepared.
+    pub fn is_preparing(&self) -> bool {
+        self.stage == Stage::Splitting && self.preparation.is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::job::{Reopen, Status};
+    use crate::records::Format;
+
+    fn uploaded(key: &str) -> SourceFile {
+        SourceFile {
+            key: key.into(),
+            size_bytes: 10,
+            etag: "e".into(),
+            format: Format::Csv,
+            name: "people.csv.gz".into(),
+            reading: None,
+            original: None,
+        }
+    }
+
+    fn prepared(from: &SourceFile) -> SourceFile {
+        let SourceFile { key, size_bytes, etag, .. } = from.clone();
+        let original = Original {
+            key,
+            size_bytes,
+            etag,
+            form: Form::Gzip,
+            file: None,
+            sheet: None,
+            first_row: None,
+            has_row_gaps: false,
+        };
+        SourceFile {
+            key: "jobs/t/1/prepared/x".into(),
+            size_bytes: 99,
+            original: Some(original.into()),
+            ..from.clone()
+        }
+    }
+
+    fn running(source: &SourceFile) -> Job {
+        let job = Job::waiting(JobId(uuid::Uuid::nil()), TenantId::from_static("t"), "import", Timestamp(0));
+        let (status, stage) = (Status::Running, Stage::Splitting);
+        Job { status, stage, source: Some(source.clone().into()), resends: 2, ..job }
+    }
+
+    const HALF: Preparation = Preparation { read_bytes: 5, size_bytes: 10 };
+
+    #[test]
+    fn a_prepared_file_replaces_the_uploaded_one_once() {
+        let source = uploaded("uploads/t/1");
+        let mut job = running(&source);
+        assert!(matches!(job.record_preparation(0, HALF, Timestamp(1)), Transition::Made(_)));
+        assert!(job.is_preparing());
+        let file = prepared(&source);
+        assert!(matches!(job.end_preparation(0, &file, Timestamp(2)), Transition::Made(_)));
+        assert_eq!((job.file(), job.resends, job.is_preparing()), (Some(&file), 0, false));
+        assert_eq!(job.file().unwrap().as_uploaded(), source);
+        let again = SourceFile { key: "jobs/t/1/prepared/y".into(), ..file };
+        assert_eq!(job.end_preparation(0, &again, Timestamp(3)), Transition::Refused);
+    }
+
+    #[test]
+    fn only_more_than_before_is_progress() {
+        let mut job = running(&uploaded("uploads/t/1"));
+        for (read_bytes, is_made) in [(0, true), (0, false), (4, true), (3, false), (10, true)] {
+            let made = job.record_preparation(0, Preparation { read_bytes, ..HALF }, Timestamp(1));
+            assert_eq!(matches!(made, Transition::Made(_)), is_made, "{read_bytes}");
+        }
+        assert_eq!(job.resends, 2, "a preparation that fails again and again does not count as progress");
+    }
+
+    #[test]
+    fn a_job_that_is_stopped_split_or_in_another_generation_is_not_prepared() {
+        let source = uploaded("uploads/t/1");
+        let (job, file) = (running(&source), prepared(&source));
+        let mut with_group = job.clone();
+        with_group.split.groups = 1;
+        for (job, generation) in [(Job { stage: Stage::Stopping, ..job.clone() }, 0), (with_group, 0), (job.clone(), 1)]
+        {
+            let mut changed = job.clone();
+            assert_eq!(changed.record_preparation(generation, HALF, Timestamp(1)), Transition::Refused);
+            assert_eq!(changed.end_preparation(generation, &file, Timestamp(1)), Transition::Refused);
+            assert_eq!(changed, job);
+        }
+        let mut of_another_file = running(&uploaded("uploads/t/2"));
+        assert_eq!(of_another_file.end_preparation(0, &file, Timestamp(1)), Transition::Refused);
+    }
+
+    #[test]
+    fn a_corrected_file_is_prepared_in_its_generation() {
+        let corrected = uploaded("uploads/t/2");
+        let mut job = running(&SourceFile { original: None, ..uploaded("uploads/t/1") });
+        (job.status, job.stage, job.split.groups) = (Status::Failed, Stage::Done, 2);
+        job.completion.totals = Some(crate::outcome::Counts::default());
+        let selection = Selection::Corrected(corrected.clone());
+        let (at, deadline_at) = (Timestamp(5), Timestamp(9));
+        job.reopen(&Reopen { generation: 0, at, deadline_at, selection, registration: None });
+        (job.status, job.stage) = (Status::Running, Stage::Splitting);
+        let file = prepared(&corrected);
+        assert!(matches!(job.end_preparation(1, &file, Timestamp(6)), Transition::Made(_)));
+        assert_eq!(job.retry.selection.corrected(), Some(&file));
+        assert_eq!(job.uploads().len(), 0, "the keys of this test are no ids");
+    }
+}

@@ -1,0 +1,231 @@
+//! The conversion in a thread of its own. The libraries read files as they like, and wait for them; the files are in a
+//! bucket, and are read and written by the caller, which is asynchronous.
+
+use std::io::{self, Read, Seek, SeekFrom, Write};
+use std::ops::Range;
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use std::thread;
+
+use longshore_domain::records::Form;
+use tokio::sync::mpsc;
+
+use crate::convert::{Prepared, convert};
+use crate::error::PreparationError;
+use crate::limits::Limits;
+use longshore_workbooks::SheetChoice;
+
+/// Bytes of the first read after a change of the position, and of the largest read. Each read of a file that is read from
+/// its start to its end is four times as large as the one before, up to the largest.
+const FIRST_READ_BYTES: u64 = 256 << 10;
+const MAX_READ_BYTES: u64 = 8 << 20;
+
+/// Size of the parts of the output, which all but the last one have. A bucket takes no smaller ones than 5 MiB.
+const PART_BYTES: usize = 8 << 20;
+
+/// The next step of a conversion.
+#[derive(Debug)]
+pub enum Step {
+    /// These bytes of the file are needed; see [`Conversion::answer`].
+    Read(Range<u64>),
+    /// The next part of the output. All parts except the last have the same size; an empty output has none.
+    Part(Vec<u8>),
+    /// The conversion has ended.
+    Ended(Result<Prepared, PreparationError>),
+}
+
+/// A conversion in a thread, which ends soon after this is dropped.
+#[derive(Debug)]
+pub struct Conversion {
+    steps: mpsc::Receiver<Step>,
+    answers: SyncSender<Vec<u8>>,
+}
+
+impl Conversion {
+    /// Starts the conversion of a file of this form and size.
+    ///
+    /// # Errors
+    /// If there can be no other thread.
+    pub fn start(form: Form, size_bytes: u64, sheet: SheetChoice, limits: Limits) -> io::Result<Self> {
+        // One step is prepared while the caller handles another one.
+        let (steps, received) = mpsc::channel(1);
+        let (answers, answered) = sync_channel(1);
+        let run = move || {
+            let file = RemoteFile { steps: steps.clone(), answered, size_bytes, at: 0, block: Vec::new(), block_at: 0 };
+            let mut parts = Parts { steps: steps.clone(), part: Vec::new() };
+            let prepared = convert(form, file, &sheet, &limits, &mut parts).and_then(|prepared| {
+                parts.finish()?;
+                Ok(prepared)
+            });
+            // Without a receiver, nobody waits for the end.
+            let _ = steps.blocking_send(Step::Ended(prepared));
+        };
+        thread::Builder::new().name("conversion".to_owned()).spawn(run)?;
+        Ok(Self { steps: received, answers })
+    }
+
+    /// Returns the next step. A conversion whose thread has panicked ends with an error.
+    pub async fn next(&mut self) -> Step {
+        self.steps.recv().await.unwrap_or_else(panicked)
+    }
+
+    /// Returns the next step, and blocks the thread until there is one.
+    pub fn blocking_next(&mut self) -> Step {
+        self.steps.blocking_recv().unwrap_or_else(panicked)
+    }
+
+    /// Passes on the bytes that the last step has asked for: all of them, or the read fails.
+    pub fn answer(&self, bytes: Vec<u8>) {
+        // Without a receiver, the thread has ended, which the next step tells.
+        let _ = self.answers.send(bytes);
+    }
+}
+
+fn panicked() -> Step {
+    Step::Ended(Err(PreparationError::damaged("it cannot be read")))
+}
+
+fn gone() -> io::Error {
+    io::ErrorKind::BrokenPipe.into()
+}
+
+/// A file that the caller reads.
+struct RemoteFile {
+    steps: mpsc::Sender<Step>,
+    answered: Receiver<Vec<u8>>,
+    size_bytes: u64,
+    /// The position.
+    at: u64,
+    /// The bytes that were read last, from `block_at` on.
+    block: Vec<u8>,
+    block_at: u64,
+}
+
+impl RemoteFile {
+    /// Reads the bytes from the position on.
+    fn fetch(&mut self) -> io::Result<()> {
+        let is_next = self.at == self.block_at + self.block.len() as u64;
+        let length = if is_next {
+            (self.block.len() as u64 * 4).clamp(FIRST_READ_BYTES, MAX_READ_BYTES)
+        } else {
+            FIRST_READ_BYTES
+        };
+        let range = self.at..self.size_bytes.min(self.at + length);
+        let expected = range.end - range.start;
+        self.block = Vec::new();
+        self.steps.blocking_send(Step::Read(range)).map_err(|_| gone())?;
+        let block = self.answered.recv().map_err(|_| gone())?;
+        if block.len() as u64 != expected {
+            return Err(io::ErrorKind::ConnectionAborted.into());
+        }
+        (self.block, self.block_at) = (block, self.at);
+        Ok(())
+    }
+}
+
+impl Read for RemoteFile {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.at >= self.size_bytes || buffer.is_empty() {
+            return Ok(0);
+        }
+        if !(self.block_at..self.block_at + self.block.len() as u64).contains(&self.at) {
+            self.fetch()?;
+        }
+        let rest = &self.block[(self.at - self.block_at) as usize..];
+        let length = rest.len().min(buffer.len());
+        buffer[..length].copy_from_slice(&rest[..length]);
+        self.at += length as u64;
+        Ok(length)
+    }
+}
+
+impl Seek for RemoteFile {
+    fn seek(&mut self, position: SeekFrom) -> io::Result<u64> {
+        let to = match position {
+            SeekFrom::Start(to) => Some(to),
+            SeekFrom::End(by) => self.size_bytes.checked_add_signed(by),
+            SeekFrom::Current(by) => self.at.checked_add_signed(by),
+        };
+        self.at = to.ok_or(io::ErrorKind::InvalidInput)?;
+        Ok(self.at)
+    }
+}
+
+/// A writer that collects parts for the caller.
+struct Parts {
+    steps: mpsc::Sender<Step>,
+    part: Vec<u8>,
+}
+
+impl Parts {
+    fn send(&mut self) -> io::Result<()> {
+        let part = std::mem::take(&mut self.part);
+        self.steps.blocking_send(Step::Part(part)).map_err(|_| gone())
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if self.part.is_empty() { Ok(()) } else { self.send() }
+    }
+}
+
+impl Write for Parts {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.part.capacity() == 0 {
+            self.part.reserve(PART_BYTES.min(bytes.len().next_power_of_two().max(64 << 10)));
+        }
+        let length = bytes.len().min(PART_BYTES - self.part.len());
+        self.part.extend_from_slice(&bytes[..length]);
+        if self.part.len() == PART_BYTES {
+            self.send()?;
+        }
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Converts a file that is read by range, and returns the parts.
+    fn parts(form: Form, file: &[u8]) -> (Vec<Vec<u8>>, Result<Prepared, PreparationError>) {
+        let conversion = Conversion::start(form, file.len() as u64, SheetChoice::default(), Limits::default());
+        let (mut conversion, mut parts) = (conversion.unwrap(), Vec::new());
+        loop {
+            match conversion.blocking_next() {
+                Step::Read(range) => conversion.answer(file[range.start as usize..range.end as usize].to_vec()),
+                Step::Part(part) => parts.push(part),
+                Step::Ended(end) => return (parts, end),
+            }
+        }
+    }
+
+    fn utf16(text: &str) -> Vec<u8> {
+        format!("\u{feff}{text}").encode_utf16().flat_map(u16::to_le_bytes).collect()
+    }
+
+    #[test]
+    fn parts_are_of_one_size_and_make_up_the_output() {
+        let text = "id,name\r\n".repeat(2_000_000);
+        let (parts, end) = parts(Form::Utf16, &utf16(&text));
+        assert_eq!(end.unwrap().bytes, text.len() as u64);
+        assert_eq!(parts.iter().map(Vec::len).collect::<Vec<_>>(), [8 << 20, 8 << 20, text.len() - (16 << 20)]);
+        assert!(parts.concat() == text.as_bytes());
+    }
+
+    #[test]
+    fn an_empty_output_has_no_part() {
+        assert_eq!(parts(Form::Utf16, b"\xff\xfe").0.len(), 0);
+    }
+
+    #[test]
+    fn a_short_answer_is_an_error_of_the_storage() {
+        let mut conversion = Conversion::start(Form::Utf16, 10, SheetChoice::default(), Limits::default()).unwrap();
+        assert!(matches!(conversion.blocking_next(), Step::Read(range) if range == (0..10)));
+        conversion.answer(vec![0xff, 0xfe]);
+        let Step::Ended(Err(error)) = conversion.blocking_next() else { panic!("the conversion goes on") };
+        assert_eq!(error.code(), None);
+    }
+}

@@ -1,0 +1,46 @@
+/** How a file is read, as one line. */
+
+import { type Inspected, isWorkbook } from "../file/inspection";
+import { text } from "../text";
+
+/** Returns the parts of the line; none if the file cannot be read. */
+export function readingLine(answer: Inspected, columns: number): string[] {
+  const t = text.reading;
+  const isRead = answer.reading !== null || answer.rows.length > 0;
+  return [
+    ...preparation(answer),
+    ...(isRead ? [...format(answer), ...(columns > 0 ? [t.columns(columns)] : [])] : []),
+  ];
+}
+
+function preparation({ prepared }: Inspected): string[] {
+  const t = text.reading;
+  switch (prepared?.form) {
+    case "workbook":
+      return [t.workbook(prepared.sheet)];
+    case "zip":
+      return [t.zip(prepared.file)];
+    case "gzip":
+      return [t.gzip];
+    case "zstd":
+      return [t.zstd];
+    default:
+      return [];
+  }
+}
+
+function format(answer: Inspected): string[] {
+  const t = text.reading;
+  const { reading, prepared } = answer;
+  if (!reading) return [t.jsonLines];
+  const header = t.header(reading.headerRow);
+  if (isWorkbook(answer)) return [header];
+  const encoding = prepared?.form === "utf16" ? t.utf16 : reading.encoding;
+  const comments = reading.comment ? [t.comments(reading.comment)] : [];
+  return [t.csv(delimiterName(reading.delimiter)), encoding, t.quotes(reading.quote), ...comments, header];
+}
+
+/** Returns the name of a delimiter. */
+export function delimiterName(delimiter: string): string {
+  return text.reading.delimiters[delimiter] ?? `"${delimiter}"`;
+}

@@ -1,0 +1,26 @@
+/** The encodings that a user can choose, by their names in the Encoding Standard. */
+
+export const ENCODINGS: readonly (readonly [name: string, words: string])[] = [
+  ["UTF-8", "Unicode (UTF-8)"],
+  ["windows-1252", "Western European (windows-1252)"],
+  ["ISO-8859-15", "Western European (ISO-8859-15)"],
+  ["macintosh", "Western European (Macintosh)"],
+  ["windows-1250", "Central European (windows-1250)"],
+  ["ISO-8859-2", "Central European (ISO-8859-2)"],
+  ["windows-1257", "Baltic (windows-1257)"],
+  ["windows-1251", "Cyrillic (windows-1251)"],
+  ["KOI8-R", "Cyrillic (KOI8-R)"],
+  ["ISO-8859-5", "Cyrillic (ISO-8859-5)"],
+  ["IBM866", "Cyrillic (IBM866)"],
+  ["windows-1253", "Greek (windows-1253)"],
+  ["windows-1254", "Turkish (windows-1254)"],
+  ["windows-1255", "Hebrew (windows-1255)"],
+  ["windows-1256", "Arabic (windows-1256)"],
+  ["windows-1258", "Vietnamese (windows-1258)"],
+  ["windows-874", "Thai (windows-874)"],
+  ["Shift_JIS", "Japanese (Shift_JIS)"],
+  ["EUC-JP", "Japanese (EUC-JP)"],
+  ["gb18030", "Chinese, simplified (GB18030)"],
+  ["Big5", "Chinese, traditional (Big5)"],
+  ["EUC-KR", "Korean (EUC-KR)"],
+];

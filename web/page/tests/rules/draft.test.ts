@@ -1,0 +1,254 @@
+/** An import in preparation: which upload is inspected, with which request, and what is started. */
+
+import type { Inspection, InspectRequest } from "longshore-client";
+import { ProblemError } from "longshore-client";
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { readSchema } from "../../src/file/schema";
+
+const inspect = vi.fn<(fileGuid: string, request: InspectRequest) => Promise<Partial<Inspection>>>();
+const createJob = vi.fn();
+const uploaded = vi.fn<(file: File) => Promise<{ fileGuid: string }>>();
+vi.mock("../../src/api", () => ({
+  api: {
+    inspect: (fileGuid: string, request: InspectRequest) => inspect(fileGuid, request),
+    createJob: (request: unknown) => createJob(request),
+  },
+  guarded: (call: () => unknown) => call(),
+}));
+vi.mock("longshore-client/upload", () => ({
+  upload: (_: unknown, file: File) => uploaded(file),
+  OtherFileError: class extends Error {},
+}));
+vi.mock("../../src/session", () => ({ sessionState: { value: "signed-in" } }));
+vi.stubGlobal("location", { pathname: "/" });
+const online: (() => void)[] = [];
+vi.stubGlobal("addEventListener", (name: string, listener: () => void) => {
+  if (name === "online") online.push(listener);
+});
+vi.stubGlobal("removeEventListener", () => {});
+vi.stubGlobal("localStorage", { getItem: () => null, setItem: () => {}, removeItem: () => {} });
+const { Draft } = await import("../../src/draft");
+
+const READING = { encoding: "UTF-8", delimiter: ",", quote: '"', headerRow: 1 } as const;
+
+/** The answer of a server for a file with these columns. */
+function answerOf(columns: string[]) {
+  return async (fileGuid: string, { jobType, options, reading }: InspectRequest) => ({
+    format: "csv" as const,
+    reading: READING,
+    columns: columns.map((name) => ({
+      name,
+      type: "text" as const,
+      notation: null,
+      question: null,
+      needsPivotYear: false,
+    })),
+    rows: [{ number: 1, cells: columns.map((_, at) => String(at)), problem: null }],
+    issues: [],
+    error: null,
+    request: jobType ? { jobType, fileGuid, reading: { ...READING, ...reading }, options } : null,
+  });
+}
+
+let draft: InstanceType<typeof Draft>;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  inspect.mockReset().mockImplementation(answerOf(["id", "Full name"]));
+  createJob.mockReset().mockResolvedValue({ jobId: "0198" });
+  uploaded.mockReset().mockImplementation(async ({ size }) => ({ fileGuid: size > 9 ? "file" : "sample" }));
+  online.length = 0;
+});
+
+afterEach(() => {
+  draft.close();
+  vi.useRealTimers();
+});
+
+const FILE = new File(["id,Full name\n1,Ann\n"], "Kunden 2026.csv");
+const SAMPLE = new File(["id\n1\n"], "Kunden 2026.csv");
+
+function begin(sample: File | null = null): void {
+  draft = new Draft(FILE, sample);
+  draft.send();
+}
+
+/** Lets answers arrive, and changes of the user be sent. */
+const pass = () => vi.advanceTimersByTimeAsync(1_000);
+const requests = () => inspect.mock.calls.map(([fileGuid, request]) => ({ fileGuid, ...request }));
+
+test("a file is described first, and then inspected for its import", async () => {
+  begin();
+  await pass();
+  expect(requests()).toEqual([
+    { fileGuid: "file", reading: {} },
+    {
+      fileGuid: "file",
+      jobType: "import",
+      reading: {},
+      options: { dataset: "kunden-2026", key: "id", mode: "upsert" },
+    },
+  ]);
+  expect([draft.plan.isReady.value, draft.isStale.value, draft.waitsFor.value]).toEqual([true, false, null]);
+});
+
+test("a sample is inspected while the file is uploaded, and the file is started", async () => {
+  let release = (_: { fileGuid: string }) => {};
+  uploaded.mockImplementationOnce(async () => ({ fileGuid: "sample" }));
+  uploaded.mockImplementationOnce(() => new Promise((resolve) => (release = resolve)));
+  begin(SAMPLE);
+  expect(draft.waitsFor.value).toBe("sample");
+  await pass();
+  expect(new Set(requests().map(({ fileGuid }) => fileGuid))).toEqual(new Set(["sample"]));
+  const job = draft.start();
+  await pass();
+  expect([createJob.mock.calls.length, draft.stage.value]).toEqual([0, "waiting"]);
+  release({ fileGuid: "file" });
+  expect(await job).toEqual({ jobId: "0198" });
+  expect(createJob).toHaveBeenCalledWith(expect.objectContaining({ fileGuid: "file", reading: READING }));
+  expect(inspect).toHaveBeenCalledTimes(2);
+});
+
+test("without its sample, a file is inspected once it is uploaded", async () => {
+  uploaded.mockRejectedValueOnce(new Error("made up"));
+  begin(SAMPLE);
+  await pass();
+  expect(requests()[0]?.fileGuid).toBe("file");
+  expect(uploaded.mock.calls.map(([file]) => file)).toEqual([SAMPLE, FILE]);
+});
+
+test("changes are sent together after a pause, and the last answer counts", async () => {
+  begin();
+  await pass();
+  inspect.mockClear();
+  draft.plan.choose({ mode: "insert" });
+  draft.plan.choose({ mode: "delete" });
+  draft.plan.leaveOut("Full name", true);
+  expect([inspect.mock.calls.length, draft.isStale.value]).toEqual([0, true]);
+  await pass();
+  expect(requests().map(({ options }) => options)).toEqual([
+    { dataset: "kunden-2026", key: "id", mode: "delete", columns: { "Full name": null } },
+  ]);
+  inspect.mockClear();
+  draft.plan.choose({ dataset: "another" });
+  await pass();
+  expect(inspect).not.toHaveBeenCalled();
+  await draft.start();
+  expect(createJob.mock.calls[0]?.[0].options).toMatchObject({ dataset: "another", mode: "delete" });
+});
+
+test("another reading is described anew, and keeps only choices for its columns", async () => {
+  begin();
+  await pass();
+  draft.plan.choose({ key: "Full name" });
+  draft.plan.answer("Full name", "dmy");
+  await pass();
+  inspect.mockClear().mockImplementation(answerOf(["Nr", "Name"]));
+  draft.plan.read({ delimiter: ";" });
+  await pass();
+  expect(requests()).toEqual([
+    { fileGuid: "file", reading: { delimiter: ";" } },
+    {
+      fileGuid: "file",
+      jobType: "import",
+      reading: { delimiter: ";" },
+      options: { dataset: "kunden-2026", key: "Nr", mode: "upsert" },
+    },
+  ]);
+});
+
+test("a schema maps columns, and answers are those of its properties", async () => {
+  begin();
+  await pass();
+  const schema = readSchema("people.json", '{"properties": {"name": {"type": "string", "format": "date"}}}');
+  draft.plan.choose({ schema });
+  draft.plan.answer("Full name", "mdy");
+  draft.plan.pivotYear.value = 1950;
+  await pass();
+  expect(requests().at(-1)?.options).toMatchObject({
+    columns: { "Full name": "name" },
+    notations: { name: { dateOrder: "mdy" } },
+    pivotYear: 1950,
+    schema: schema?.document,
+  });
+});
+
+test("an import that would fail is not started", async () => {
+  begin();
+  await pass();
+  const error = { code: "required_column_missing", message: "made up" };
+  inspect.mockImplementation(async (...call) => ({
+    ...(await answerOf(["id"])(...call)),
+    error,
+    request: null,
+  }));
+  draft.plan.choose({ mode: "update" });
+  const job = draft.start();
+  await pass();
+  expect([await job, draft.stage.value, draft.plan.isReady.value]).toEqual([null, "none", false]);
+  expect(createJob).not.toHaveBeenCalled();
+});
+
+const problem = (status: number, kind: string, retryAfter: number | null) =>
+  new ProblemError(status, { type: `/api/problems/${kind}` }, retryAfter);
+
+test("a busy server is asked again when it says so", async () => {
+  inspect.mockRejectedValueOnce(problem(429, "rate-limited", 7));
+  begin();
+  await pass();
+  expect([draft.inspector.error.value, draft.waitsFor.value]).toEqual([expect.any(ProblemError), null]);
+  await vi.advanceTimersByTimeAsync(5_000);
+  expect(inspect).toHaveBeenCalledTimes(1);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect([draft.inspector.error.value, draft.plan.isReady.value]).toEqual([null, true]);
+});
+
+test("after a lost network, the file is inspected when it returns", async () => {
+  inspect.mockRejectedValueOnce(new Error("no network"));
+  begin();
+  await pass();
+  expect(draft.inspector.error.value).toBeInstanceOf(Error);
+  for (const listener of online) listener();
+  await pass();
+  expect([draft.inspector.error.value, draft.plan.isReady.value]).toEqual([null, true]);
+});
+
+test("an upload that no longer exists is replaced by the file, or sent again", async () => {
+  begin(SAMPLE);
+  await pass();
+  inspect.mockRejectedValueOnce(problem(404, "not-found", null));
+  draft.plan.choose({ mode: "insert" });
+  await pass();
+  draft.inspectAgain();
+  await pass();
+  expect(requests().at(-1)?.fileGuid).toBe("file");
+  inspect.mockRejectedValueOnce(problem(404, "not-found", null));
+  draft.plan.choose({ mode: "update" });
+  await pass();
+  uploaded.mockResolvedValueOnce({ fileGuid: "again" });
+  draft.inspectAgain();
+  await pass();
+  expect([requests().at(-1)?.fileGuid, draft.plan.isReady.value]).toEqual(["again", true]);
+});
+
+test("JSON Lines without an object have no key, and their problems are found anyway", async () => {
+  inspect.mockImplementation(async (_, { jobType }) => ({
+    format: "jsonl",
+    reading: null,
+    columns: [],
+    rows: [
+      {
+        number: 1,
+        cells: ["no"],
+        problem: jobType ? { code: "malformed_json", field: null, message: "" } : null,
+      },
+    ],
+    issues: [],
+    error: null,
+    request: jobType ? {} : null,
+  }));
+  begin();
+  await pass();
+  expect(draft.plan.table.value.rows[0]).toMatchObject({ line: "no", problem: { code: "malformed_json" } });
+  expect([draft.plan.keyColumn.value, draft.plan.isReady.value]).toEqual(["", false]);
+});
