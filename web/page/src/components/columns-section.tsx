@@ -26,12 +26,12 @@ function OtherColumns({ plan }: { plan: ImportPlan }) {
   const mapped = new Set(plan.mapping.value.values());
   const others = columns.filter((column) => !mapped.has(column));
   if (others.length === 0) return null;
-  const leftOut = columns.filter((_, at) => plan.properties.value[at] === null);
-  const imported = others.filter((column) => !leftOut.includes(column));
+  const leftOut = new Set(columns.filter((_, at) => plan.properties.value[at] === null));
+  const imported = others.filter((column) => !leftOut.has(column));
   return (
     <>
-      {imported.length > 0 && <p class="quiet small">{t.others(imported)}</p>}
-      {leftOut.length > 0 && <p class="quiet small">{t.leftOut(leftOut)}</p>}
+      {mapped.size > 0 && imported.length > 0 && <p class="quiet small">{t.others(imported)}</p>}
+      {leftOut.size > 0 && <p class="quiet small">{t.leftOut([...leftOut])}</p>}
       <details open={isOpen} onToggle={(event) => setIsOpen(event.currentTarget.open)}>
         <summary>{t.chooseOthers}</summary>
         {isOpen && (
@@ -41,7 +41,7 @@ function OtherColumns({ plan }: { plan: ImportPlan }) {
               <label class="choice" key={column}>
                 <input
                   type="checkbox"
-                  checked={!leftOut.includes(column)}
+                  checked={!leftOut.has(column)}
                   disabled={column === plan.keyColumn.value}
                   onChange={(event) => plan.leaveOut(column, !event.currentTarget.checked)}
                 />

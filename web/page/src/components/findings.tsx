@@ -95,8 +95,8 @@ function Checks({ draft: { plan }, answer: { issues } }: { draft: Draft; answer:
       <div>
         <strong>{t.check}</strong>
         <ul>
-          {issues.map(({ code, message }) => (
-            <li key={code}>
+          {issues.map(({ code, message }, at) => (
+            <li key={at}>
               <CodeMessage words={t.issues[code] ?? text.jobCodes[code]} message={message} />
             </li>
           ))}

@@ -1,6 +1,6 @@
 /** Texts for choosing a file, for the options of its import, and for its start. */
 
-import { plural } from "./format";
+import { listed, plural } from "./format";
 
 export const fileText = {
   file: {
@@ -12,8 +12,11 @@ export const fileText = {
     uploading: (percent: number) => `Uploading, ${percent}%`,
     uploaded: "Uploaded",
     uploadProgress: "Upload",
-    wrongType: (types: readonly string[]) =>
-      `This type of file cannot be read. The name must end in ${types.slice(0, -1).join(", ")} or ${types.at(-1)}. Save other workbooks as .xlsx.`,
+    wrongType: (types: readonly string[]) => {
+      const ends = `${types.slice(0, -1).join(", ")} or ${types.at(-1)}`;
+      const workbooks = types.includes(".xlsx") ? " Save other workbooks as .xlsx." : "";
+      return `This type of file cannot be read. The name must end in ${ends}.${workbooks}`;
+    },
     empty: "This file is empty.",
     unreadable:
       "This file cannot be read. Folders cannot be imported. If the file was moved or changed, choose it again.",
@@ -53,8 +56,8 @@ export const fileText = {
     required: "required",
     none: "Not in the file",
     columnOf: (field: string) => `Column for ${field}`,
-    others: (columns: string[]) => `Imported under their own names: ${columns.join(", ")}`,
-    leftOut: (columns: string[]) => `Left out: ${columns.join(", ")}`,
+    others: (columns: string[]) => `Imported under their own names: ${listed(columns)}`,
+    leftOut: (columns: string[]) => `Left out: ${listed(columns)}`,
     chooseOthers: "Choose columns to leave out",
     otherColumns: "Imported columns",
   },

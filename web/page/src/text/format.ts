@@ -7,6 +7,16 @@ const SLACK_S = 15;
 export const plural = (count: number, one: string, many: string) =>
   `${number(count)} ${count === 1 ? one : many}`;
 
+/** Names that are listed. A file can have thousands of columns. */
+const LISTED = 20;
+
+/** Lists the first names. */
+export function listed(names: readonly string[]): string {
+  const others = names.length - LISTED;
+  const first = names.slice(0, LISTED).join(", ");
+  return others > 0 ? `${first} and ${number(others)} more` : first;
+}
+
 /** Formats a whole number with separators. */
 export function number(value: number): string {
   return value.toLocaleString("en");

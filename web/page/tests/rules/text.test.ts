@@ -14,6 +14,7 @@ import {
   occurrenceReason,
   timeLeft,
 } from "../../src/text";
+import { listed } from "../../src/text/format";
 
 const UNKNOWN = Number.POSITIVE_INFINITY;
 
@@ -130,4 +131,9 @@ test("an occurrence without a job has its reason, and refused options have the A
   expect(of({ code: "options_refused", detail: "/options/team: team is required" })).toBe(
     "The job type no longer accepts the options of the job: /options/team: team is required",
   );
+});
+
+test("only the first of many names are listed", () => {
+  expect(listed(["id", "name"])).toBe("id, name");
+  expect(listed(Array.from({ length: 23 }, (_, at) => `c${at}`))).toMatch(/^c0, .*, c19 and 3 more$/);
 });
