@@ -18,6 +18,7 @@ mod interleavings;
 mod job_types;
 mod ledger;
 mod limits;
+mod preparations;
 mod queues;
 mod record_deletes;
 mod record_fixtures;

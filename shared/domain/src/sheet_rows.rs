@@ -44,6 +44,22 @@ impl SheetRows {
     }
 }
 
+/// The rows of the sheet that the items of a job are. The rows are unknown if their file is gone.
+#[derive(Clone, Eq, PartialEq, Debug)]
+pub struct ItemRows {
+    /// The rows of the sheet.
+    pub rows: Option<SheetRows>,
+    /// The row of the header, as in the reading of the file.
+    pub header_row: u32,
+}
+
+impl ItemRows {
+    /// Returns the row of an item.
+    pub fn row_of(&self, item: u64) -> Option<u32> {
+        self.rows.as_ref()?.row_of(item, self.header_row)
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::SheetRows;

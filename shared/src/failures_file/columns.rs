@@ -14,6 +14,9 @@ use crate::handler::CellReader;
 /// Columns of the error of a failed item.
 pub const REPORT_COLUMNS: [&str; 3] = ["code", "field", "message"];
 
+/// Name of the column with the row of a sheet, which only jobs over a workbook have.
+pub const SHEET_ROW: &str = "sheet_row";
+
 /// Name of the column of numbers.
 const NUMBER: &str = "row";
 

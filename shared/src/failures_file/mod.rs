@@ -14,7 +14,7 @@ mod columns;
 mod corrected;
 mod findings;
 
-pub use columns::{ColumnLayout, Columns, HEAD_BYTES, NotAFailuresFile, REPORT_COLUMNS, free_name, key_of};
+pub use columns::{ColumnLayout, Columns, HEAD_BYTES, NotAFailuresFile, REPORT_COLUMNS, SHEET_ROW, free_name, key_of};
 pub use corrected::{CorrectedFile, Correction};
 pub use findings::Findings;
 

@@ -66,7 +66,7 @@ fn the_queues_of_each_environment_leave_a_reserve_in_its_quota() {
     let sums: BTreeMap<_, _> =
         ["production", "small"].map(|environment| (environment, concurrency(environment))).into();
     assert!(sums["production"] <= 500, "half of the usual quota of 1,000: {sums:?}");
-    assert!(sums["small"] <= 12, "the quota of a new account, and two that only a stack with webhooks uses: {sums:?}");
+    assert!(sums["small"] <= 14, "the quota of a new account, and four for webhooks and files to prepare: {sums:?}");
     let handlers = values(&[("Environment", "small"), ("HandlerHosts", "handlers.example.com")]);
     assert_eq!(mapping_concurrency(&template(), &handlers).unwrap(), sums["small"] + 2);
 }
@@ -96,7 +96,7 @@ fn a_failed_first_deployment_keeps_no_bucket_or_table() {
 #[test]
 fn missing_binaries_are_errors() {
     let findings = check::binaries(&template(), &Settings::default(), |_| "/nowhere".into());
-    assert_eq!(findings.len(), 12, "{findings:?}");
+    assert_eq!(findings.len(), 13, "{findings:?}");
     let is_missing = |finding: &Finding| finding.problem.ends_with("does not exist");
     assert!(findings.iter().all(|finding| finding.severity == Severity::Error && is_missing(finding)));
 }

@@ -58,6 +58,7 @@ const ABORT: Need = ("s3:AbortMultipartUpload", "Bucket/*", None);
 const PARTS: Need = ("s3:ListMultipartUploadParts", "Bucket/*", None);
 const ERASE: Need = ("s3:DeleteObject", "Bucket/*", None);
 const SEND_CREATE: Need = ("sqs:SendMessage", "CreateJobQueue", None);
+const SEND_PREPARE: Need = ("sqs:SendMessage", "PrepareQueue", None);
 const SEND_HIGH: Need = ("sqs:SendMessage", "HighChunkQueue", None);
 const SEND_CHUNK: Need = ("sqs:SendMessage", "ChunkQueue", None);
 const SEND_LOW: Need = ("sqs:SendMessage", "LowChunkQueue", None);
@@ -92,6 +93,8 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (STORES, "record_outage", &[UPDATE]),
     (STORES, "put_columns", &[UPDATE]),
     (STORES, "commit_group", &[PUT, UPDATE, READ]),
+    (STORES, "record_preparation", &[UPDATE]),
+    (STORES, "end_preparation", &[UPDATE]),
     (STORES, "end_split", &[UPDATE]),
     (STORES, "stop", &[UPDATE]),
     (STORES, "stop_if_unchanged", &[UPDATE]),
@@ -167,6 +170,7 @@ pub(super) const CALLS: &[(&[&str], &str, &[Need])] = &[
     (&["reader"], "walk_keys", &[FIND_RECORDS]),
     (&["reader"], "read_records", &[FIND_RECORDS, READ_RECORD]),
     (QUEUES, "send_create", &[SEND_CREATE]),
+    (QUEUES, "send_prepare", &[SEND_PREPARE]),
     (QUEUES, "send_chunks", &[SEND_HIGH, SEND_CHUNK, SEND_LOW, SEND_HANDLER]),
     (QUEUES, "send_complete", &[SEND_COMPLETE]),
     (QUEUES, "send_webhooks", &[SEND_WEBHOOK]),

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 /// Parts of `shared/src` that call ports, and the functions that run them.
-const SHARED: [(&str, &[&str]); 12] = [
+const SHARED: [(&str, &[&str]); 13] = [
     ("process-item", &["chunk", "job_types"]),
     ("call-handler", &["chunk", "remote"]),
     (
@@ -49,6 +49,7 @@ const SHARED: [(&str, &[&str]); 12] = [
             "../schedules/src/fire.rs",
         ],
     ),
+    ("prepare", &["chunk/ending.rs"]),
     ("deliver", &["webhooks", "events/document.rs"]),
     ("dead-letters", &["ports.rs"]),
     ("image-handler", &[]),

@@ -1,6 +1,8 @@
 //! The input of a job, as far as the report needs it beyond the chunks: the columns, and the part that was not split
 //! before the job was stopped, streamed record by record.
 
+use std::sync::Arc;
+
 use longshore::failures_file::Columns;
 use longshore::files::{RecordWindow, ResumingReader, StreamedRecord};
 use longshore::header::{HeaderError, read_header, unsplit_from};
@@ -9,6 +11,7 @@ use longshore_domain::job::{JobError, Source, SourceFile};
 use longshore_domain::ports::{Definition, Files, MultipartFiles, Read, Store};
 use longshore_domain::records::Format;
 use longshore_domain::results::ResultsForm;
+use longshore_domain::sheet_rows::{ItemRows, SheetRows};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -26,6 +29,8 @@ const ROW_BYTES: u64 = 16 << 20;
 pub(crate) struct InputLayout {
     /// Columns that the rows of the report repeat.
     pub(super) columns: Columns,
+    /// The rows of the sheet, for a job over a workbook.
+    pub(super) sheet: Option<Arc<ItemRows>>,
     /// The only item of a job without a file.
     pub(super) options: Vec<u8>,
     /// The part of the input that is in no group.
@@ -78,8 +83,23 @@ impl InputLayout {
             None if is_listed => definition.options.to_string().into_bytes(),
             _ => Vec::new(),
         };
-        Ok(Self { columns, options, unsplit, results, results_as_csv })
+        let sheet = match job.file().filter(|file| is_listed && file.is_sheet()) {
+            Some(file) => Some(Arc::new(item_rows(&ports.files, file).await?)),
+            None => None,
+        };
+        Ok(Self { columns, sheet, options, unsplit, results, results_as_csv })
     }
+}
+
+/// Returns the rows of a sheet that the items are.
+async fn item_rows(files: &impl Files, file: &SourceFile) -> Result<ItemRows, CompleteError> {
+    let mut rows = file.original.as_deref().and_then(SheetRows::without_gaps);
+    if rows.is_none()
+        && let Read::Found(steps) = files.read(&file.row_steps_key(), None, None).await?
+    {
+        rows = Some(SheetRows::from_steps(&steps));
+    }
+    Ok(ItemRows { rows, header_row: file.reading.map_or(1, |reading| reading.header_row) })
 }
 
 /// Returns the columns and the unsplit part of a file. Its header is read only if it is needed.

@@ -1,5 +1,7 @@
 //! Cells and rows of the input, and their form in a report.
 
+use longshore_domain::sheet_rows::SheetRows;
+
 use super::*;
 
 fn cells(record: &ByteRecord) -> Vec<String> {
@@ -7,7 +9,7 @@ fn cells(record: &ByteRecord) -> Vec<String> {
 }
 
 fn builder(columns: &[&str]) -> RowBuilder {
-    RowBuilder::new(Columns::Named(columns.iter().map(|c| (*c).to_owned()).collect()))
+    RowBuilder::new(Columns::Named(columns.iter().map(|c| (*c).to_owned()).collect()), None)
 }
 
 #[test]
@@ -28,6 +30,20 @@ fn rows_are_rectangular_and_complete() {
 }
 
 #[test]
+fn rows_of_a_sheet_have_their_number_in_it() {
+    let rows = Some(SheetRows::From(3));
+    let sheet = |rows| Some(Arc::new(ItemRows { rows, header_row: 1 }));
+    let mut builder = RowBuilder::new(Columns::Named(vec!["sheet_row".into()]), sheet(rows));
+    assert_eq!(cells(builder.header(&["code"])), ["row", "sheet_row_2", "sheet_row", "code"]);
+    assert_eq!(cells(builder.row(2, b"a", &["why"])), ["2", "5", "a", "why"]);
+    let mut out = Vec::new();
+    builder.append(&mut out, 7, b"a", &[]);
+    assert_eq!(out, b"7,10,a\r\n");
+    let mut unknown = RowBuilder::new(Columns::Named(vec!["x".into()]), sheet(None));
+    assert_eq!(cells(unknown.row(2, b"a", &["why"])), ["2", "", "a", "why"]);
+}
+
+#[test]
 fn report_columns_are_neutralised_too() {
     assert_eq!(cells(builder(&["x"]).row(1, b"a", &["=code", "@f", "-m"])), ["1", "a", "'=code", "'@f", "'-m"]);
 }
@@ -39,7 +55,7 @@ fn invalid_utf8_is_replaced() {
 
 #[test]
 fn a_raw_item_is_one_cell() {
-    let mut builder = RowBuilder::new(Columns::Raw);
+    let mut builder = RowBuilder::new(Columns::Raw, None);
     assert_eq!(cells(builder.header(&["reason"])), ["row", "item", "reason"]);
     assert_eq!(cells(builder.row(1, b"{\"a\":1,\"b\":2}", &["r"])), ["1", "{\"a\":1,\"b\":2}", "r"]);
 }
@@ -69,7 +85,7 @@ proptest::proptest! {
     ) {
         let names: Vec<String> = (0..columns).map(|n| format!("c{n}")).collect();
         let columns = if named { Columns::Named(names) } else { Columns::Raw };
-        let (mut builder, reported) = (RowBuilder::new(columns), if reported { &["=a", "b,\"c\""][..] } else { &[] });
+        let (mut builder, reported) = (RowBuilder::new(columns, None), if reported { &["=a", "b,\"c\""][..] } else { &[] });
         let mut appended = Vec::new();
         builder.append_header(&mut appended, reported);
         builder.append(&mut appended, 1_234, &raw, reported);

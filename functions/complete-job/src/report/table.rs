@@ -1,6 +1,5 @@
 //! One CSV file of a report (RFC 4180, `\r\n`): the rows of the items that failed, were skipped, or have not ended.
 
-use longshore::failures_file::Columns;
 use longshore_domain::ports::{Files, MultipartFiles};
 
 use super::parts::{FileKeys, PartWriter, SavedFile, Written};
@@ -22,11 +21,11 @@ impl<'a, F: Files + MultipartFiles> Table<'a, F> {
     pub(super) fn new(
         files: &'a F,
         keys: FileKeys,
-        columns: Columns,
+        rows: RowBuilder,
         report_columns: &'static [&'static str],
         part_bytes: usize,
     ) -> Self {
-        Self { file: PartWriter::new(files, keys, part_bytes), rows: RowBuilder::new(columns), report_columns }
+        Self { file: PartWriter::new(files, keys, part_bytes), rows, report_columns }
     }
 
     /// Continues a saved table; `None` if other code has saved it.

@@ -14,6 +14,7 @@ use super::parts::FileKeys;
 use super::read_ahead::read_chunks;
 use super::receipts::{file_receipt, results_receipt};
 use super::results::Results;
+use super::row::RowBuilder;
 use super::state::{Position, State, WorkbookState};
 use super::table::{CSV, Table};
 use super::{Reached, WrittenReport};
@@ -61,7 +62,8 @@ impl<'a, S: Store, F: Files + MultipartFiles> ReportWriter<'a, S, F> {
         };
         let (store, files) = (&ports.store, &ports.files);
         let table = |file, report_columns| {
-            Table::new(files, keys(file, CSV), layout.columns.clone(), report_columns, name.part_bytes)
+            let rows = RowBuilder::new(layout.columns.clone(), layout.sheet.clone());
+            Table::new(files, keys(file, CSV), rows, report_columns, name.part_bytes)
         };
         let tables = [
             table("failed.csv", &REPORT_COLUMNS[..]),

@@ -11,7 +11,7 @@ use longshore::http::{Answer, PathText, QueryText, Tenant, paging};
 use longshore::openapi::{CacheNoStore, NextPage, OneUrl, PageCursor, VaryAccept};
 use longshore::problem::Problem;
 use longshore::result::ReportFile;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, SourceFile};
 
 use super::page::{FailedFile, FailuresCursor};
 use super::rows::FailuresDocument;
@@ -32,6 +32,7 @@ const MAX_LIMIT: usize = 1_000;
 
 /// Contents of a file without rows, which completion does not write.
 const NO_ROWS: &str = "row,code,field,message\r\n";
+const NO_ROWS_OF_SHEET: &str = "row,sheet_row,code,field,message\r\n";
 
 /// Returns a page of the failed items of a finished job, or 303 to the file with all of them.
 #[utoipa::path(
@@ -88,7 +89,8 @@ pub(crate) async fn list<B: Backend>(
     };
     match (request, file) {
         (FailuresRequest::File, None) => {
-            Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), NO_ROWS).into_response())
+            let no_rows = if job.file().is_some_and(SourceFile::is_sheet) { NO_ROWS_OF_SHEET } else { NO_ROWS };
+            Ok(([(header::CONTENT_TYPE, "text/csv; charset=utf-8")], about(None), no_rows).into_response())
         }
         (FailuresRequest::File, Some(file)) => {
             let link = Linker { files, job: &job, now: (api.clock)() }.link(file).await?;

@@ -7,7 +7,7 @@
 use csv_core::{ReadFieldResult, Reader};
 use longshore::failures_file::REPORT_COLUMNS;
 use longshore::formula::original;
-use longshore_domain::job::Job;
+use longshore_domain::job::{Job, SourceFile};
 use longshore_domain::records::Format;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -15,9 +15,6 @@ use utoipa::ToSchema;
 
 /// Maximum bytes of a row's cells that are kept. A page is full after a few hundred such rows.
 const KEPT_BYTES: usize = 1 << 20;
-
-/// Report cells before the item's own cells: the number.
-const BEFORE: usize = 1;
 
 /// Report cells after the item's own cells: code, field and message. They are kept regardless of the length of the row.
 const AFTER: usize = REPORT_COLUMNS.len();
@@ -137,6 +134,10 @@ pub struct FailureDocument {
     /// Number of the item in the input, from 1.
     #[schema(minimum = 1)]
     pub number: u64,
+    /// Row of the sheet; `null` if the input is no workbook.
+    #[serde(rename = "sheetRow")]
+    #[schema(required = true)]
+    pub sheet_row: Option<u32>,
     /// Stable error code in snake case.
     pub code: String,
     /// Column or property with the error; `null` if the error concerns the whole item.
@@ -152,7 +153,15 @@ pub struct FailureDocument {
 
 /// Layout of a job's items in its report.
 #[derive(Clone, Eq, PartialEq, Debug)]
-pub(super) enum ItemLayout {
+pub(super) struct ItemLayout {
+    /// True if the row of a sheet follows the number.
+    has_sheet_row: bool,
+    cells: ItemCells,
+}
+
+/// The item's own cells.
+#[derive(Clone, Eq, PartialEq, Debug)]
+enum ItemCells {
     /// One cell for each of these columns.
     Columns(Vec<String>),
     /// One cell with JSON.
@@ -162,20 +171,37 @@ pub(super) enum ItemLayout {
 impl ItemLayout {
     /// Reads the layout from the header of a job's `failed.csv`.
     pub(super) fn new(job: &Job, header: &Row) -> Result<Self, Damaged> {
-        let own = own(header)?;
-        let has_cells = job.record_format().map_or(job.dataset().is_some(), |format| format == Format::Csv);
-        Ok(if has_cells { Self::Columns(own.iter().map(|cell| text(cell)).collect()) } else { Self::Json })
+        let has_sheet_row = job.file().is_some_and(SourceFile::is_sheet);
+        let mut layout = Self { has_sheet_row, cells: ItemCells::Json };
+        if job.record_format().map_or(job.dataset().is_some(), |format| format == Format::Csv) {
+            layout.cells = ItemCells::Columns(layout.own(header)?.iter().map(|cell| text(cell)).collect());
+        }
+        Ok(layout)
+    }
+
+    /// Returns the number of cells before the item's own: the number, and the row of a sheet.
+    fn before(&self) -> usize {
+        1 + usize::from(self.has_sheet_row)
+    }
+
+    /// Returns the item's own cells.
+    fn own<'a>(&self, row: &'a Row) -> Result<&'a [Vec<u8>], Damaged> {
+        let end = row.cells.len().checked_sub(AFTER).ok_or(Damaged)?;
+        row.cells.get(self.before()..end).ok_or(Damaged)
     }
 
     /// Converts a row to a failed item.
     pub(super) fn failure(&self, row: &Row) -> Result<FailureDocument, Damaged> {
-        let own = own(row)?;
-        let report_cell = |n: usize| row.cells.get(BEFORE + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
+        let own = self.own(row)?;
+        let report_cell =
+            |n: usize| row.cells.get(self.before() + own.len() + n).map(|cell| text(cell)).unwrap_or_default();
+        let sheet_row = row.cells.get(1).filter(|_| self.has_sheet_row);
         let number = row.cells.first().and_then(|cell| text(cell).parse().ok()).ok_or(Damaged)?;
         let value = if row.cut { None } else { Some(self.value(own)?) };
         let value = value.filter(|value| value.to_string().len() <= ITEM_BYTES);
         Ok(FailureDocument {
             number,
+            sheet_row: sheet_row.and_then(|cell| text(cell).parse().ok()),
             code: report_cell(0),
             field: Some(report_cell(1)).filter(|field| !field.is_empty()),
             message: report_cell(2),
@@ -184,24 +210,18 @@ impl ItemLayout {
     }
 
     fn value(&self, own: &[Vec<u8>]) -> Result<Value, Damaged> {
-        match self {
-            Self::Json => {
+        match &self.cells {
+            ItemCells::Json => {
                 let item = own.first().map(|cell| text(cell)).ok_or(Damaged)?;
                 Ok(serde_json::from_str(&item).unwrap_or(Value::String(item)))
             }
-            Self::Columns(columns) if columns.len() == own.len() => {
+            ItemCells::Columns(columns) if columns.len() == own.len() => {
                 let cells = own.iter().map(|cell| Value::String(text(cell)));
                 Ok(Value::Object(columns.iter().cloned().zip(cells).collect::<Map<_, _>>()))
             }
-            Self::Columns(_) => Err(Damaged),
+            ItemCells::Columns(_) => Err(Damaged),
         }
     }
-}
-
-/// Returns the item's own cells.
-fn own(row: &Row) -> Result<&[Vec<u8>], Damaged> {
-    let end = row.cells.len().checked_sub(AFTER).ok_or(Damaged)?;
-    row.cells.get(BEFORE..end).ok_or(Damaged)
 }
 
 fn text(cell: &[u8]) -> String {

@@ -239,6 +239,7 @@ pub(crate) fn audit() -> AuditDocument {
 pub(crate) fn failures() -> FailuresDocument {
     let failure = FailureDocument {
         number: 4_711,
+        sheet_row: None,
         code: "schema_pattern".to_owned(),
         field: Some("email".to_owned()),
         message: "email is \"nowhere\"; it must match @".to_owned(),

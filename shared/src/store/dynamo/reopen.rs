@@ -69,7 +69,9 @@ impl DynamoStore {
         self.update_of(Update {
             operation: OPERATION,
             key: Key::job(next.job_id),
-            update: format!("{set} REMOVE #stop, #totals, #report, #checkpoint, #error, #startedAt, #finishedAt"),
+            update: format!(
+                "{set} REMOVE #stop, #totals, #report, #checkpoint, #error, #startedAt, #finishedAt, #preparation"
+            ),
             condition: "attribute_exists(#PK) AND #generation = :ended AND NOT #status IN (:waiting, :running) \
                         AND attribute_not_exists(#deletedAt) AND attribute_not_exists(#undoneBy)"
                 .into(),
