@@ -174,6 +174,7 @@ fn header(format: Format, bytes: &[u8], given: GivenReading) -> Result<FileHeade
     match read_header(&files, &source, given, given).now_or_never() {
         Some(Ok(header)) => Ok(header),
         Some(Err(HeaderError::Source(error))) => Err(error),
+        Some(Err(HeaderError::Unprepared(form))) => Err(JobError::new("unprepared", format!("{form:?}"))),
         _ => panic!("an in-memory file failed"),
     }
 }

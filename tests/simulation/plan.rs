@@ -266,8 +266,8 @@ fn job(rng: &mut Rng, kind: Option<Kind>, max_rows: usize) -> JobPlan {
 /// Another job: of any tenant, or over the same upload as the first one.
 fn another_job(rng: &mut Rng, first: &JobPlan, job: JobPlan) -> JobPlan {
     if rng.often(250) {
-        let JobPlan { tenant, upload, rows, dialect, .. } = first.clone();
-        return JobPlan { tenant, upload, rows, dialect, ..job };
+        let JobPlan { tenant, upload, is_compressed, rows, dialect, .. } = first.clone();
+        return JobPlan { tenant, upload, is_compressed, rows, dialect, ..job };
     }
     // Half of these jobs have the kind of the first one, so that they share a concurrency limit.
     let kind = if rng.often(500) { first.kind } else { job.kind };

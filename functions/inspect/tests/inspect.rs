@@ -104,7 +104,10 @@ async fn a_file_is_described_without_a_job_type() {
     assert_eq!((&found["error"], &found["request"]), (&Value::Null, &Value::Null));
     assert_eq!(found["columns"][1]["notation"], ",");
     assert_eq!(found["columns"][2]["question"]["readings"][1], json!({ "notation": "mdy", "value": "2024-01-02" }));
-    assert_eq!(found["rows"][0], json!({ "number": 1, "cells": ["1", "1.234,50", "1.2.2024"], "problem": null }));
+    assert_eq!(
+        found["rows"][0],
+        json!({ "number": 1, "sheetRow": null, "cells": ["1", "1.234,50", "1.2.2024"], "problem": null })
+    );
 }
 
 #[tokio::test]

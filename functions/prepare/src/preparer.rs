@@ -140,7 +140,7 @@ impl<S: Store, Q: Queues, F: Files + MultipartFiles> Preparer<'_, S, Q, F> {
         deadline: Timestamp,
     ) -> Result<Converted, PrepareError> {
         let sheet = self.sheet(job, file).await?;
-        let mut progress = Progress::new(self, job, file.size_bytes);
+        let mut progress = Progress::new(self, job, file);
         let mut conversion = Conversion::start(form, file.size_bytes, sheet, Limits::default())?;
         let prepared = loop {
             let step = match self.waits {
@@ -212,7 +212,7 @@ fn too_long(file: &SourceFile) -> JobError {
 struct Progress<'a, 'b, S, Q, F> {
     preparer: &'a Preparer<'b, S, Q, F>,
     job: &'a Job,
-    size_bytes: u64,
+    file: &'a SourceFile,
     /// Bytes that were read. Some are read twice.
     read_bytes: u64,
     began: Timestamp,
@@ -220,8 +220,8 @@ struct Progress<'a, 'b, S, Q, F> {
 }
 
 impl<'a, 'b, S: Store, Q: Queues, F: Files + MultipartFiles> Progress<'a, 'b, S, Q, F> {
-    fn new(preparer: &'a Preparer<'b, S, Q, F>, job: &'a Job, size_bytes: u64) -> Self {
-        Self { preparer, job, size_bytes, read_bytes: 0, began: (preparer.clock)(), recorded: None }
+    fn new(preparer: &'a Preparer<'b, S, Q, F>, job: &'a Job, file: &'a SourceFile) -> Self {
+        Self { preparer, job, file, read_bytes: 0, began: (preparer.clock)(), recorded: None }
     }
 
     fn elapsed_ms(&self) -> i64 {
@@ -235,9 +235,10 @@ impl<'a, 'b, S: Store, Q: Queues, F: Files + MultipartFiles> Progress<'a, 'b, S,
             return Ok(true);
         }
         self.recorded = Some(now);
-        let preparation = Preparation { read_bytes: self.read_bytes.min(self.size_bytes), size_bytes: self.size_bytes };
+        let size_bytes = self.file.size_bytes;
+        let preparation = Preparation { read_bytes: self.read_bytes.min(size_bytes), size_bytes };
         let store = &self.preparer.ports.store;
-        if let Transition::Made(_) = store.record_preparation(self.job, preparation, now).await? {
+        if let Transition::Made(_) = store.record_preparation(self.job, self.file, preparation, now).await? {
             return Ok(true);
         }
         // Another preparation may have read more. This one goes on, because that one may be dead.

@@ -122,7 +122,7 @@ impl JobTransitions for Stepwise<Unguarded<MemoryStore>> {
             reading: Option<Reading>,
             detected: Option<&Detected>
         ) -> PortResult<Option<Reading>>;
-        async fn record_preparation(&self, job: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
+        async fn record_preparation(&self, job: &Job, uploaded: &SourceFile, preparation: Preparation, now: Timestamp) -> PortResult<Transition>;
         async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition>;
         async fn end_split(&self, job: &Job, groups: u32, issues: &[JobError], now: Timestamp) -> PortResult<Transition>;
         async fn stop(&self, id: JobId, generation: u32, stop: &Stop) -> PortResult<Transition>;

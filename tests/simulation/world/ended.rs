@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use longshore::ports::JobFolder;
-use longshore_domain::job::{Job, Status};
+use longshore_domain::job::{Job, SourceFile, Status};
 use longshore_domain::ports::{Files, JobStore, Ledger};
 use longshore_domain::results::ResultsForm;
 
@@ -106,6 +106,11 @@ impl World {
         let items = match job.is_undo() {
             true => result.counts.total() as usize,
             false if job.has_item_files() => job.split.item_count as usize,
+            // The job was stopped before its file was converted, so no row of it is known.
+            false if self.customer().is_compressed && is_unprepared(&job) => {
+                assert!(result.issues.iter().any(|issue| issue.code == "file_not_prepared"), "{:?}", result.issues);
+                0
+            }
             false => possible.len(),
         };
         let possible = &possible[..items];
@@ -251,4 +256,10 @@ impl World {
             ));
         }
     }
+}
+
+/// Returns true if the job's file is still the one that was uploaded.
+fn is_unprepared(job: &Job) -> bool {
+    let is_uploaded = |file: &SourceFile| file.upload().is_some() && file.original.is_none();
+    job.file().is_some_and(is_uploaded) && job.split.groups == 0
 }

@@ -17,6 +17,7 @@ use serde_json::Value;
 
 use super::Reached;
 use super::fallback::form_of_file;
+use super::issues::file_not_prepared;
 use super::table::Table;
 use crate::CompleteError;
 use crate::ending::Ending;
@@ -119,9 +120,7 @@ async fn file_layout(
     let (header, error) = match header {
         Ok(header) => (header, None),
         Err(HeaderError::Source(error)) => (None, Some(error)),
-        Err(HeaderError::Unprepared(_)) => {
-            return Ok((named(file.format, definition.columns.clone()), Unsplit::Nothing));
-        }
+        Err(HeaderError::Unprepared(_)) => (None, Some(file_not_prepared())),
         Err(HeaderError::Port(error)) => return Err(error.into()),
     };
     let unsplit = match error {

@@ -44,6 +44,13 @@ pub(super) fn columns_not_found(names: &[&str]) -> JobError {
     JobError::new("columns_not_found", message)
 }
 
+/// The rows of a file that was not prepared are not known.
+pub(super) fn file_not_prepared() -> JobError {
+    let message = "the job was stopped before its file was converted, so its rows are not listed; retry the job to import \
+                   them";
+    JobError::new("file_not_prepared", message)
+}
+
 pub(super) fn unsplit_unreadable() -> JobError {
     let message = "the file has changed or no longer exists; rows that the job did not reach are not listed";
     JobError::new("rest_not_listed", message)

@@ -100,9 +100,19 @@ fn a_job_stopped_before_its_first_group_lists_the_whole_file() {
 }
 
 #[test]
+fn a_job_that_is_stopped_before_its_file_is_prepared_lists_no_rows() {
+    let fixture = Fixture::of_file(b"\x1f\x8b\x08 compressed", Format::Csv, Tolerance::default());
+    fixture.cancel();
+    assert_eq!(fixture.complete_at(|| Timestamp(9_000)).unwrap(), CompleteEnd::Finished(Status::Canceled));
+    let result = fixture.result();
+    assert_eq!((result.item_count, fixture.table("unprocessed.csv")), (0, None));
+    assert!(result.issues.iter().any(|issue| issue.code == "file_not_prepared"), "{:?}", result.issues);
+}
+
+#[test]
 fn a_job_over_an_unreadable_file_ends_without_rows() {
-    let fixture = Fixture::of_file(b"PK\x03\x04 a spreadsheet\0\0", Format::Csv, Tolerance::default());
-    let error = Some(JobError::new("unreadable", "this is a spreadsheet"));
+    let fixture = Fixture::of_file(b"%PDF-1.7 a document\0\0", Format::Csv, Tolerance::default());
+    let error = Some(JobError::new("unreadable", "this is a document"));
     let stop = Stop { status: Status::Failed, error, at: Timestamp(9_000) };
     job_after(now(fixture.ports.store.stop(fixture.id, 0, &stop)).unwrap());
     assert_eq!(fixture.complete().unwrap(), CompleteEnd::Finished(Status::Failed));

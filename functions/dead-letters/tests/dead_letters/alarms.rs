@@ -70,7 +70,7 @@ fn is_on_depth_of(alarm: &str, queue: &str) -> bool {
 #[test]
 fn every_queue_has_a_dead_letter_queue_with_retention_and_an_alarm() {
     let queues = resources(TEMPLATE, "AWS::SQS::Queue");
-    assert_eq!(queues.len(), 11, "{:?}", queues.keys());
+    assert_eq!(queues.len(), 12, "{:?}", queues.keys());
     assert_eq!(errors(TEMPLATE), [""; 0]);
 }
 

@@ -6,8 +6,9 @@ use axum::http::Request;
 use longshore::http::paging;
 use longshore::result::RESULT_NAME;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{Job, Status};
+use longshore_domain::job::{Job, Original, Source, SourceFile, Status};
 use longshore_domain::ports::{Definition, JobStore};
+use longshore_domain::records::Form;
 use longshore_domain::tenant::TenantId;
 use serde_json::{Value, json};
 
@@ -30,11 +31,11 @@ async fn accepting(world: &World, path: &str, accept: &str) -> Reply {
 
 fn expected() -> Value {
     json!([
-        {"number": 2, "code": "schema_type", "field": "id", "message": "id is \"x\"",
+        {"number": 2, "sheetRow": null, "code": "schema_type", "field": "id", "message": "id is \"x\"",
             "row": {"id": "1", "=note": "two\r\nlines, \"quoted\""}},
-        {"number": 5, "code": "duplicate_key", "field": null, "message": "taken",
+        {"number": 5, "sheetRow": null, "code": "duplicate_key", "field": null, "message": "taken",
             "row": {"id": "=1+1", "=note": "'=1"}},
-        {"number": 9, "code": "schema_pattern", "field": "=note", "message": "@all",
+        {"number": 9, "sheetRow": null, "code": "schema_pattern", "field": "=note", "message": "@all",
             "row": {"id": "-5", "=note": "+49 30"}},
     ])
 }
@@ -47,6 +48,29 @@ async fn failed_items_are_returned_with_their_unchanged_rows() {
     assert_eq!((reply.status, reply.header("cache-control"), reply.header("link")), (200, "no-store", ""));
     assert_eq!(reply.header("vary"), "accept");
     assert_eq!(reply.body, json!({"failures": expected(), "nextCursor": null}));
+}
+
+#[tokio::test]
+async fn a_failed_row_of_a_sheet_has_its_number_in_it() {
+    let world = World::default();
+    let id = failed(&world, "row,sheet_row,id,code,field,message\r\n2,7,x,c,id,m\r\n3,,y,c,,m\r\n", 2).await;
+    world.store.amend(id, |job, _| {
+        let Some(Source::File(file)) = &mut job.source else { panic!("the job has no file") };
+        file.original = Some(Box::new(sheet_of(file)));
+    });
+    let reply = world.get(&format!("/api/jobs/{id}/failures")).await.body;
+    let failures = json!([
+        {"number": 2, "sheetRow": 7, "code": "c", "field": "id", "message": "m", "row": {"id": "x"}},
+        {"number": 3, "sheetRow": null, "code": "c", "field": null, "message": "m", "row": {"id": "y"}},
+    ]);
+    assert_eq!(reply["failures"], failures);
+}
+
+/// A workbook from which a file was prepared.
+fn sheet_of(file: &SourceFile) -> Original {
+    let SourceFile { key, size_bytes, etag, .. } = file.clone();
+    let (sheet, first_row) = (Some("People".into()), Some(1));
+    Original { key, size_bytes, etag, form: Form::Workbook, file: None, sheet, first_row, has_row_gaps: true }
 }
 
 #[tokio::test]
@@ -83,7 +107,7 @@ async fn a_page_stays_within_the_response_size() {
     let numbers: Vec<_> = second["failures"].as_array().unwrap().iter().map(|failure| &failure["number"]).collect();
     assert_eq!(numbers, [3, 6]);
     assert_eq!(second["failures"][0]["row"]["id"].as_str().map(str::len), Some(900_000));
-    let too_large = json!({"number": 6, "code": "c", "field": "f", "message": "m", "row": null});
+    let too_large = json!({"number": 6, "sheetRow": null, "code": "c", "field": "f", "message": "m", "row": null});
     assert_eq!((&second["failures"][1], &second["nextCursor"]), (&too_large, &Value::Null));
 }
 

@@ -89,19 +89,25 @@ impl SourceFile {
         }
     }
 
-    /// Returns true if the file is this other one, prepared.
-    fn is_prepared_from(&self, other: &Self) -> bool {
-        let is_of = |original: &Original| (&original.key, &original.etag) == (&other.key, &other.etag);
-        other.original.is_none() && self.original.as_deref().is_some_and(is_of)
+    /// Returns true if the file is the uploaded one with this key and entity tag, and not prepared.
+    fn is_uploaded_as(&self, key: &str, etag: &str) -> bool {
+        self.original.is_none() && (self.key.as_str(), self.etag.as_str()) == (key, etag)
     }
 }
 
 impl Job {
-    /// Records that more of the file has been read for its preparation. Refused unless this generation is being split, has
-    /// no group yet, and no preparation has read as much.
-    pub fn record_preparation(&mut self, generation: u32, preparation: Preparation, now: Timestamp) -> Transition {
+    /// Records that more of this uploaded file has been read for its preparation. Refused unless this generation is being
+    /// split and has no group yet, if the file has been prepared, and if another preparation has read as much.
+    pub fn record_preparation(
+        &mut self,
+        generation: u32,
+        uploaded: &SourceFile,
+        preparation: Preparation,
+        now: Timestamp,
+    ) -> Transition {
         let is_more = self.preparation.is_none_or(|recorded| recorded.read_bytes < preparation.read_bytes);
-        if !self.can_be_prepared(generation) || !is_more {
+        if !self.can_be_prepared(generation) || self.uploaded_file(&uploaded.key, &uploaded.etag).is_none() || !is_more
+        {
             return Transition::Refused;
         }
         self.preparation = Some(preparation);
@@ -112,18 +118,24 @@ impl Job {
     /// resets the count of re-sends. Refused unless this generation is being split and has no group yet, and if the file has
     /// been prepared before.
     pub fn end_preparation(&mut self, generation: u32, prepared: &SourceFile, now: Timestamp) -> Transition {
-        if !self.can_be_prepared(generation) {
-            return Transition::Refused;
+        let can_be_prepared = self.can_be_prepared(generation);
+        let Some(Original { key, etag, .. }) = prepared.original.as_deref() else { return Transition::Refused };
+        match self.uploaded_file(key, etag).filter(|_| can_be_prepared) {
+            Some(file) => *file = prepared.clone(),
+            None => return Transition::Refused,
         }
-        let file = match (&mut self.source, &mut self.retry.selection) {
-            (Some(Source::File(file)), _) if prepared.is_prepared_from(file) => file,
-            (_, Selection::Corrected(file)) if prepared.is_prepared_from(file) => file,
-            _ => return Transition::Refused,
-        };
-        *file = prepared.clone();
         self.preparation = None;
         self.resends = 0;
         self.touch(now)
+    }
+
+    /// Returns the job's file, or the corrected file of this generation, if it is this uploaded one and not prepared.
+    fn uploaded_file(&mut self, key: &str, etag: &str) -> Option<&mut SourceFile> {
+        match (&mut self.source, &mut self.retry.selection) {
+            (Some(Source::File(file)), _) if file.is_uploaded_as(key, etag) => Some(file),
+            (_, Selection::Corrected(file)) if file.is_uploaded_as(key, etag) => Some(file),
+            _ => None,
+        }
     }
 
     /// Returns true if this generation is being split and has no group yet.
@@ -188,7 +200,7 @@ mod tests {
     fn a_prepared_file_replaces_the_uploaded_one_once() {
         let source = uploaded("uploads/t/1");
         let mut job = running(&source);
-        assert!(matches!(job.record_preparation(0, HALF, Timestamp(1)), Transition::Made(_)));
+        assert!(matches!(job.record_preparation(0, &source, HALF, Timestamp(1)), Transition::Made(_)));
         assert!(job.is_preparing());
         let file = prepared(&source);
         assert!(matches!(job.end_preparation(0, &file, Timestamp(2)), Transition::Made(_)));
@@ -196,13 +208,16 @@ mod tests {
         assert_eq!(job.file().unwrap().as_uploaded(), source);
         let again = SourceFile { key: "jobs/t/1/prepared/y".into(), ..file };
         assert_eq!(job.end_preparation(0, &again, Timestamp(3)), Transition::Refused);
+        let late = job.record_preparation(0, &source, HALF, Timestamp(3));
+        assert_eq!(late, Transition::Refused, "the percent would decrease");
     }
 
     #[test]
     fn only_more_than_before_is_progress() {
-        let mut job = running(&uploaded("uploads/t/1"));
+        let source = uploaded("uploads/t/1");
+        let mut job = running(&source);
         for (read_bytes, is_made) in [(0, true), (0, false), (4, true), (3, false), (10, true)] {
-            let made = job.record_preparation(0, Preparation { read_bytes, ..HALF }, Timestamp(1));
+            let made = job.record_preparation(0, &source, Preparation { read_bytes, ..HALF }, Timestamp(1));
             assert_eq!(matches!(made, Transition::Made(_)), is_made, "{read_bytes}");
         }
         assert_eq!(job.resends, 2, "a preparation that fails again and again does not count as progress");
@@ -217,7 +232,7 @@ mod tests {
         for (job, generation) in [(Job { stage: Stage::Stopping, ..job.clone() }, 0), (with_group, 0), (job.clone(), 1)]
         {
             let mut changed = job.clone();
-            assert_eq!(changed.record_preparation(generation, HALF, Timestamp(1)), Transition::Refused);
+            assert_eq!(changed.record_preparation(generation, &source, HALF, Timestamp(1)), Transition::Refused);
             assert_eq!(changed.end_preparation(generation, &file, Timestamp(1)), Transition::Refused);
             assert_eq!(changed, job);
         }

@@ -35,11 +35,12 @@ pub trait JobTransitions: Send + Sync {
         reading: Option<Reading>,
         detected: Option<&Detected>,
     ) -> impl Future<Output = PortResult<Option<Reading>>> + Send;
-    /// Records the progress of the preparation of the file; see [`Job::record_preparation`]. Only the id, the generation and
-    /// the groups carried over of `job` are used, here and for the end.
+    /// Records the progress of the preparation of the file; see [`Job::record_preparation`]. Of `job`, only
+    /// the id, the generation, the groups carried over and the corrected file are used, here and for the end.
     fn record_preparation(
         &self,
         job: &Job,
+        uploaded: &SourceFile,
         preparation: Preparation,
         now: Timestamp,
     ) -> impl Future<Output = PortResult<Transition>> + Send;

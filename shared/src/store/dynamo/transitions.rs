@@ -114,8 +114,14 @@ impl JobTransitions for DynamoStore {
         }
     }
 
-    async fn record_preparation(&self, job: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition> {
-        self.record_preparation_of(job, preparation, now).await
+    async fn record_preparation(
+        &self,
+        job: &Job,
+        uploaded: &SourceFile,
+        preparation: Preparation,
+        now: Timestamp,
+    ) -> PortResult<Transition> {
+        self.record_preparation_of(job, uploaded, preparation, now).await
     }
 
     async fn end_preparation(&self, job: &Job, prepared: &SourceFile, now: Timestamp) -> PortResult<Transition> {

@@ -87,9 +87,15 @@ impl JobTransitions for MemoryStore {
         Ok(of_job.definition.reading)
     }
 
-    async fn record_preparation(&self, read: &Job, preparation: Preparation, now: Timestamp) -> PortResult<Transition> {
+    async fn record_preparation(
+        &self,
+        read: &Job,
+        uploaded: &SourceFile,
+        preparation: Preparation,
+        now: Timestamp,
+    ) -> PortResult<Transition> {
         let own = |job: &Job| own_write::preparation_recorded(job, read.generation, preparation, now);
-        let make = |job: &mut Job| job.record_preparation(read.generation, preparation, now);
+        let make = |job: &mut Job| job.record_preparation(read.generation, uploaded, preparation, now);
         self.transition(("record_preparation", read.job_id), make, own)
     }
 

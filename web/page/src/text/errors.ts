@@ -49,6 +49,7 @@ export const errorText = {
     sheet_not_found: "The sheet is not in the workbook:",
     not_a_workbook: "A sheet was chosen, but the file is not a workbook.",
     preparation_too_long: "The file took too long to be converted:",
+    file_not_prepared: "It was stopped before its file was converted. Retry it to import the rows.",
     source_not_prepared: "The other job was stopped before its file was read:",
     duplicate_column: "Two columns are the same property:",
     ambiguous_column: "A column can be read in two ways:",
