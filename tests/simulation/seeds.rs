@@ -252,7 +252,7 @@ fn whatever_a_remote_handler_answers_every_outcome_is_one_that_it_gave() {
     let totals = run_seeds(LYING_SEEDS, count, None).unwrap_or_else(|failed| panic!("{}", describe(failed, None)));
     record("with a lying handler", &totals, start);
     assert_eq!(totals.traits.get("a remote handler"), Some(&totals.seeds));
-    assert!(totals.tally.get("lying answer").is_some_and(|answers| *answers > totals.seeds), "{:?}", totals.tally);
+    assert!(totals.tally.get("lying answer").is_some_and(|answers| 2 * *answers > totals.seeds), "{:?}", totals.tally);
 }
 
 #[test]
