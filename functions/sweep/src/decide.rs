@@ -89,9 +89,7 @@ fn progress(job: &Job, groups: &[Group], chunks_of: impl Fn(u32) -> u32, at: &Ci
     match job.stage {
         Stage::Queued => wait_for(job, at, Action::SendCreate).into_iter().collect(),
         Stage::Stopping => complete(job, at).into_iter().collect(),
-        Stage::Preparing | Stage::Splitting | Stage::Processing | Stage::Finishing | Stage::Done => {
-            running(job, groups, chunks_of, at)
-        }
+        Stage::Splitting | Stage::Processing | Stage::Finishing | Stage::Done => running(job, groups, chunks_of, at),
     }
 }
 

@@ -102,14 +102,9 @@ fn percent(share: f64) -> u8 {
     (share * 100.0 + 1e-9) as u8
 }
 
-/// Returns the stage as the API shows it: `finishing` is `processing` with no items remaining, and `preparing` is
-/// `splitting` of a file that must be converted first.
+/// Returns the stage as the API shows it: `finishing` is `processing` with no items remaining.
 pub fn shown_stage(job: &Job) -> Stage {
-    match job.stage {
-        Stage::Processing if job.all_done() => Stage::Finishing,
-        Stage::Splitting if job.is_preparing() => Stage::Preparing,
-        stage => stage,
-    }
+    if job.stage == Stage::Processing && job.all_done() { Stage::Finishing } else { job.stage }
 }
 
 /// Returns a sentence about the job for people.
@@ -121,6 +116,7 @@ pub fn sentence(job: &Job, percent: u8) -> String {
             None => "Waiting for job to start...".into(),
         },
         Status::Running if job.stage == Stage::Stopping => format!("Job stopping, {percent}% complete..."),
+        Status::Running if job.is_preparing() => format!("Converting the file, {percent}% complete..."),
         Status::Running => format!("Job running, {percent}% complete..."),
         Status::Completed => "Job complete".into(),
         Status::Canceled => "Job canceled".into(),

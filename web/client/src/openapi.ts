@@ -1464,6 +1464,11 @@ export interface components {
              * @description Number of the item in the input, from 1.
              */
             number: number;
+            /**
+             * Format: int32
+             * @description Row of the sheet; `null` if the input is no workbook.
+             */
+            sheetRow: number | null;
             /** @description Stable error code in snake case. */
             code: string;
             /** @description Column or property with the error; `null` if the error concerns the whole item. */
@@ -1498,6 +1503,11 @@ export interface components {
             /** @description The error, and what would be valid. */
             detail: string;
         };
+        /**
+         * @description A file that must be converted before it can be split.
+         * @enum {string}
+         */
+        FileForm: "gzip" | "zstd" | "zip" | "workbook" | "utf16";
         /**
          * Format: uuid
          * @description Identifies an upload and its file.
@@ -1568,6 +1578,11 @@ export interface components {
              * @description Number of the row in a job, from 1.
              */
             number: number;
+            /**
+             * Format: int32
+             * @description Row of the sheet; `null` if the file is no workbook.
+             */
+            sheetRow: number | null;
             /** @description The cells of CSV; for JSON Lines the line. Bytes without a meaning are `U+FFFD`. */
             cells: string[];
             problem: components["schemas"]["RowProblem"] | null;
@@ -1703,6 +1718,7 @@ export interface components {
             fileGuid: components["schemas"]["FileGuid"];
             /** @description Format of the file. */
             format: components["schemas"]["Format"];
+            prepared: components["schemas"]["PreparedFile"] | null;
             reading: components["schemas"]["FileReading"] | null;
             /** @description The columns of CSV, in order. */
             columns: components["schemas"]["FoundColumn"][];
@@ -1740,6 +1756,7 @@ export interface components {
             status: components["schemas"]["Status"];
             /** @description Stage within the status. */
             stage: components["schemas"]["Stage"];
+            preparation?: components["schemas"]["Preparation"] | null;
             /**
              * @description Progress as a sentence for people.
              * @example Job running, 41% complete...
@@ -1984,6 +2001,7 @@ export interface components {
              */
             sizeBytes: number;
             reading?: components["schemas"]["FileReading"] | null;
+            prepared?: components["schemas"]["PreparedSource"] | null;
             /** @enum {string} */
             kind: "file";
         } | {
@@ -2399,6 +2417,39 @@ export interface components {
             /** @description Parts for which URLs are requested. If omitted, the response lists the missing parts, without URLs. */
             parts?: components["schemas"]["WantedPart"][] | null;
         };
+        /** @description Progress of the conversion of a file. */
+        Preparation: {
+            /**
+             * Format: int64
+             * @description Bytes of the file that have been read.
+             */
+            readBytes: number;
+            /**
+             * Format: int64
+             * @description Size of the file.
+             */
+            sizeBytes: number;
+        };
+        /** @description A file that must be converted before it is split. */
+        PreparedFile: {
+            /** @description The form of the file. */
+            form: components["schemas"]["FileForm"];
+            /** @description Name of the file in an archive. */
+            file: string | null;
+            /** @description Name of the sheet that is read. */
+            sheet: string | null;
+            /** @description The sheets of a workbook, in order. */
+            sheets: components["schemas"]["WorkbookSheet"][];
+        };
+        /** @description A file that was converted before it was split. */
+        PreparedSource: {
+            /** @description Form of the file. */
+            form: components["schemas"]["FileForm"];
+            /** @description Name of the file in an archive; absent for other forms. */
+            file?: string | null;
+            /** @description Name of the sheet of a workbook; absent for other forms. */
+            sheet?: string | null;
+        };
         /**
          * @description Priority of a job, set by the client at creation. It never changes.
          * @enum {string}
@@ -2487,6 +2538,7 @@ export interface components {
              * @example #
              */
             comment?: string | null;
+            sheet?: components["schemas"]["Sheet"] | null;
         };
         /** @description Input and output of a job. */
         Receipt: {
@@ -2782,6 +2834,8 @@ export interface components {
             /** @description The schedules, oldest first. */
             schedules: components["schemas"]["Schedule"][];
         };
+        /** @description A sheet of a workbook, as the client names it. */
+        Sheet: number | string;
         /**
          * @description Reason for a skipped occurrence.
          * @enum {string}
@@ -3099,6 +3153,13 @@ export interface components {
         Webhooks: {
             /** @description Webhooks, oldest first. */
             webhooks: components["schemas"]["Webhook"][];
+        };
+        /** @description A sheet of a workbook. */
+        WorkbookSheet: {
+            /** @description Its name. */
+            name: string;
+            /** @description True if it is hidden. */
+            hidden: boolean;
         };
     };
     responses: {
@@ -3936,6 +3997,7 @@ export interface operations {
                      *       "fileGuid": "4f1c2a60-6d0c-4b5e-9a44-0c1d7e2f3a4b",
                      *       "format": "csv",
                      *       "issues": [],
+                     *       "prepared": null,
                      *       "reading": {
                      *         "delimiter": ",",
                      *         "encoding": "UTF-8",
@@ -3964,7 +4026,8 @@ export interface operations {
                      *             "ann@example.com"
                      *           ],
                      *           "number": 1,
-                     *           "problem": null
+                     *           "problem": null,
+                     *           "sheetRow": null
                      *         },
                      *         {
                      *           "cells": [
@@ -3972,7 +4035,8 @@ export interface operations {
                      *             "bob@example.com"
                      *           ],
                      *           "number": 2,
-                     *           "problem": null
+                     *           "problem": null,
+                     *           "sheetRow": null
                      *         }
                      *       ]
                      *     }
@@ -5881,7 +5945,8 @@ export interface operations {
                      *           "row": {
                      *             "email": "nowhere",
                      *             "id": "4711"
-                     *           }
+                     *           },
+                     *           "sheetRow": null
                      *         }
                      *       ],
                      *       "nextCursor": null

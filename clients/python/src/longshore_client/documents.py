@@ -186,6 +186,7 @@ class Failure(TypedDict):
     """A failed item."""
 
     number: int
+    sheetRow: int | None
     code: str
     field: str | None
     message: str
@@ -232,6 +233,7 @@ class FileSource(TypedDict):
     name: str
     sizeBytes: int
     reading: NotRequired[FileReading | None]
+    prepared: NotRequired[PreparedSource | None]
     kind: Literal["file"]
 
 
@@ -249,6 +251,7 @@ class FoundRow(TypedDict):
     """A row of a file."""
 
     number: int
+    sheetRow: int | None
     cells: list[str]
     problem: RowProblem | None
 
@@ -296,6 +299,7 @@ class Inspection(TypedDict):
 
     fileGuid: FileGuid
     format: Format
+    prepared: PreparedFile | None
     reading: FileReading | None
     columns: list[FoundColumn]
     rows: list[FoundRow]
@@ -324,6 +328,7 @@ class Job(TypedDict):
     startAt: NotRequired[str | None]
     status: Status
     stage: Stage
+    preparation: NotRequired[Preparation | None]
     message: str
     itemCount: int
     itemCountFinal: bool
@@ -519,6 +524,30 @@ class PartSource(TypedDict):
     kind: Literal["job"]
 
 
+class Preparation(TypedDict):
+    """Progress of the conversion of a file."""
+
+    readBytes: int
+    sizeBytes: int
+
+
+class PreparedFile(TypedDict):
+    """A file that must be converted before it is split."""
+
+    form: FileForm
+    file: str | None
+    sheet: str | None
+    sheets: list[WorkbookSheet]
+
+
+class PreparedSource(TypedDict):
+    """A file that was converted before it was split."""
+
+    form: FileForm
+    file: NotRequired[str | None]
+    sheet: NotRequired[str | None]
+
+
 class Problem(TypedDict):
     """Body of an error response (RFC 9457)."""
 
@@ -561,6 +590,7 @@ class ReadingRequest(TypedDict):
     quote: NotRequired[Quote | None]
     headerRow: NotRequired[int | None]
     comment: NotRequired[str | None]
+    sheet: NotRequired[Sheet | None]
 
 
 class Receipt(TypedDict):
@@ -811,6 +841,13 @@ class Webhooks(TypedDict):
     webhooks: list[Webhook]
 
 
+class WorkbookSheet(TypedDict):
+    """A sheet of a workbook."""
+
+    name: str
+    hidden: bool
+
+
 Basis = Literal["upload", "read", "gone", "too_long"]
 Blanks = Literal["absent", "null"]
 CellType = Literal["blank", "boolean", "number", "date", "text"]
@@ -822,6 +859,7 @@ DisabledReason = Literal["client", "gone", "failing"]
 EndpointId = str
 EventData = Union["JobEventData", "EndpointEventData"]
 EventType = Literal["job.started", "job.waiting", "job.completed", "job.failed", "job.canceled", "endpoint.disabled"]
+FileForm = Literal["gzip", "zstd", "zip", "workbook", "utf16"]
 FileGuid = str
 Format = Literal["csv", "jsonl"]
 JobId = str
@@ -836,6 +874,7 @@ Priority = Literal["high", "normal", "low"]
 Quote = Literal["\"", "'", ""]
 ResultColumn = TypedDict("ResultColumn", {"name": "str", "as": "NotRequired[str | None]"})
 ScheduleId = str
+Sheet = Union["int", "str"]
 SkipReason = Literal["overlap", "too_late"]
 SourceRequest = Union["DatasetRequest", "PartRequest"]
 Stage = Literal["queued", "splitting", "processing", "stopping", "finishing", "done"]

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use longshore_domain::group::Group;
 use longshore_domain::ids::{EndpointId, JobId};
-use longshore_domain::job::{Job, JobError, Priority, Stage, Status, UndoneImport};
+use longshore_domain::job::{Job, JobError, Preparation, Priority, Stage, Status, UndoneImport};
 use longshore_domain::outcome::Counts;
 use longshore_domain::progress::{Progress, sentence, shown_stage, updated_at};
 use longshore_domain::timestamp::Timestamp;
@@ -46,6 +46,9 @@ pub struct JobDocument {
     pub status: Status,
     /// Stage within the status.
     pub stage: Stage,
+    /// Progress of the conversion of the file, while it is converted before it is split; absent at other times.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub preparation: Option<PreparationDocument>,
     /// Progress as a sentence for people.
     #[schema(examples("Job running, 41% complete..."))]
     pub message: String,
@@ -192,6 +195,23 @@ pub struct Links {
     pub undo: Option<String>,
 }
 
+/// Progress of the conversion of a file.
+#[derive(Copy, Clone, PartialEq, Debug, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+#[schema(as = Preparation)]
+pub struct PreparationDocument {
+    /// Bytes of the file that have been read.
+    pub read_bytes: u64,
+    /// Size of the file.
+    pub size_bytes: u64,
+}
+
+impl From<Preparation> for PreparationDocument {
+    fn from(Preparation { read_bytes, size_bytes }: Preparation) -> Self {
+        Self { read_bytes, size_bytes }
+    }
+}
+
 impl JobDocument {
     /// Creates the document of a job whose groups were read before it. The groups of a completed job may be omitted.
     ///
@@ -212,6 +232,7 @@ impl JobDocument {
             start_at: job.times.start_at.map(Timestamp::to_rfc3339),
             status: job.status,
             stage: shown_stage(job),
+            preparation: job.preparation.filter(|_| job.is_preparing()).map(PreparationDocument::from),
             message: sentence(job, progress.percent),
             item_count,
             item_count_final: progress.item_count_final,

@@ -8,9 +8,9 @@ use longshore::http::Failure;
 use longshore::ports::JobFolder;
 use longshore::telemetry;
 use longshore_domain::ids::JobId;
-use longshore_domain::job::{DatasetSource, Job, Part, PartSource, Source, SourceFile};
+use longshore_domain::job::{DatasetSource, Job, Original, Part, PartSource, Source, SourceFile};
 use longshore_domain::ports::{Files, Read};
-use longshore_domain::records::{Format, Reading};
+use longshore_domain::records::{Form, Format, Reading};
 use longshore_domain::timestamp::Timestamp;
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -33,6 +33,9 @@ pub enum JobSource {
         /// for JSON Lines.
         #[serde(skip_serializing_if = "Option::is_none")]
         reading: Option<Reading>,
+        /// What was converted before the file was read. Absent for a file that is read as it is, and before it is converted.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        prepared: Option<PreparedSource>,
     },
     /// The items of the request that created the job, or the validated one from which it was started.
     Items {
@@ -63,6 +66,26 @@ pub enum JobSource {
     },
 }
 
+/// A file that was converted before it was split.
+#[derive(Clone, Eq, PartialEq, Debug, Serialize, ToSchema)]
+#[schema(as = PreparedSource)]
+pub struct PreparedSource {
+    /// Form of the file.
+    form: Form,
+    /// Name of the file in an archive; absent for other forms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    /// Name of the sheet of a workbook; absent for other forms.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    sheet: Option<String>,
+}
+
+impl From<&Original> for PreparedSource {
+    fn from(original: &Original) -> Self {
+        Self { form: original.form, file: original.file.clone(), sheet: original.sheet.clone() }
+    }
+}
+
 /// Seconds before a job's creation from which the next job over a dataset takes its records: the time of a write is set
 /// before the write.
 const OVERLAP_S: i64 = 60;
@@ -87,7 +110,10 @@ impl From<&SourceFile> for JobSource {
         let size_bytes = file.as_uploaded().size_bytes;
         match file.is_of_request() {
             true => Self::Items { size_bytes },
-            false => Self::File { name: file.name.clone(), size_bytes, reading: file.reading },
+            false => {
+                let prepared = file.original.as_deref().map(PreparedSource::from);
+                Self::File { name: file.name.clone(), size_bytes, reading: file.reading, prepared }
+            }
         }
     }
 }

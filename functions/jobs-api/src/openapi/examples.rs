@@ -99,6 +99,7 @@ pub(crate) fn completed() -> JobDocument {
         source: Some(JobSource::File {
             name: "people.csv".to_owned(),
             size_bytes: 5_242_880,
+            prepared: None,
             reading: Some(Reading::default()),
         }),
         priority: Priority::Normal,
@@ -109,6 +110,7 @@ pub(crate) fn completed() -> JobDocument {
         start_at: None,
         status: Status::Completed,
         stage: Stage::Done,
+        preparation: None,
         message: "Job complete".to_owned(),
         item_count: 100_000,
         item_count_final: true,
